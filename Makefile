@@ -1,0 +1,72 @@
+# Every target does its own set-up: nothing but Python 3.11 or newer and make is needed beforehand.
+
+PYTHON ?= python3
+SEEDS ?= 20000
+PYTEST_ARGS ?= -n 2
+
+BIN := .venv/bin
+PY := $(BIN)/python
+# The stamp lies inside the environment, so that removing one removes the other.
+STAMP := .venv/.jeton-setup
+# What is type-checked; examples/ may not be there yet.
+TYPED := $(wildcard src tests examples)
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test check lint types layers fmt simulate mutants bench demo clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## make .venv with everything needed (instant when nothing changed)
+
+# An environment that works is kept and brought up to date; one without a working pip is made anew.
+# The build backend is installed first and used from .venv, because pip applies constraints to no isolated build.
+$(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null 2>&1 || \
+		{ echo "make: no '$(PYTHON)' here: install Python 3.11 or newer, or name yours: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: '$(PYTHON)' is $$($(PYTHON) -V 2>&1): install Python 3.11 or newer, or name yours: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "make: '$(PYTHON)' lacks the venv or ensurepip module: install it (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || { echo "making .venv"; $(PYTHON) -m venv --clear .venv; }
+	@echo "installing jeton and its tools into .venv"
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+test: check ## all that must pass: check, then the tests
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+check: lint types layers ## lint, formatting, types and layers, without the tests
+
+lint: setup ## lint and formatting, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup ## mypy and pyright, both strict
+	$(PY) -m mypy $(TYPED)
+	$(PY) -m pyright $(TYPED)
+
+layers: setup ## who may import whom
+	$(BIN)/lint-imports --no-logo
+
+fmt: setup ## format, and mend what the linter can mend
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+simulate: setup ## run seeded schedules and faults (SEEDS=20000)
+	$(PY) -m tests.simulation.sweep --seeds $(SEEDS)
+
+mutants: setup ## break the code in known ways and see the tests notice
+	$(PY) -m tests.mutants.run
+
+bench: setup ## measure
+	$(PY) -m benchmarks.run
+
+demo: setup ## watch one run from start to end
+	$(PY) examples/demo.py
+
+clean: ## remove caches and builds; .venv stays
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find $(TYPED) -name __pycache__ -type d -prune -exec rm -rf {} +

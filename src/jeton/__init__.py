@@ -1,0 +1,1 @@
+"""Durable workflows and agents for Python."""

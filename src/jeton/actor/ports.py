@@ -1,0 +1,115 @@
+"""What a host does for a run, and the nine laws it does it by.
+
+1. Batches of one run never overlap.
+2. A commit is all or nothing.
+3. An accepted message takes part in exactly one commit.
+4. A task runs at least once; its result counts once, by token and attempt.
+5. One alarm per run, never early; the run ignores stale ones.
+6. No order between senders is promised.
+7. Replaying a batch gives the same commit: time and identity come in with the message.
+8. After the outcome, messages are no-ops.
+9. Nothing leaves (effect, reply, event) before its commit is durable.
+
+Each law has a test that kills, repeats or reorders. A host holds no rule of the graph: it may fulfil this port on
+SQLite, on a cluster or on a virtual clock, and the runs cannot tell.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+from jeton.actor.run_actor import Commit, LiveRun
+from jeton.actor.sections import Sections, encode_sections
+from jeton.model.effect import StartTask, StopTask
+from jeton.model.entry import Entry
+from jeton.model.failure import RunError
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.message import Message
+from jeton.model.run import RunStatus
+
+_encode_entry = msgspec.json.Encoder().encode
+_decode_entry = msgspec.json.Decoder(Entry).decode
+
+
+class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What queries see of a run without loading it."""
+
+    run: RunId
+    workflow: str
+    version: int
+    status: RunStatus
+    paused: bool
+    submitted_at: int
+    started_at: int | None
+    ended_at: int | None
+    wake: int | None
+    entries: int
+    error: RunError | None = None
+    output: Json = None
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A commit as a host writes it: one journal entry, the sections that changed, the run's row."""
+
+    row: RunRow
+    number: int
+    entry: bytes
+    sections: Sections
+
+
+class Port(Protocol):
+    """A host, as the road of a message needs it."""
+
+    def load(self, run: RunId) -> Mapping[str, bytes] | None:
+        """The sections of the last durable commit, or None for a run nobody started."""
+        ...
+
+    def commit(self, stored: Stored) -> None:
+        """Make all of it durable at once, together with the messages it answers."""
+        ...
+
+    def start_task(self, run: RunId, effect: StartTask) -> None:
+        """After the commit: give the task to a worker, unless one has this very attempt already."""
+        ...
+
+    def stop_task(self, run: RunId, effect: StopTask) -> None:
+        """After the commit: nobody waits for this attempt any more."""
+        ...
+
+    def wake(self, run: RunId, at: int | None) -> None:
+        """After the commit: the one time the run wants an alarm."""
+        ...
+
+    def deliver(self, run: RunId, message: Message) -> None:
+        """Keep a message for the run until a commit has answered it."""
+        ...
+
+
+def stored(run: LiveRun, commit: Commit) -> Stored | None:
+    """What a host writes for a commit; None when the batch changed nothing."""
+    if commit.entry is None:
+        return None
+    head = run.state.head
+    row = RunRow(
+        run=head.run,
+        workflow=head.workflow,
+        version=head.version,
+        status=head.status,
+        paused=head.paused,
+        submitted_at=head.submitted_at,
+        started_at=head.started_at,
+        ended_at=head.ended_at,
+        wake=commit.wake,
+        entries=head.entries,
+        error=head.error,
+        output=None if head.result is msgspec.UNSET else head.result,
+    )
+    sections = encode_sections(run.state, commit.touched)
+    return Stored(row, commit.entry.number, _encode_entry(commit.entry), sections)
+
+
+def decode_entry(body: bytes) -> Entry:
+    """A journal entry as it was written."""
+    return _decode_entry(body)

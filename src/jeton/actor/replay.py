@@ -1,0 +1,22 @@
+"""Fold a journal from nothing. What comes out must equal what is stored; `verify`, fork and explain stand on it."""
+
+from collections.abc import Iterable
+
+from jeton.actor.run_actor import LiveRun
+from jeton.apply.draft import Draft
+from jeton.apply.fold_run import fold
+from jeton.apply.record import count_events
+from jeton.model.entry import Entry
+from jeton.model.run import Head, RunState
+
+
+def replay(head: Head, entries: Iterable[Entry]) -> LiveRun:
+    """The run as its decisions made it. `head` names the run and its workflow; nothing else of it is used."""
+    run = LiveRun(RunState(Head(head.run, head.workflow, head.version)))
+    for entry in entries:
+        draft = Draft(run.state, run.timers)
+        for decision in entry.decisions:
+            fold(draft, decision)
+        run.state.head.entries += 1
+        run.state.head.events += count_events(entry.decisions)
+    return run

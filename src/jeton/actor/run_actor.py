@@ -1,0 +1,152 @@
+"""The road of a batch: each message is planned, its decisions folded, and what follows from them planned in turn.
+
+`advance` never raises for what a message says. If a decision contradicts the state, the message is taken back whole
+and the run ends failed with the evidence, so that a poison message is a failed run and not a stuck actor.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from jeton.apply.batch import batch_creations
+from jeton.apply.draft import Draft, Touched
+from jeton.apply.fold_run import fold
+from jeton.apply.record import count_events
+from jeton.apply.timers import Timers
+from jeton.model.cue import TokenReady
+from jeton.model.decision import Decision, EndRun, SetStatus
+from jeton.model.effect import Effect
+from jeton.model.entry import Entry
+from jeton.model.failure import BrokenInvariant, RunError
+from jeton.model.json import Json
+from jeton.model.message import AlarmRang, ContinueRun, Message, TaskStarted
+from jeton.model.run import Pending, RunState
+from jeton.planning.node import Plan
+from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
+from jeton.planning.program import Program
+
+MOVES_PER_BATCH = 10_000
+
+
+class LiveRun:
+    """A run in memory: its tables, and the timers that follow from them."""
+
+    __slots__ = ("state", "timers")
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+        self.timers = Timers(state)
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """All or nothing: what a host stores at once, and lets out only afterwards."""
+
+    entry: Entry | None  # None: nothing changed, and nothing need be stored
+    touched: Touched
+    effects: tuple[Effect, ...]
+    wake: int | None  # the one time to be woken
+    again: bool  # the bound was reached: the run has a message for itself
+    ended: bool
+
+
+def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int = MOVES_PER_BATCH) -> Commit:
+    """Handle everything that waits for the run as one batch."""
+    state = run.state
+    draft = Draft(state, run.timers)
+    decisions: list[Decision] = []
+    again = False
+    for message in batch:
+        if state.head.ended:
+            break
+        effects = draft.begin()
+        handling = _Handling(program, draft, message.at, moves)
+        try:
+            handling.handle(message)
+        except Exception as problem:  # our bug, whatever it is called: the run must not stay stuck with it
+            draft.roll_back(effects)
+            broken = EndRun(message.at, "failed", error=_evidence(problem, message), broken=True)
+            fold(draft, broken)
+            decisions.append(broken)
+            break
+        decisions += handling.made
+        again = handling.again
+    return _commit(run, draft, batch, decisions, again)
+
+
+class _Handling:
+    """One message, and everything that follows from it inside the run."""
+
+    def __init__(self, program: Program, draft: Draft, now: int, moves: int) -> None:
+        self._program = program
+        self._draft = draft
+        self._now = now
+        self._moves = moves
+        self.made: list[Decision] = []
+        self.again = False
+
+    def handle(self, message: Message) -> None:
+        draft, state = self._draft, self._draft.state
+        self._take(plan_run(self._program, state, message))
+        if isinstance(message, ContinueRun):
+            draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
+        self._settle()
+        if isinstance(message, AlarmRang):
+            while (timer := draft.timers.take_due(message.at)) is not None:
+                self._take(plan_cue(self._program, state, timer, self._now))
+                self._settle()
+
+    def _settle(self) -> None:
+        """Go on until nothing moves by itself, or the bound is reached."""
+        draft, state = self._draft, self._draft.state
+        while not state.head.ended:
+            if draft.urgent:
+                self._take(plan_cue(self._program, state, draft.urgent.popleft(), self._now))
+            elif draft.ready and self._moves > 0:
+                self._moves -= 1
+                self._take(plan_cue(self._program, state, draft.ready.popleft(), self._now))
+            elif draft.ready:
+                self.again = True
+                draft.ready.clear()  # they are pending in the state, and found there
+                return
+            else:
+                over = plan_quiet(self._program, state, self._now)
+                if not over:
+                    return
+                self._take(Plan(over))
+
+    def _take(self, plan: Plan) -> None:
+        for decision in batch_creations(plan.decisions):
+            fold(self._draft, decision)
+            self.made.append(decision)
+        if plan.then is not None:
+            self._draft.urgent.appendleft(plan.then)
+
+
+def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: list[Decision], again: bool) -> Commit:
+    head = run.state.head
+    if not head.ended and decisions:
+        status = "waiting" if head.busy == 0 and head.parked else "running"
+        if status != head.status:
+            change = SetStatus("waiting" if status == "waiting" else "running")
+            fold(draft, change)
+            decisions.append(change)
+    entry = None
+    if decisions:
+        entry = Entry(head.entries, head.events, tuple(m for m in batch if _told(m)), tuple(decisions))
+        head.entries += 1
+        head.events += count_events(decisions)
+    return Commit(entry, draft.touched, tuple(draft.effects), run.timers.next_due(), again, head.ended)
+
+
+def _told(message: Message) -> bool:
+    """Kept in the journal for what it says, not for having been there; the start's input is in the first decision."""
+    return not isinstance(message, TaskStarted)
+
+
+def _evidence(problem: Exception, message: Message) -> RunError:
+    details: dict[str, Json] = {"message": type(message).__name__, "problem": str(problem)}
+    if isinstance(problem, BrokenInvariant):
+        details["evidence"] = dict(problem.evidence)
+    else:
+        details["raised"] = type(problem).__name__
+    return RunError("broken_invariant", f"a decision contradicts the run's state: {problem}", details=details)

@@ -1,0 +1,136 @@
+"""A run as named sections, each with a size of its own, and back.
+
+A commit stores the sections it touched and no other; loading a run reads its sections and nothing else.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from jeton.actor.run_actor import LiveRun
+from jeton.apply.draft import SLOTS_PER_SECTION, TOKENS_PER_SECTION, Touched
+from jeton.model.failure import BrokenInvariant
+from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.json import Json
+from jeton.model.run import Arrival, Group, Head, Progress, RunState, Slot, Token
+
+Sections = dict[str, bytes | None]
+"""By name; None: the section is gone."""
+
+
+class _Slots(msgspec.Struct, omit_defaults=True):
+    """A stretch of a group's slots: what the live ones hold, and what the arrived ones brought."""
+
+    live: dict[int, Slot] = {}
+    arrived: dict[int, Arrival] = {}
+
+
+_encode = msgspec.json.Encoder().encode
+_json = msgspec.json.Decoder()
+_head = msgspec.json.Decoder(Head)
+_tokens = msgspec.json.Decoder(list[Token])
+_group = msgspec.json.Decoder(Group)
+_progress = msgspec.json.Decoder(Progress)
+_slots = msgspec.json.Decoder(_Slots)
+
+
+def encode_sections(state: RunState, touched: Touched) -> Sections:
+    """What a commit stores: the head, and every section that was touched."""
+    sections: Sections = {"head": _encode(state.head)}
+    if touched.input:
+        sections["input"] = _encode(state.input)
+    for key in touched.state:
+        sections[f"state/{key}"] = _encode(state.state[key]) if key in state.state else None
+    for key in touched.output:
+        sections[f"output/{key}"] = _encode(state.output[key]) if key in state.output else None
+    for chunk in touched.tokens:
+        sections[f"tokens/{chunk}"] = _token_chunk(state, chunk)
+    for group in touched.groups:
+        found = state.groups.get(group)
+        sections[f"group/{group}"] = None if found is None else _encode(found)
+    for group in touched.progress:
+        progress = state.progress.get(group)
+        sections[f"progress/{group}"] = None if progress is None else _encode(progress)
+    for group, chunk in touched.slots:
+        sections[f"slots/{group}/{chunk}"] = _slot_chunk(state, group, chunk)
+    return sections
+
+
+def _token_chunk(state: RunState, chunk: int) -> bytes | None:
+    first = chunk * TOKENS_PER_SECTION
+    found = [state.tokens.get(TokenId(number)) for number in range(first, first + TOKENS_PER_SECTION)]
+    kept = [token for token in found if token is not None]
+    return _encode(kept) if kept else None
+
+
+def _slot_chunk(state: RunState, group: GroupId, chunk: int) -> bytes | None:
+    first = chunk * SLOTS_PER_SECTION
+    found = _Slots({}, {})
+    for index in range(first, first + SLOTS_PER_SECTION):
+        slot = state.slots.get((group, index))
+        if slot is not None:
+            kept = Slot(slot.output, slot.reached, slot.waiting, slot.laid)
+            if kept != _EMPTY:
+                found.live[index] = kept
+        arrival = state.arrivals.get((group, index))
+        if arrival is not None:
+            found.arrived[index] = arrival
+    return _encode(found) if found.live or found.arrived else None
+
+
+_EMPTY = Slot()
+
+
+def load_run(sections: Mapping[str, bytes]) -> LiveRun:
+    """The run as it was when its last commit was stored."""
+    state = RunState(_head.decode(sections["head"]))
+    for name, body in sections.items():
+        kind, _, rest = name.partition("/")
+        match kind:
+            case "head":
+                pass
+            case "input":
+                state.input = _plain(body)
+            case "state":
+                state.state[rest] = _plain(body)
+            case "output":
+                state.output[rest] = _plain(body)
+            case "tokens":
+                state.tokens.update((token.id, token) for token in _tokens.decode(body))
+            case "group":
+                state.groups[GroupId(int(rest))] = _group.decode(body)
+            case "progress":
+                state.progress[GroupId(int(rest))] = _progress.decode(body)
+            case "slots":
+                group = GroupId(int(rest.partition("/")[0]))
+                chunk = _slots.decode(body)
+                state.slots.update(((group, index), slot) for index, slot in chunk.live.items())
+                state.arrivals.update(((group, index), arrival) for index, arrival in chunk.arrived.items())
+            case _:
+                raise BrokenInvariant("a section of a kind this version does not know", section=name)
+    _rebuild(state)
+    return LiveRun(state)
+
+
+def _plain(body: bytes) -> Json:
+    value: Json = _json.decode(body)
+    return value
+
+
+def _rebuild(state: RunState) -> None:
+    """What is under way in each slot, which the other sections already say."""
+    state.tokens = dict(sorted(state.tokens.items()))
+    state.groups = dict(sorted(state.groups.items()))
+    tokens: dict[SlotId, tuple[TokenId, ...]] = {}
+    groups: dict[SlotId, tuple[GroupId, ...]] = {}
+    for token in state.tokens.values():
+        if token.slot is not None:
+            tokens[token.slot] = (*tokens.get(token.slot, ()), token.id)
+    for group in state.groups.values():
+        if group.outer is not None:
+            groups[group.outer] = (*groups.get(group.outer, ()), group.id)
+    for slot_id in sorted({*tokens, *groups}):
+        slot = state.slots.get(slot_id, _EMPTY)
+        state.slots[slot_id] = msgspec.structs.replace(
+            slot, tokens=tokens.get(slot_id, ()), groups=groups.get(slot_id, ())
+        )

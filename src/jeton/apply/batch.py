@@ -1,0 +1,29 @@
+"""Consecutive token creations become one decision, in order; anything between them keeps them apart."""
+
+from collections.abc import Sequence
+
+from jeton.model.decision import CreateToken, CreateTokens, Decision
+
+
+def batch_creations(decisions: Sequence[Decision]) -> list[Decision]:
+    """A fan-out of a thousand is one decision in the journal."""
+    if not any(isinstance(d, CreateToken) for d in decisions):
+        return list(decisions)
+    batched: list[Decision] = []
+    run: list[CreateToken] = []
+    for decision in decisions:
+        if isinstance(decision, CreateToken):
+            run.append(decision)
+            continue
+        _close(run, batched)
+        batched.append(decision)
+    _close(run, batched)
+    return batched
+
+
+def _close(run: list[CreateToken], batched: list[Decision]) -> None:
+    if len(run) == 1:
+        batched.append(run[0])
+    elif run:
+        batched.append(CreateTokens(tuple(run)))
+    run.clear()

@@ -1,0 +1,220 @@
+"""The run's tables while one message is handled: every write is noted, so that a message is folded whole or not at all.
+
+Two notes are taken of each write: what was there before (to take it back), and which section it is in (to store it).
+"""
+
+from collections import deque
+from collections.abc import Hashable
+from typing import Any, TypeVar
+
+import msgspec
+
+from jeton.apply.timers import Timers
+from jeton.model.cue import Cue, SlotQuiet, TokenReady
+from jeton.model.effect import Effect, StopTask
+from jeton.model.failure import BrokenInvariant
+from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.json import Json
+from jeton.model.paths import branch_keys, written
+from jeton.model.run import Dispatched, Executing, Group, Pending, Progress, RunState, Slot, Token
+
+TOKENS_PER_SECTION = 32
+SLOTS_PER_SECTION = 32
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+_ABSENT: Any = object()
+
+
+class Touched:
+    """Which sections differ from what is stored."""
+
+    __slots__ = ("groups", "input", "output", "progress", "slots", "state", "tokens")
+
+    def __init__(self) -> None:
+        self.input = False
+        self.state: set[str] = set()
+        self.output: set[str] = set()
+        self.tokens: set[int] = set()
+        self.groups: set[GroupId] = set()
+        self.progress: set[GroupId] = set()
+        self.slots: set[tuple[GroupId, int]] = set()
+
+
+class Draft:
+    """The only writer of a run's tables."""
+
+    __slots__ = ("_head", "_undo", "effects", "ready", "state", "timers", "touched", "urgent")
+
+    def __init__(self, state: RunState, timers: Timers) -> None:
+        self.state = state
+        self.timers = timers
+        self.touched = Touched()
+        self.effects: list[Effect] = []
+        self.urgent: deque[Cue] = deque()
+        self.ready: deque[TokenReady] = deque()
+        self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._head = state.head
+
+    def begin(self) -> int:
+        """From here on a `roll_back` returns to this point. The effects so far are kept."""
+        self._undo.clear()
+        self._head = msgspec.structs.replace(self.state.head)
+        return len(self.effects)
+
+    def roll_back(self, effects: int) -> None:
+        """Take back everything since `begin`, as if the message had not been looked at."""
+        for table, key, before in reversed(self._undo):
+            if before is _ABSENT:
+                table.pop(key, None)
+            else:
+                table[key] = before
+        self._undo.clear()
+        self.state.head = self._head
+        del self.effects[effects:]
+        self.urgent.clear()
+        self.ready.clear()
+
+    def put(self, table: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+        """Write one value; nothing in a table is changed in place."""
+        self._undo.append((table, key, table.get(key, _ABSENT)))
+        table[key] = value
+
+    def drop(self, table: dict[_Key, _Value], key: _Key) -> _Value:
+        """Take one value out."""
+        if key not in table:
+            raise BrokenInvariant("a decision speaks of something that is not there", key=str(key))
+        before = table.pop(key)
+        self._undo.append((table, key, before))
+        return before
+
+    # tokens
+
+    def token(self, token: TokenId) -> Token:
+        found = self.state.tokens.get(token)
+        if found is None:
+            raise BrokenInvariant("a decision speaks of a token that is not under way", token=token)
+        return found
+
+    def put_token(self, token: Token) -> None:
+        """Add or replace a token, and keep the counters and its slot in step."""
+        before = self.state.tokens.get(token.id)
+        if before is not None:
+            self._count(before, -1)
+        elif token.slot is not None:
+            slot = self.state.slots[token.slot]
+            self.put(self.state.slots, token.slot, msgspec.structs.replace(slot, tokens=(*slot.tokens, token.id)))
+        self._count(token, 1)
+        self.put(self.state.tokens, token.id, token)
+        self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
+        if before is None and type(token.phase) is Pending:
+            self.ready.append(TokenReady(token.id))
+
+    def drop_token(self, token: Token) -> None:
+        """Take a token out of what is under way; its slot may have fallen quiet."""
+        self.drop(self.state.tokens, token.id)
+        self._count(token, -1)
+        self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
+        if token.slot is not None:
+            slot = self.state.slots[token.slot]
+            left = msgspec.structs.replace(slot, tokens=tuple(t for t in slot.tokens if t != token.id))
+            self.put(self.state.slots, token.slot, left)
+            if left.quiet:
+                self.urgent.append(SlotQuiet(token.slot))
+
+    def stop_task(self, token: Token) -> None:
+        """Whoever works on it need not go on."""
+        if isinstance(token.phase, Dispatched | Executing):
+            self.effects.append(StopTask(token.id, token.attempt))
+
+    def _count(self, token: Token, by: int) -> None:
+        if token.abandoned:
+            return
+        if isinstance(token.phase, Pending | Dispatched | Executing):
+            self.state.head.busy += by
+        else:
+            self.state.head.parked += by
+
+    # slots and groups
+
+    def slot(self, slot: SlotId) -> Slot:
+        found = self.state.slots.get(slot)
+        if found is None:
+            raise BrokenInvariant("a decision speaks of a slot that is not live", slot=list(slot))
+        return found
+
+    def put_slot(self, slot: SlotId, value: Slot) -> None:
+        self.put(self.state.slots, slot, value)
+        self.touch_slot(slot)
+
+    def touch_slot(self, slot: SlotId) -> None:
+        self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_SECTION))
+
+    def group(self, group: GroupId) -> tuple[Group, Progress]:
+        found = self.state.groups.get(group)
+        if found is None:
+            raise BrokenInvariant("a decision speaks of a group that is closed", group=group)
+        return found, self.state.progress[group]
+
+    def put_progress(self, group: GroupId, progress: Progress) -> None:
+        self.put(self.state.progress, group, progress)
+        self.touched.progress.add(group)
+
+    def drop_slots(self, group: Group, progress: Progress) -> None:
+        """Forget the group's live slots and all that is inside them; their tokens have ended already."""
+        for segment, started in zip(group.segments, progress.started, strict=True):
+            for index in range(segment.first, segment.first + started):
+                slot_id = (group.id, index)
+                if slot_id in self.state.slots:
+                    slot = self.drop(self.state.slots, slot_id)
+                    self.touch_slot(slot_id)
+                    for inner in slot.groups:
+                        self.drop_group(inner)
+
+    def drop_group(self, group_id: GroupId) -> None:
+        """Forget a group with everything in it."""
+        group, progress = self.group(group_id)
+        if progress.live:
+            self.drop_slots(group, progress)
+        if progress.fan_ins:
+            for segment, started in zip(group.segments, progress.started, strict=True):
+                for index in range(segment.first, segment.first + started):
+                    if (group_id, index) in self.state.arrivals:
+                        self.drop(self.state.arrivals, (group_id, index))
+                        self.touch_slot((group_id, index))
+        self.drop(self.state.groups, group_id)
+        self.drop(self.state.progress, group_id)
+        self.touched.groups.add(group_id)
+        self.touched.progress.add(group_id)
+
+    def drop_everything(self) -> None:
+        """Forget all that is under way, asking nothing of it: for a state that contradicts itself."""
+        state = self.state
+        for token in list(state.tokens.values()):
+            self.stop_task(token)
+        self.touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
+        for slot in (*state.slots, *state.arrivals):
+            self.touch_slot(slot)
+        self.touched.groups.update(state.groups)
+        self.touched.progress.update(state.progress)
+        for table in (state.tokens, state.slots, state.arrivals, state.groups, state.progress):
+            self._drop_all(table)
+        state.head.alive = state.head.busy = state.head.parked = 0
+
+    def _drop_all(self, table: dict[Any, Any]) -> None:
+        for key in list(table):
+            self.drop(table, key)
+
+    # context
+
+    def write(self, slot: SlotId | None, path: str, value: Json) -> None:
+        """Write one mapped value: into the slot's output if there is one, else into the run's own context."""
+        if slot is not None:
+            before = self.slot(slot)
+            output = written(before.output, branch_keys(path), value)
+            self.put_slot(slot, msgspec.structs.replace(before, output=output))
+            return
+        section, *keys = path.split(".")
+        table = self.state.state if section == "state" else self.state.output
+        self.put(table, keys[0], written({keys[0]: table.get(keys[0])}, keys, value)[keys[0]])
+        (self.touched.state if section == "state" else self.touched.output).add(keys[0])

@@ -1,0 +1,146 @@
+"""What decisions about groups, slots and fan-ins do to a run."""
+
+import msgspec
+
+from jeton.apply.draft import Draft
+from jeton.model.cue import GroupChanged, SlotQuiet
+from jeton.model.decision import AbandonTokens, OpenFanIn, OpenGroup, ParkToken, SettleSlot, TimeOutFanIn
+from jeton.model.failure import BrokenInvariant
+from jeton.model.ids import GroupId, TokenId
+from jeton.model.ranges import count_in, numbers_in
+from jeton.model.run import Arrival, FanIn, Group, Progress, Slot
+
+
+def open_group(draft: Draft, decision: OpenGroup) -> None:
+    """Fix the expected set of slots; the tokens that fill it follow in decisions of their own."""
+    head = draft.state.head
+    if decision.group != head.next_group:
+        raise BrokenInvariant("groups are numbered in order", group=decision.group, next=head.next_group)
+    head.next_group += 1
+    group = Group(
+        decision.group,
+        decision.name,
+        decision.node,
+        decision.origin,
+        decision.path,
+        decision.total,
+        decision.segments,
+        decision.outer,
+        decision.loops,
+    )
+    nothing = (0,) * len(group.segments)
+    draft.put(draft.state.groups, group.id, group)
+    draft.touched.groups.add(group.id)
+    draft.put_progress(group.id, Progress(group.total, nothing, nothing))
+    if group.outer is not None:
+        outer = draft.slot(group.outer)
+        draft.put(draft.state.slots, group.outer, msgspec.structs.replace(outer, groups=(*outer.groups, group.id)))
+    draft.urgent.append(GroupChanged(group.id))  # an empty one is complete at once, a short one may be hopeless
+
+
+def park_token(draft: Draft, decision: ParkToken) -> None:
+    """The token waits for its siblings; from here on its slot keeps it."""
+    token = draft.token(decision.token)
+    if token.slot is None:
+        raise BrokenInvariant("a token outside every branch waits for no sibling", token=token.id)
+    slot = draft.slot(token.slot)
+    reached = slot.reached or (decision.group, decision.node, decision.transition)
+    draft.put_slot(token.slot, msgspec.structs.replace(slot, reached=reached, waiting=(*slot.waiting, token.id)))
+    draft.drop_token(token)
+
+
+def settle_slot(draft: Draft, decision: SettleSlot) -> None:
+    """A live slot becomes arrived, escaped or lost: once, because its record is gone afterwards."""
+    slot_id, (group_id, index) = decision.slot, decision.slot
+    group, progress = draft.group(group_id)
+    slot = draft.slot(slot_id)
+    for inner in slot.groups:
+        draft.drop_group(inner)
+    draft.drop(draft.state.slots, slot_id)
+    draft.touch_slot(slot_id)
+    fan_ins = progress.fan_ins
+    if decision.node is not None:
+        draft.put(draft.state.arrivals, slot_id, Arrival(decision.node, slot.waiting, decision.value))
+        fan_ins = {**fan_ins, decision.node: _with_arrival(draft, group_id, fan_ins, decision)}
+    elif decision.escaped is not None and group.outer is not None:
+        _lay_outside(draft, group, index, slot, decision)
+    segment = group.segment_of(index)
+    flying = (*progress.flying[:segment], progress.flying[segment] - 1, *progress.flying[segment + 1 :])
+    draft.put_progress(group_id, Progress(progress.live - 1, progress.started, flying, fan_ins, progress.opened))
+    draft.urgent.append(GroupChanged(group_id))
+
+
+def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decision: SettleSlot) -> FanIn:
+    if decision.node is None or decision.transition is None:
+        raise BrokenInvariant("a slot arrives over a transition, at a node", slot=list(decision.slot))
+    before = fan_ins.get(decision.node)
+    if before is not None:
+        return FanIn(before.transition, before.arrived + 1, before.since, before.deadline)
+    if decision.deadline is not None:
+        draft.timers.watch_fan_in(decision.deadline, decision.at, group, decision.node)
+    return FanIn(decision.transition, 1, decision.at, decision.deadline)
+
+
+def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: SettleSlot) -> None:
+    """An inner slot that left its group outwards: its output waits in the outer slot, to be laid over in order."""
+    if group.outer is None or decision.escaped is None:
+        raise BrokenInvariant("only a slot inside another can leave its group", slot=list(decision.slot))
+    outer = draft.slot(group.outer)
+    draft.put_slot(
+        group.outer,
+        msgspec.structs.replace(
+            outer,
+            reached=outer.reached or slot.reached,
+            waiting=(*outer.waiting, *slot.waiting),
+            laid=(*outer.laid, (group.id, index, decision.escaped)),
+        ),
+    )
+
+
+def open_fan_in(draft: Draft, decision: OpenFanIn) -> None:
+    """Take the arrived slots, forget the live ones (their tokens have ended or are abandoned)."""
+    group, progress = draft.group(decision.group)
+    if progress.fan_ins.get(decision.node) is None and decision.slots:
+        raise BrokenInvariant("a fan-in opens exactly once", group=decision.group, node=decision.node)
+    if progress.live:
+        draft.drop_slots(group, progress)
+    for index in numbers_in(decision.slots):
+        draft.drop(draft.state.arrivals, (group.id, index))
+        draft.touch_slot((group.id, index))
+    draft.state.head.alive -= count_in(decision.tokens)
+    left = {node: fan_in for node, fan_in in progress.fan_ins.items() if node != decision.node}
+    draft.put_progress(group.id, Progress(0, progress.started, (0,) * len(progress.flying), left, opened=True))
+    draft.urgent.append(GroupChanged(group.id))
+
+
+def close_group(draft: Draft, group_id: GroupId) -> None:
+    """Forget the group; the slot around it may have fallen quiet."""
+    group, _ = draft.group(group_id)
+    draft.drop_group(group_id)
+    if group.outer is None or group.outer not in draft.state.slots:
+        return
+    outer = draft.slot(group.outer)
+    left = msgspec.structs.replace(outer, groups=tuple(g for g in outer.groups if g != group_id))
+    draft.put(draft.state.slots, group.outer, left)
+    if left.quiet:
+        draft.urgent.append(SlotQuiet(group.outer))
+
+
+def abandon_tokens(draft: Draft, decision: AbandonTokens) -> None:
+    """They leave their slot and stay dispatched; nothing counts on them any more."""
+    for number in numbers_in(decision.tokens):
+        token = draft.token(TokenId(number))
+        draft.drop_token(token)
+        draft.put_token(msgspec.structs.replace(token, slot=None, abandoned=True))
+
+
+def time_out_fan_in(draft: Draft, decision: TimeOutFanIn) -> None:
+    """The clock of this fan-in has run out; what that means follows in decisions of its own."""
+    _, progress = draft.group(decision.group)
+    fan_in = progress.fan_ins.get(decision.node)
+    if fan_in is None:
+        raise BrokenInvariant("a fan-in that nobody waits at has no clock", group=decision.group, node=decision.node)
+    stopped = FanIn(fan_in.transition, fan_in.arrived, fan_in.since)
+    draft.put_progress(
+        decision.group, msgspec.structs.replace(progress, fan_ins={**progress.fan_ins, decision.node: stopped})
+    )

@@ -1,0 +1,197 @@
+"""The facts a decision makes true. Read from the journal when somebody asks; the hot path only counts them."""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from jeton.model.decision import (
+    AbandonTokens,
+    BeginRun,
+    CloseGroup,
+    CreateToken,
+    CreateTokens,
+    Decision,
+    DispatchToken,
+    EndRun,
+    EndTokens,
+    FailNode,
+    FinishNode,
+    IgnoreLate,
+    MarkExecuting,
+    MergeBranches,
+    OpenFanIn,
+    OpenGroup,
+    ParkToken,
+    RedeliverToken,
+    RetryToken,
+    RouteToken,
+    SetStatus,
+    SettleSlot,
+    TimeOutFanIn,
+    WaitForTimer,
+)
+from jeton.model.entry import Entry
+from jeton.model.event import (
+    BranchesMerged,
+    ContextUpdated,
+    Event,
+    Fact,
+    FanInOpened,
+    FanOutStarted,
+    LateIgnored,
+    RunCancelled,
+    RunCompleted,
+    RunExhausted,
+    RunFailed,
+    RunResumed,
+    RunStarted,
+    RunSubmitted,
+    RunTimedOut,
+    RunWaiting,
+    SyncTimedOut,
+    TaskCompleted,
+    TaskDispatched,
+    TaskFailedAt,
+    TaskRetrying,
+    TimerFired,
+    TimerSet,
+    TokenCancelled,
+    TokenCompleted,
+    TokenCreated,
+    TokenDispatched,
+    TokenExecuting,
+    TokenFailed,
+    TokenTimedOut,
+    TokenWaiting,
+)
+from jeton.model.failure import BrokenInvariant
+from jeton.model.ids import RunId, TokenId
+from jeton.model.ranges import count_in, numbers_in
+from jeton.model.run import TokenEnd
+
+
+def events_of(run: RunId, entry: Entry) -> list[Event]:
+    """An entry's events, numbered from where its sequence begins."""
+    facts = [fact for decision in entry.decisions for fact in facts_of(decision)]
+    return [Event(entry.first_event + i, entry.at, run, fact) for i, fact in enumerate(facts)]
+
+
+def facts_of(decision: Decision) -> Iterator[Fact]:
+    """What became true, in order."""
+    match decision:
+        case BeginRun():
+            yield RunSubmitted(decision.input)
+            yield RunStarted()
+        case CreateToken():
+            yield _created(decision)
+        case CreateTokens():
+            yield from (_created(creation) for creation in decision.tokens)
+        case DispatchToken(token, node, attempt=attempt):
+            yield TokenDispatched(token)
+            yield TaskDispatched(token, node, attempt)
+        case RedeliverToken(token, node=node, attempt=attempt, deliveries=deliveries):
+            yield TaskDispatched(token, node, attempt, deliveries)
+        case MarkExecuting(token):
+            yield TokenExecuting(token)
+        case WaitForTimer(token, due=due, label=label):
+            yield TokenWaiting(token, "timer", due=due)
+            yield TimerSet(token, due, label)
+        case RetryToken():
+            yield TaskRetrying(decision.token, decision.node, decision.attempt, decision.due, decision.failure)
+            yield TokenWaiting(decision.token, "retry", due=decision.due)
+        case FinishNode():
+            yield from _finished(decision)
+        case FailNode(token, node, error):
+            yield TaskFailedAt(token, node, error)
+        case RouteToken(token, ends=ends):
+            if ends is not None:
+                yield _ended(token, ends)
+        case OpenGroup():
+            yield FanOutStarted(decision.group, decision.name, decision.node, decision.total)
+        case ParkToken(token, node=node):
+            yield TokenWaiting(token, "siblings", node)
+        case OpenFanIn():
+            yield FanInOpened(decision.group, decision.node, count_in(decision.slots))
+            yield from (TokenCompleted(TokenId(number)) for number in numbers_in(decision.tokens))
+        case MergeBranches():
+            yield BranchesMerged(decision.group, decision.node, decision.target)
+        case TimeOutFanIn(group, node):
+            yield SyncTimedOut(group, node)
+        case EndTokens(tokens, status, reason):
+            yield from (_ended(TokenId(number), status, reason) for number in numbers_in(tokens))
+        case IgnoreLate():
+            yield LateIgnored(decision.token, decision.attempt, decision.why)
+        case SetStatus(status):
+            yield RunWaiting() if status == "waiting" else RunResumed()
+        case EndRun():
+            yield _run_ended(decision)
+        case SettleSlot() | CloseGroup() | AbandonTokens():
+            pass  # inner bookkeeping: what it leads to is a fact of its own
+        case _:
+            assert_never(decision)
+
+
+def count_events(decisions: Iterable[Decision]) -> int:
+    """How many facts there are, without making them."""
+    return sum(_count(decision) for decision in decisions)
+
+
+def _count(decision: Decision) -> int:
+    match decision:
+        case FinishNode():
+            return (decision.work is not None) + bool(decision.writes or decision.missing)
+        case RouteToken():
+            return decision.ends is not None
+        case BeginRun() | DispatchToken() | WaitForTimer() | RetryToken():
+            return 2
+        case CreateTokens():
+            return len(decision.tokens)
+        case EndTokens():
+            return count_in(decision.tokens)
+        case OpenFanIn():
+            return 1 + count_in(decision.tokens)
+        case SettleSlot() | CloseGroup() | AbandonTokens():
+            return 0
+        case _:
+            return 1
+
+
+def _created(decision: CreateToken) -> TokenCreated:
+    index = None if decision.slot is None else decision.slot[1]
+    return TokenCreated(decision.token, decision.node, decision.path, decision.parent, index)
+
+
+def _finished(decision: FinishNode) -> Iterator[Fact]:
+    if decision.work == "task":
+        yield TaskCompleted(decision.token, decision.node)
+    elif decision.work == "timer":
+        yield TimerFired(decision.token)
+    if decision.writes or decision.missing:
+        yield ContextUpdated(decision.token, decision.writes, decision.missing)
+
+
+def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:
+    match status:
+        case "completed":
+            return TokenCompleted(token)
+        case "failed":
+            return TokenFailed(token)
+        case "timed_out":
+            return TokenTimedOut(token)
+        case "cancelled":
+            return TokenCancelled(token, reason)
+
+
+def _run_ended(decision: EndRun) -> Fact:
+    match decision.status:
+        case "completed":
+            return RunCompleted(decision.output)
+        case "failed":
+            return RunFailed(decision.error)
+        case "cancelled":
+            return RunCancelled(decision.error)
+        case "timed_out":
+            return RunTimedOut(decision.error)
+        case "exhausted":
+            return RunExhausted(decision.error)
+        case "submitted" | "running" | "waiting":
+            raise BrokenInvariant("a run does not end like this", status=decision.status)

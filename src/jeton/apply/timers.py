@@ -1,0 +1,93 @@
+"""Every time a run waits for, soonest first.
+
+Derived from the state and never stored: an entry that the state no longer agrees with is stale and is skipped, so a
+timer need not be found to be taken back, and none can exist in the state without being here.
+"""
+
+from heapq import heapify, heappop, heappush
+from typing import TypeAlias
+
+from jeton.model.cue import TimerDue
+from jeton.model.ids import GroupId, TokenId
+from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForRetry, WaitingForTimer
+
+_Entry: TypeAlias = tuple[int, int, int, int, str]
+"""Due, set at, kind, number, node: ties go to who waited first."""
+
+_RUN, _TOKEN, _FAN_IN = 0, 1, 2
+
+
+class Timers:
+    """A heap over one run's deadlines."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+        self._heap: list[_Entry] = []
+        head = state.head
+        if head.deadline is not None:
+            self._heap.append((head.deadline, head.started_at or 0, _RUN, 0, ""))
+        for token in state.tokens.values():
+            due = token_due(token)
+            if due is not None:
+                self._heap.append((due[0], due[1], _TOKEN, token.id, ""))
+        for group, progress in state.progress.items():
+            for node, fan_in in progress.fan_ins.items():
+                if fan_in.deadline is not None:
+                    self._heap.append((fan_in.deadline, fan_in.since, _FAN_IN, group, node))
+        heapify(self._heap)
+
+    def watch_run(self, due: int, since: int) -> None:
+        heappush(self._heap, (due, since, _RUN, 0, ""))
+
+    def watch_token(self, due: int, since: int, token: TokenId) -> None:
+        heappush(self._heap, (due, since, _TOKEN, token, ""))
+
+    def watch_fan_in(self, due: int, since: int, group: GroupId, node: str) -> None:
+        heappush(self._heap, (due, since, _FAN_IN, group, node))
+
+    def next_due(self) -> int | None:
+        """The one time to be woken, or None when nobody waits for a time."""
+        while self._heap:
+            if self._holds(self._heap[0]):
+                return self._heap[0][0]
+            heappop(self._heap)
+        return None
+
+    def take_due(self, now: int) -> TimerDue | None:
+        """The next one due by `now`; stale ones are passed over."""
+        while self._heap and self._heap[0][0] <= now:
+            entry = heappop(self._heap)
+            if self._holds(entry):
+                _, _, kind, number, node = entry
+                if kind == _TOKEN:
+                    return TimerDue(token=TokenId(number))
+                if kind == _FAN_IN:
+                    return TimerDue(group=GroupId(number), node=node)
+                return TimerDue()
+        return None
+
+    def _holds(self, entry: _Entry) -> bool:
+        due, _, kind, number, node = entry
+        state = self._state
+        if state.head.ended:
+            return False
+        if kind == _TOKEN:
+            token = state.tokens.get(TokenId(number))
+            found = token_due(token) if token is not None else None
+            return found is not None and found[0] == due
+        if kind == _FAN_IN:
+            progress = state.progress.get(GroupId(number))
+            fan_in = progress.fan_ins.get(node) if progress is not None else None
+            return fan_in is not None and fan_in.deadline == due
+        return state.head.deadline == due
+
+
+def token_due(token: Token) -> tuple[int, int] | None:
+    """When the token's phase wants attention, and since when it has waited."""
+    match token.phase:
+        case Dispatched(since, deadline) | Executing(since, deadline):
+            return deadline, since
+        case WaitingForTimer(since, due) | WaitingForRetry(since, due):
+            return due, since
+        case _:
+            return None

@@ -1,0 +1,113 @@
+"""Problems, collected: a definition is read to its end, and everything wrong with it is said at once."""
+
+import difflib
+from collections.abc import Collection
+from typing import Literal
+
+from jeton.definitions.place import Place, path_text
+from jeton.model.failure import Problem
+from jeton.model.json import Json
+
+LONGEST_SHOWN = 60
+LONGEST_COMPARED = 100
+MOST_PROBLEMS = 1000  # a file with more is not being repaired line by line
+MOST_LISTED = 12
+
+Severity = Literal["error", "warning"]
+
+
+class Report:
+    """What is wrong with the definitions read so far. The one mutable thing in this package."""
+
+    def __init__(self) -> None:
+        self._problems: dict[Problem, None] = {}
+
+    def error(self, place: Place, code: str, problem: str, remedy: str) -> None:
+        """Something that stops deployment."""
+        self._add("error", place, code, problem, remedy)
+
+    def warning(self, place: Place, code: str, problem: str, remedy: str) -> None:
+        """Something that is probably not meant, and runs all the same."""
+        self._add("warning", place, code, problem, remedy)
+
+    def add(self, severity: Severity, place: Place, code: str, problem: str, remedy: str) -> None:
+        """Either, for rules whose severity depends on what they find."""
+        self._add(severity, place, code, problem, remedy)
+
+    def _add(self, severity: Severity, place: Place, code: str, problem: str, remedy: str) -> None:
+        if len(self._problems) < MOST_PROBLEMS:
+            found = Problem(severity, code, place.file, place.line, path_text(place.path), problem, remedy)
+            self._problems.setdefault(found)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """By file and line; what was found first comes first on its line."""
+        return tuple(sorted(self._problems, key=lambda p: (p.file, p.line)))
+
+    @property
+    def error_count(self) -> int:
+        """How many errors there are so far: the same before and after reading something means it was sound."""
+        return sum(p.severity == "error" for p in self._problems)
+
+
+def shown(value: Json) -> str:
+    """A value as a message quotes it: short, and with nothing in it that a terminal would act on."""
+    match value:
+        case str():
+            text = value if len(value) <= LONGEST_SHOWN else value[: LONGEST_SHOWN - 1] + "…"
+            return f"'{''.join(c if c.isprintable() else _escaped(c) for c in text)}'"
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case int() | float():
+            return str(value)
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def kind(value: Json) -> str:
+    """What sort of thing stands there, in the words an author uses."""
+    match value:
+        case bool():
+            return f"{shown(value)}"
+        case None:
+            return "empty"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"the text {shown(value)}"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+
+
+def closest(name: str, known: Collection[str]) -> str | None:
+    """The known name that was probably meant."""
+    if len(name) > LONGEST_COMPARED:
+        return None
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def did_you_mean(name: str, known: Collection[str], otherwise: str) -> str:
+    """A remedy for a name nobody knows: the nearest one, with what else could be done."""
+    meant = closest(name, known)
+    if meant is not None:
+        return f"write '{meant}', or {otherwise}"
+    if known and len(known) <= MOST_LISTED:
+        return f"write one of {listed(known)}, or {otherwise}"
+    return otherwise
+
+
+def listed(names: Collection[str]) -> str:
+    """`'a', 'b' and 'c'`."""
+    quoted = [shown(name) for name in names]
+    return " and ".join((", ".join(quoted[:-1]), quoted[-1])) if len(quoted) > 1 else "".join(quoted)

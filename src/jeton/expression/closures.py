@@ -1,0 +1,223 @@
+"""The functions an expression is made of: each takes functions for its parts, and gives one from scope to value.
+
+They are closures because this is the engine's hot path: what can be decided once is decided when they are made."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from jeton.expression.bounds import Scope
+from jeton.expression.operators import (
+    COMPARISONS,
+    HIGHEST,
+    LOWEST,
+    KeyMissing,
+    Problem,
+    Value,
+    Wrong,
+    checked,
+    compare,
+    element,
+    equal,
+    field,
+    no_overload,
+)
+from jeton.expression.syntax import KINDS
+from jeton.expression.values import path_text
+
+Run: TypeAlias = Callable[[Scope], Any]  # gives plain JSON; raises Problem or Exhausted where there is none
+
+
+def always(value: Value) -> Run:
+    return lambda scope: value
+
+
+def variable(name: str, at: int) -> Run:
+    def run(scope: Scope) -> Value:
+        if name not in scope:
+            raise KeyMissing(name)
+        return checked(scope[name], at)
+
+    return run
+
+
+def bound_variable(name: str) -> Run:
+    """A variable of `cel.bind`, whose value may have had a problem that only matters to those who read it."""
+
+    def run(scope: Scope) -> Value:
+        value = scope[name]
+        if isinstance(value, Problem):
+            raise value
+        return value
+
+    return run
+
+
+def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
+    """`state.votes.total`: tries the plain lookups first, and finds out what is wrong only if they fail."""
+    root, first, rest = keys[0], keys[1], tuple(keys[2:])
+
+    def run(scope: Scope) -> Value:
+        try:
+            value = scope[root][first]
+            for key in rest:
+                value = value[key]
+        except (KeyError, TypeError):
+            raise path_problem(scope, keys, shown, at) from None
+        if type(value) is int and not LOWEST <= value <= HIGHEST:
+            return checked(value, at)
+        return value
+
+    return run
+
+
+def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> Problem:
+    """Why these keys lead nowhere; `shown` is what the path is called, key by key."""
+    value: Value = scope
+    for depth, key in enumerate(keys):
+        if depth and type(value) is not dict:
+            kind = KINDS.get(type(value), "unknown")
+            return Wrong(f"{path_text(shown[:depth])} is {kind}, which has no field '{key}'", at)
+        if key not in value:
+            return KeyMissing(path_text(shown[: depth + 1]))
+        value = value[key]
+    return Wrong(f"{path_text(shown)} cannot be read", at)
+
+
+def select(operand: Run, key: str, base: str, at: int) -> Run:
+    return lambda scope: field(operand(scope), key, base, at)
+
+
+def has(operand: Run, key: str, base: str, at: int) -> Run:
+    def run(scope: Scope) -> bool:
+        value = operand(scope)
+        if type(value) is dict:
+            return key in value
+        raise Wrong(f"{base} is {KINDS.get(type(value), 'unknown')}, which has no field '{key}'", at)
+
+    return run
+
+
+def index(operand: Run, key: Run, base: str, at: int) -> Run:
+    return lambda scope: element(operand(scope), key(scope), base, at)
+
+
+def unary(operator: Callable[[Value, int], Value], operand: Run, at: int) -> Run:
+    return lambda scope: operator(operand(scope), at)
+
+
+def binary(operator: Callable[[Value, Value, int], Value], left: Run, right: Run, at: int) -> Run:
+    return lambda scope: operator(left(scope), right(scope), at)
+
+
+def scoped(operator: Callable[[Value, Value, int, Scope], Value], left: Run, right: Run, at: int) -> Run:
+    """A binary operator whose work depends on the size of the data, and is charged for."""
+    return lambda scope: operator(left(scope), right(scope), at, scope)
+
+
+def comparison(function: str, left: Run, right: Run, at: int) -> Run:
+    holds = COMPARISONS[function]
+
+    def run(scope: Scope) -> bool:
+        a, b = left(scope), right(scope)
+        if type(a) is type(b) is int:
+            return holds(a, b)
+        return compare(function, a, b, at)
+
+    return run
+
+
+def equality(same: bool, left: Run, right: Run) -> Run:
+    """`==` if the answer for equal values is to be true, `!=` if false."""
+
+    def run(scope: Scope) -> bool:
+        return equal(left(scope), right(scope), scope) is same
+
+    return run
+
+
+def negation(operand: Run, at: int) -> Run:
+    def run(scope: Scope) -> bool:
+        value = operand(scope)
+        if value is True or value is False:
+            return not value
+        raise no_overload("!", at, value)
+
+    return run
+
+
+def junction(decisive: bool, symbol: str, left: Run, right: Run, at: int) -> Run:
+    """`||` if true decides, `&&` if false does. A decisive side makes up for whatever is wrong with the other."""
+
+    def run(scope: Scope) -> bool:
+        problem: Problem | None = None
+        try:
+            a = left(scope)
+            if a is decisive:
+                return decisive
+        except Problem as found:
+            a, problem = None, found
+        try:
+            b = right(scope)
+        except Problem as found:
+            raise problem or found from None
+        if b is decisive:
+            return decisive
+        if problem is not None:
+            raise problem
+        if type(a) is type(b) is bool:
+            return not decisive
+        raise no_overload(symbol, at, a, b)
+
+    return run
+
+
+def choice(condition: Run, then: Run, otherwise: Run, at: int) -> Run:
+    def run(scope: Scope) -> Value:
+        value = condition(scope)
+        if value is True:
+            return then(scope)
+        if value is False:
+            return otherwise(scope)
+        raise Wrong(f"the condition before ? is {KINDS[type(value)]}, not bool", at)
+
+    return run
+
+
+def text_test(function: str, left: Run, right: Run, at: int) -> Run:
+    """`contains`, `startsWith` and `endsWith`."""
+    test: Callable[[str, str], bool] = TEXT_TESTS[function]
+
+    def run(scope: Scope) -> bool:
+        a, b = left(scope), right(scope)
+        if type(a) is str and type(b) is str:
+            return test(a, b)
+        raise no_overload(function, at, a, b)
+
+    return run
+
+
+TEXT_TESTS: dict[str, Callable[[str, str], bool]] = {
+    "contains": str.__contains__,
+    "startsWith": str.startswith,
+    "endsWith": str.endswith,
+}
+
+
+def conversion(function: str, operand: Run, otherwise: Run) -> Run:
+    """`double(x)`, `int(x)` and `string(x)` where they are plain; the library knows the rest."""
+    convert = CONVERSIONS[function]
+
+    def run(scope: Scope) -> Value:
+        value = operand(scope)
+        if type(value) in convert:
+            return convert[type(value)](value)
+        return otherwise(scope)
+
+    return run
+
+
+CONVERSIONS: dict[str, dict[type, Callable[[Any], Value]]] = {
+    "double": {int: float, float: float},
+    "int": {int: int, bool: int},
+    "string": {str: str, int: str, bool: lambda value: "true" if value else "false"},
+}

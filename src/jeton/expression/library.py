@@ -1,0 +1,103 @@
+"""The CEL library, behind the few calls we make of it: no other module imports it."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from cel_expr_python import cel
+from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
+
+from jeton.expression.decode import decode
+from jeton.expression.syntax import Node
+from jeton.model.json import Json
+
+STATUS = re.compile(r"^[A-Z_]+: (.*?)(?: \[[A-Z_]+\])?$", re.DOTALL)
+
+
+class CelError(Exception):
+    """Evaluation gave an error instead of a value; the text is the library's."""
+
+
+class Program:
+    """One compiled expression; the library lets threads share it."""
+
+    __slots__ = ("_expression",)
+
+    def __init__(self, expression: cel.Expression) -> None:
+        self._expression = expression
+
+    def tree(self) -> Node:
+        return decode(self._expression.serialize())
+
+    def run(self, variables: Mapping[str, Json]) -> Json:
+        """The result as plain JSON; raises CelError, and nothing else, if there is none."""
+        try:
+            value = self._expression.eval(data=variables)
+            plain = value.plain_value()
+        except (RuntimeError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise CelError(without_status(str(error))) from None
+        # an error comes as text, so only text has to be looked at twice
+        if isinstance(plain, str) and value.type() == cel.Type.ERROR:
+            raise CelError(without_status(plain))
+        return to_json(plain)
+
+
+def compile_source(source: str, variables: frozenset[str]) -> Program:
+    """Raises RuntimeError with everything the library found wrong."""
+    return Program(environment(variables).compile(source))
+
+
+@lru_cache(maxsize=4096)
+def load_program(serialized: bytes, variables: frozenset[str]) -> Program:
+    return Program(environment(variables).deserialize(serialized))
+
+
+@lru_cache(maxsize=256)
+def environment(variables: frozenset[str]) -> cel.Env:
+    return cel.NewEnv(
+        variables=dict.fromkeys(sorted(variables), cel.Type.DYN),
+        extensions=[
+            ext_strings.ExtStrings(),
+            ext_math.ExtMath(),
+            ext_optional.ExtOptional(),
+            ext_bindings.ExtBindings(),
+        ],
+    )
+
+
+def without_status(message: str) -> str:
+    found = STATUS.match(message)
+    return found[1] if found else message
+
+
+def to_json(value: object) -> Json:
+    """JSON has no times and no keys but text, so those become text; what has no sensible JSON is an error."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            if not -(2**63) <= value < 2**63:
+                raise CelError(f"the result {value} does not fit in 64 bits")
+            return value
+        case float():
+            return value
+        case list():
+            items: list[object] = value
+            return [to_json(item) for item in items]
+        case dict():
+            entries: dict[object, object] = value
+            return {key_text(key): to_json(item) for key, item in entries.items()}
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case timedelta():
+            return f"{value / timedelta(seconds=1):.6f}".rstrip("0").rstrip(".") + "s"
+        case _:
+            raise CelError(f"the result is {FOREIGN.get(type(value).__name__, 'a value')} which JSON does not have")
+
+
+FOREIGN = {"bytearray": "bytes,", "Type": "a type,"}
+
+
+def key_text(key: object) -> str:
+    return key if isinstance(key, str) else str(key).lower() if isinstance(key, bool) else str(key)

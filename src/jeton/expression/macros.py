@@ -1,0 +1,63 @@
+"""Which macro a fold came from. The parser expands `all`, `map` and the others before we see them."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, Node
+
+
+class Quantified(msgspec.Struct, frozen=True):
+    """`range.exists(variable, body)` if one item decides by being true, `range.all(…)` if by being false."""
+
+    decisive: bool
+    variable: str
+    range: Node
+    body: Node
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """`range.exists_one(variable, body)`."""
+
+    variable: str
+    range: Node
+    body: Node
+
+
+class Collected(msgspec.Struct, frozen=True):
+    """`range.map(variable, value)`, `range.map(variable, where, value)` or `range.filter(variable, where)`."""
+
+    variable: str
+    range: Node
+    where: Node | None
+    value: Node
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """`cel.bind(variable, value, body)`."""
+
+    variable: str
+    value: Node
+    body: Node
+
+
+Macro: TypeAlias = Quantified | Counted | Collected | Bound
+
+
+def macro_of(fold: Fold) -> Macro | None:
+    """The macro as its author wrote it, or None for a fold of another shape."""
+    if fold.variable == "#unused":
+        return Bound(fold.accumulator, fold.start, fold.result)
+    match fold.step:
+        case Call("_||_", (Ident(), body)):
+            return Quantified(True, fold.variable, fold.range, body)
+        case Call("_&&_", (Ident(), body)):
+            return Quantified(False, fold.variable, fold.range, body)
+        case Call("_+_", (Ident(), ListOf((value,)))):
+            return Collected(fold.variable, fold.range, None, value)
+        case Call("_?_:_", (where, Call("_+_", (Ident(), ListOf((value,)))), Ident())):
+            return Collected(fold.variable, fold.range, where, value)
+        case Call("_?_:_", (body, Call("_+_", (Ident(), Literal(1))), Ident())):
+            return Counted(fold.variable, fold.range, body)
+        case _:
+            return None

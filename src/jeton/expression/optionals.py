@@ -1,0 +1,86 @@
+"""Optionals: `state.?votes.?total.orValue(0)`.
+
+Inside these functions an optional without a value is NOTHING, and one with a value is that value. That works because they
+only ever stand below `orValue`, `value` or `hasValue`; optionals anywhere else are left to the library."""
+
+from jeton.expression.bounds import Scope
+from jeton.expression.closures import Run
+from jeton.expression.macros import Bound, macro_of
+from jeton.expression.operators import Value, Wrong, checked, element, no_overload
+from jeton.expression.syntax import Call, Fold, Node, Select
+
+NOTHING = object()
+OPENERS = frozenset({"orValue", "value", "hasValue"})
+
+
+def plain_parts(node: Node) -> tuple[Node, ...] | None:
+    """The parts of an optional that are no optionals themselves; None if it is not one that we evaluate."""
+    match node:
+        case Call("optional.of", (value,)):
+            return (value,)
+        case Call("optional.none", ()):
+            return ()
+        case Call("_?._" | "_[?_]", (operand, key)):
+            below = plain_parts(operand)
+            return (operand, key) if below is None else (*below, key)
+        case Select(operand):
+            return plain_parts(operand)
+        case Call("_[_]", (operand, key)):
+            below = plain_parts(operand)
+            return None if below is None else (*below, key)
+        case Call("or", (left, right)):
+            return both(left, right, ())
+        case Call("_?_:_", (condition, left, right)):
+            return both(left, right, (condition,))
+        case Fold():
+            macro = macro_of(node)
+            parts = plain_parts(macro.body) if isinstance(macro, Bound) else None
+            return None if parts is None or not isinstance(macro, Bound) else (macro.value, *parts)
+        case _:
+            return None
+
+
+def both(left: Node, right: Node, others: tuple[Node, ...]) -> tuple[Node, ...] | None:
+    first, second = plain_parts(left), plain_parts(right)
+    return None if first is None or second is None else (*others, *first, *second)
+
+
+def opened(function: str, optional: Run, otherwise: Run | None, at: int) -> Run:
+    """`orValue`, `value` and `hasValue`."""
+
+    def run(scope: Scope) -> Value:
+        value = optional(scope)
+        if function == "hasValue":
+            return value is not NOTHING
+        if value is not NOTHING:
+            return value
+        if otherwise is None:
+            raise Wrong("the optional has no value", at)
+        return otherwise(scope)
+
+    return run
+
+
+def optional_item(operand: Run, key: Run, by_name: bool, at: int) -> Run:
+    """`operand.?key` and `operand[?key]`; also what `.key` and `[key]` mean on an optional."""
+
+    def run(scope: Scope) -> Value:
+        container = operand(scope)
+        if container is NOTHING:
+            return NOTHING
+        name = key(scope)
+        if type(container) is dict and type(name) is str:
+            return checked(container[name], at) if name in container else NOTHING
+        if type(container) is list and type(name) is int and not by_name:
+            return element(container, name, "", at) if 0 <= name < len(container) else NOTHING
+        raise no_overload(".?" if by_name else "[?]", at, container, name)
+
+    return run
+
+
+def either(left: Run, right: Run) -> Run:
+    def run(scope: Scope) -> Value:
+        value = left(scope)
+        return right(scope) if value is NOTHING else value
+
+    return run

@@ -1,0 +1,64 @@
+"""What evaluation gives: a plain JSON value, or one of two ways of having none."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.model.json import Json
+
+LONGEST_TEXT = 200
+MOST_ITEMS = 10
+DEEPEST = 4
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """A key that was not there, such as `state.votes.total`."""
+
+    path: str
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """Any other evaluation error, with all that its author needs to see it."""
+
+    problem: str
+    position: str  # line:column
+    values: dict[str, Json]  # of the paths the expression reads, shortened
+
+
+Outcome: TypeAlias = Json | Missing | Failed
+
+
+def path_text(path: Sequence[str]) -> str:
+    """The path as one would write it: `state.votes`, but `state["order lines"]`."""
+    text = path[0]
+    for key in path[1:]:
+        text = below(text, key)
+    return text
+
+
+def below(base: str, key: str) -> str:
+    """The path of one key further down."""
+    return f"{base}.{key}" if key.isidentifier() and key.isascii() else f"{base}[{quoted(key)}]"
+
+
+def quoted(text: str) -> str:
+    """The text as a CEL string literal in double quotes."""
+    return msgspec.json.encode(text).decode()
+
+
+def shorten(value: Json, depth: int = 0) -> Json:
+    """The value, cut down to what a person would read in an error message."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}… ({len(value)} characters)"
+    if isinstance(value, list):
+        if depth == DEEPEST:
+            return f"[{len(value)} items]"
+        kept = [shorten(item, depth + 1) for item in value[:MOST_ITEMS]]
+        return kept if len(value) <= MOST_ITEMS else [*kept, f"… {len(value) - MOST_ITEMS} more"]
+    if isinstance(value, dict):
+        if depth == DEEPEST:
+            return f"{{{len(value)} keys}}"
+        short = {key: shorten(value[key], depth + 1) for key in list(value)[:MOST_ITEMS]}
+        return short if len(value) <= MOST_ITEMS else {**short, "…": f"{len(value) - MOST_ITEMS} more"}
+    return value

@@ -1,0 +1,246 @@
+"""Everything planning can decide. A decision is complete in itself: folding it needs nothing but the state.
+
+The journal is made of these, so field names are short words and defaults are left out.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.json import Json, JsonObject
+from jeton.model.ranges import Ranges
+from jeton.model.run import RunStatus, Segment, TokenEnd
+
+
+class _Decision(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
+    """What planning says should change; not yet true."""
+
+
+class BeginRun(_Decision, frozen=True, tag="begin_run"):
+    at: int
+    input: Json
+    deadline: int | None = None
+
+
+class CreateToken(_Decision, frozen=True, tag="create_token"):
+    token: TokenId
+    node: str
+    path: str
+    parent: TokenId | None = None
+    slot: SlotId | None = None
+    loops: dict[int, int] = {}
+    error: JsonObject | None = None
+
+
+class CreateTokens(_Decision, frozen=True, tag="create_tokens"):
+    """Consecutive creations, as one."""
+
+    tokens: tuple[CreateToken, ...]
+
+
+class DispatchToken(_Decision, frozen=True, tag="dispatch_token"):
+    token: TokenId
+    node: str
+    at: int
+    deadline: int
+    attempt: int = 1
+    input: Json | UnsetType = UNSET
+
+
+class RedeliverToken(_Decision, frozen=True, tag="redeliver_token"):
+    """Give the same attempt to a worker again: its process died, or nobody ever began it."""
+
+    token: TokenId
+    node: str
+    at: int
+    deadline: int
+    attempt: int
+    deliveries: int
+
+
+class MarkExecuting(_Decision, frozen=True, tag="mark_executing"):
+    token: TokenId
+    at: int
+    deadline: int
+
+
+class WaitForTimer(_Decision, frozen=True, tag="wait_for_timer"):
+    token: TokenId
+    node: str
+    at: int
+    due: int
+    label: str | None = None
+
+
+class RetryToken(_Decision, frozen=True, tag="retry_token"):
+    """Try the task again at `due`, as business attempt `attempt`."""
+
+    token: TokenId
+    node: str
+    at: int
+    due: int
+    attempt: int
+    failure: TaskFailed
+
+
+class FinishNode(_Decision, frozen=True, tag="finish_node"):
+    """The node succeeded: write its mapped output. `missing` are the paths that gave null."""
+
+    token: TokenId
+    node: str
+    work: Literal["task", "timer"] | None = None  # what it waited for; nothing where the node has no target
+    writes: dict[str, Json] = {}
+    missing: tuple[str, ...] = ()
+
+
+class FailNode(_Decision, frozen=True, tag="fail_node"):
+    """The node failed. Whether the failure is handled is for routing to say."""
+
+    token: TokenId
+    node: str
+    error: JsonObject
+
+
+class Considered(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """One transition looked at: followed or not, and why."""
+
+    transition: int
+    verdict: Literal["matched", "false", "missing", "loop_limit_reached", "not_first"]
+    path: str | None = None  # the missing one
+
+
+class RouteToken(_Decision, frozen=True, tag="route_token"):
+    """Where a token goes. `ends` is unset while it stays, parked at a fan-in."""
+
+    token: TokenId
+    node: str
+    ends: TokenEnd | None = None
+    considered: tuple[Considered, ...] = ()
+
+
+class OpenGroup(_Decision, frozen=True, tag="open_group"):
+    group: GroupId
+    name: str
+    node: str
+    origin: TokenId
+    path: str
+    total: int
+    segments: tuple[Segment, ...]
+    outer: SlotId | None = None
+    loops: dict[int, int] = {}
+
+
+class ParkToken(_Decision, frozen=True, tag="park_token"):
+    """The token reached a fan-in of `group`, which it is in, directly or through inner slots."""
+
+    token: TokenId
+    group: GroupId
+    node: str
+    transition: int
+
+
+class SettleSlot(_Decision, frozen=True, tag="settle_slot"):
+    """Nothing is under way in the slot any more. `node`: it arrived there; `escaped`: its output goes outwards."""
+
+    slot: SlotId
+    at: int
+    node: str | None = None
+    transition: int | None = None
+    deadline: int | None = None
+    value: Json | UnsetType = UNSET
+    escaped: JsonObject | None = None
+
+
+class OpenFanIn(_Decision, frozen=True, tag="open_fan_in"):
+    """Exactly once: these slots are taken, their tokens end completed."""
+
+    group: GroupId
+    node: str
+    slots: Ranges = ()
+    tokens: Ranges = ()
+
+
+class MergeBranches(_Decision, frozen=True, tag="merge_branches"):
+    """The branches' outputs, as one value, into the enclosing scope."""
+
+    group: GroupId
+    node: str
+    target: str
+    value: Json
+    outer: SlotId | None = None
+
+
+class TimeOutFanIn(_Decision, frozen=True, tag="time_out_fan_in"):
+    group: GroupId
+    node: str
+
+
+class CloseGroup(_Decision, frozen=True, tag="close_group"):
+    """Nothing of the group is left to wait for."""
+
+    group: GroupId
+
+
+class EndTokens(_Decision, frozen=True, tag="end_tokens"):
+    """These end without routing on: cancelled, or timed out with their fan-in."""
+
+    tokens: Ranges
+    status: TokenEnd
+    reason: str
+
+
+class AbandonTokens(_Decision, frozen=True, tag="abandon_tokens"):
+    """These may finish, and change nothing."""
+
+    tokens: Ranges
+
+
+class IgnoreLate(_Decision, frozen=True, tag="ignore_late"):
+    """A result nobody waits for any more; recorded, never applied."""
+
+    token: TokenId
+    attempt: int
+    why: str
+
+
+class SetStatus(_Decision, frozen=True, tag="set_status"):
+    status: Literal["running", "waiting"]
+
+
+class EndRun(_Decision, frozen=True, tag="end_run"):
+    at: int
+    status: RunStatus
+    output: Json | UnsetType = UNSET
+    error: RunError | None = None
+    missing: tuple[str, ...] = ()
+    broken: bool = False  # the state contradicted a decision: drop it all, and keep the evidence in `error`
+
+
+Decision: TypeAlias = (
+    BeginRun
+    | CreateToken
+    | CreateTokens
+    | DispatchToken
+    | RedeliverToken
+    | MarkExecuting
+    | WaitForTimer
+    | RetryToken
+    | FinishNode
+    | FailNode
+    | RouteToken
+    | OpenGroup
+    | ParkToken
+    | SettleSlot
+    | OpenFanIn
+    | MergeBranches
+    | TimeOutFanIn
+    | CloseGroup
+    | EndTokens
+    | AbandonTokens
+    | IgnoreLate
+    | SetStatus
+    | EndRun
+)

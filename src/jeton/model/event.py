@@ -1,0 +1,204 @@
+"""Every fact kept in a run's history. Events are not stored: each is read off the decision that made it true."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.ids import GroupId, RunId, TokenId
+from jeton.model.json import Json, JsonObject
+
+
+class _Fact(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"):
+    """What happened, without when and where in the sequence."""
+
+
+class RunSubmitted(_Fact, frozen=True, tag="run.submitted"):
+    input: Json
+
+
+class RunStarted(_Fact, frozen=True, tag="run.started"):
+    pass
+
+
+class RunWaiting(_Fact, frozen=True, tag="run.waiting"):
+    pass
+
+
+class RunResumed(_Fact, frozen=True, tag="run.resumed"):
+    pass
+
+
+class RunCompleted(_Fact, frozen=True, tag="run.completed"):
+    output: Json | UnsetType = UNSET
+
+
+class RunFailed(_Fact, frozen=True, tag="run.failed"):
+    error: RunError | None = None
+
+
+class RunCancelled(_Fact, frozen=True, tag="run.cancelled"):
+    error: RunError | None = None
+
+
+class RunTimedOut(_Fact, frozen=True, tag="run.timed_out"):
+    error: RunError | None = None
+
+
+class RunExhausted(_Fact, frozen=True, tag="run.exhausted"):
+    error: RunError | None = None
+
+
+class TokenCreated(_Fact, frozen=True, tag="token.created"):
+    token: TokenId
+    node: str
+    path: str
+    parent: TokenId | None = None
+    branch_index: int | None = None
+
+
+class TokenDispatched(_Fact, frozen=True, tag="token.dispatched"):
+    token: TokenId
+
+
+class TokenExecuting(_Fact, frozen=True, tag="token.executing"):
+    token: TokenId
+
+
+class TokenWaiting(_Fact, frozen=True, tag="token.waiting"):
+    token: TokenId
+    wait: Literal["siblings", "timer", "retry"]
+    node: str | None = None  # for siblings: the fan-in's
+    due: int | None = None
+
+
+class TokenCompleted(_Fact, frozen=True, tag="token.completed"):
+    token: TokenId
+
+
+class TokenFailed(_Fact, frozen=True, tag="token.failed"):
+    token: TokenId
+
+
+class TokenTimedOut(_Fact, frozen=True, tag="token.timed_out"):
+    token: TokenId
+
+
+class TokenCancelled(_Fact, frozen=True, tag="token.cancelled"):
+    token: TokenId
+    reason: str | None = None
+
+
+class TaskDispatched(_Fact, frozen=True, tag="task.dispatched"):
+    token: TokenId
+    node: str
+    attempt: int
+    delivery: int = 1
+
+
+class TaskCompleted(_Fact, frozen=True, tag="task.completed"):
+    token: TokenId
+    node: str
+
+
+class TaskFailedAt(_Fact, frozen=True, tag="task.failed"):
+    token: TokenId
+    node: str
+    error: JsonObject
+
+
+class TaskRetrying(_Fact, frozen=True, tag="task.retrying"):
+    token: TokenId
+    node: str
+    attempt: int
+    due: int
+    failure: TaskFailed
+
+
+class FanOutStarted(_Fact, frozen=True, tag="fan_out.started"):
+    group: GroupId
+    name: str
+    node: str
+    total: int
+
+
+class FanInOpened(_Fact, frozen=True, tag="fan_in.opened"):
+    group: GroupId
+    node: str
+    arrived: int
+
+
+class BranchesMerged(_Fact, frozen=True, tag="branches.merged"):
+    group: GroupId
+    node: str
+    target: str
+
+
+class SyncTimedOut(_Fact, frozen=True, tag="sync.timed_out"):
+    group: GroupId
+    node: str
+
+
+class ContextUpdated(_Fact, frozen=True, tag="context.updated"):
+    token: TokenId
+    writes: JsonObject
+    missing: tuple[str, ...] = ()
+
+
+class TimerSet(_Fact, frozen=True, tag="timer.set"):
+    token: TokenId
+    due: int
+    label: str | None = None
+
+
+class TimerFired(_Fact, frozen=True, tag="timer.fired"):
+    token: TokenId
+
+
+class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
+    token: TokenId
+    attempt: int
+    why: str
+
+
+Fact: TypeAlias = (
+    RunSubmitted
+    | RunStarted
+    | RunWaiting
+    | RunResumed
+    | RunCompleted
+    | RunFailed
+    | RunCancelled
+    | RunTimedOut
+    | RunExhausted
+    | TokenCreated
+    | TokenDispatched
+    | TokenExecuting
+    | TokenWaiting
+    | TokenCompleted
+    | TokenFailed
+    | TokenTimedOut
+    | TokenCancelled
+    | TaskDispatched
+    | TaskCompleted
+    | TaskFailedAt
+    | TaskRetrying
+    | FanOutStarted
+    | FanInOpened
+    | BranchesMerged
+    | SyncTimedOut
+    | ContextUpdated
+    | TimerSet
+    | TimerFired
+    | LateIgnored
+)
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A fact at its place in the run's one sequence."""
+
+    seq: int
+    at: int
+    run: RunId
+    fact: Fact

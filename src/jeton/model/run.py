@@ -1,0 +1,197 @@
+"""All that planning may read of a run: its head, tokens, groups, slots and context.
+
+Values here are frozen and are replaced, never changed; the tables that hold them belong to the run's one writer.
+Ended tokens leave the tables (the journal has them), so a run's state is as large as what is under way in it.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.model.failure import RunError
+from jeton.model.ids import GroupId, RunId, SlotId, TokenId
+from jeton.model.json import Json, JsonObject
+
+RunStatus: TypeAlias = Literal[
+    "submitted", "running", "waiting", "completed", "failed", "cancelled", "timed_out", "exhausted"
+]
+TokenEnd: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
+TERMINAL: frozenset[RunStatus] = frozenset({"completed", "failed", "cancelled", "timed_out", "exhausted"})
+
+
+class Pending(msgspec.Struct, frozen=True, tag="pending"):
+    """Made, and not yet begun."""
+
+
+class Dispatched(msgspec.Struct, frozen=True, tag="dispatched"):
+    """Handed to the executor; not heard of since. `deadline` is when we ask after it."""
+
+    since: int
+    deadline: int
+    deliveries: int = 1
+
+
+class Executing(msgspec.Struct, frozen=True, tag="executing"):
+    """A worker said it began."""
+
+    since: int
+    deadline: int
+    deliveries: int = 1
+
+
+class WaitingForTimer(msgspec.Struct, frozen=True, tag="waiting_for_timer", omit_defaults=True):
+    """Held until a time."""
+
+    since: int
+    due: int
+    label: str | None = None
+
+
+class WaitingForRetry(msgspec.Struct, frozen=True, tag="waiting_for_retry"):
+    """Failed, and to be tried again; the delay is an alarm, so no worker waits."""
+
+    since: int
+    due: int
+
+
+Phase: TypeAlias = Pending | Dispatched | Executing | WaitingForTimer | WaitingForRetry
+"""`waiting_for_siblings` is not among them: a token that reached a fan-in is kept by its slot, as a number."""
+
+
+class Token(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A point of progress: it stands at one node and remembers where it came from."""
+
+    id: TokenId
+    node: str
+    path: str
+    phase: Phase
+    slot: SlotId | None = None
+    loops: dict[int, int] = {}  # by transition: how often this lineage followed it
+    error: JsonObject | None = None  # `state._last_error`, as this lineage sees it
+    attempt: int = 1
+    input: Json | UnsetType = UNSET  # unset: the run's own input, which need not be kept twice
+    abandoned: bool = False  # its slot lost the race; it may finish, and changes nothing
+
+
+class Segment(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The slots one transition contributes to a group: a stretch of its numbering."""
+
+    transition: int
+    first: int
+    count: int
+    items: list[Json] | None = None
+    max_parallel: int | None = None
+
+
+class Group(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A sibling group instance: run, name and the token that fanned out. It never changes; its progress does."""
+
+    id: GroupId
+    name: str
+    node: str
+    origin: TokenId
+    path: str
+    total: int
+    segments: tuple[Segment, ...]
+    outer: SlotId | None = None
+    loops: dict[int, int] = {}
+
+    def segment_of(self, index: int) -> int:
+        """Which stretch of the numbering a slot is in."""
+        for number, segment in enumerate(self.segments):
+            if index < segment.first + segment.count:
+                return number
+        raise IndexError(index)
+
+    def item(self, index: int) -> Json:
+        """The list item the slot stands for, if it came from a list."""
+        segment = self.segments[self.segment_of(index)]
+        return None if segment.items is None else segment.items[index - segment.first]
+
+
+class FanIn(msgspec.Struct, frozen=True):
+    """A fan-in some slot has arrived at. `transition` is where its synchronization is written."""
+
+    transition: int
+    arrived: int
+    since: int
+    deadline: int | None = None
+
+
+class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How far a group is. Counters, so that nothing is counted by scanning; a slot settles once, by identity."""
+
+    live: int  # slots not settled, those not yet materialised among them
+    started: tuple[int, ...]  # by segment: how many slots were materialised
+    flying: tuple[int, ...]  # by segment: how many of those are not settled
+    fan_ins: dict[str, FanIn] = {}  # by the node they lead to, until they open
+    opened: bool = False
+
+
+class Slot(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One live branch. `tokens` and `groups` say what is under way in it; they follow from the other tables."""
+
+    output: JsonObject = {}
+    reached: tuple[GroupId, str, int] | None = None  # fan-in some token of it reached: group, node, transition
+    waiting: tuple[TokenId, ...] = ()  # tokens that did
+    laid: tuple[tuple[GroupId, int, JsonObject], ...] = ()  # outputs of inner slots that arrived for this one
+    tokens: tuple[TokenId, ...] = ()
+    groups: tuple[GroupId, ...] = ()
+
+    @property
+    def quiet(self) -> bool:
+        return not self.tokens and not self.groups
+
+
+class Arrival(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A slot that arrived: at which node, with which tokens, and what it brings to the merge."""
+
+    node: str
+    tokens: tuple[TokenId, ...]
+    value: Json | UnsetType = UNSET  # unset: the merge's source was never written
+
+
+class Head(msgspec.Struct, omit_defaults=True):
+    """The run's own facts and counters: the one part that changes in place, and is copied before each message."""
+
+    run: RunId
+    workflow: str
+    version: int = 1
+    status: RunStatus = "submitted"
+    paused: bool = False
+    next_token: int = 0
+    next_group: int = 0
+    executions: int = 0
+    busy: int = 0  # tokens pending, dispatched or executing
+    parked: int = 0  # tokens waiting for a time or a retry
+    alive: int = 0  # tokens not ended: the two above, those at fan-ins, and abandoned ones
+    submitted_at: int = 0
+    started_at: int | None = None
+    ended_at: int | None = None
+    deadline: int | None = None
+    error: RunError | None = None
+    result: Json | UnsetType = UNSET
+    entries: int = 0
+    events: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status in TERMINAL
+
+
+class RunState:
+    """Everything a run is, in tables. Only a `Draft` writes to them."""
+
+    __slots__ = ("arrivals", "groups", "head", "input", "output", "progress", "slots", "state", "tokens")
+
+    def __init__(self, head: Head, input: Json = None) -> None:
+        self.head = head
+        self.input = input
+        self.state: JsonObject = {}
+        self.output: JsonObject = {}
+        self.tokens: dict[TokenId, Token] = {}
+        self.groups: dict[GroupId, Group] = {}
+        self.progress: dict[GroupId, Progress] = {}
+        self.slots: dict[SlotId, Slot] = {}
+        self.arrivals: dict[SlotId, Arrival] = {}

@@ -1,0 +1,88 @@
+"""Task, Step, Action: the work behind a node, as written."""
+
+from typing import Literal
+
+import msgspec
+
+from jeton.model.json import Json, JsonObject, Mapping, Schema
+
+DEFAULT_TASK_TIMEOUT_MS = 600_000
+
+Backoff = Literal["none", "linear", "exponential"]
+Outcome = Literal["continue", "skip", "succeed", "fail"]
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How often, and after which delay, something that failed is done again."""
+
+    max_attempts: int = 1
+    backoff: Backoff = "none"
+    initial_delay_ms: int = 0
+    max_delay_ms: int | None = None
+
+
+class Execution(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How the executor carries an action out."""
+
+    timeout_ms: int | None = None
+    retry_policy: RetryPolicy | None = None
+    concurrency: int | None = None
+    rate_per_s: float | None = None
+
+
+class Idempotency(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """An action with a key of its own runs once per key, across runs, while the key lives."""
+
+    key: str
+    ttl_ms: int | None = None
+
+
+class Action(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One atomic operation on the world. `implementation` is fixed; what varies comes in the input."""
+
+    kind: str
+    implementation: JsonObject = msgspec.field(default_factory=dict[str, Json])
+    input_schema: Schema | None = None
+    output_schema: Schema | None = None
+    execution: Execution | None = None
+    idempotency: Idempotency | None = None
+    isolation: Literal["thread", "process"] | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class StepCondition(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    rename={"test": "if", "otherwise": "else"},
+):
+    """Whether a step runs. Written `{if, then, else}`."""
+
+    test: Json
+    then: Outcome = "continue"
+    otherwise: Outcome = "skip"
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One place in a task: an action, by name or inline, and what happens if it fails."""
+
+    action: str | Action
+    ref: str = ""
+    input_mapping: Mapping | None = None
+    output_mapping: Mapping | None = None
+    on_failure: Literal["abort", "retry", "continue"] = "abort"
+    condition: StepCondition | None = None
+
+
+class Task(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """An ordered list of steps that one worker runs in one dispatch; retried as a whole."""
+
+    steps: tuple[Step, ...]
+    input_schema: Schema | None = None
+    output_schema: Schema | None = None
+    timeout_ms: int = DEFAULT_TASK_TIMEOUT_MS
+    retry: RetryPolicy | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()

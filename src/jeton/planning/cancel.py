@@ -1,0 +1,76 @@
+"""Who else stops when something stops."""
+
+from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken
+from jeton.model.failure import RunError
+from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.ranges import to_ranges
+from jeton.model.run import RunState, RunStatus, Token, TokenEnd
+
+
+def alive_in_slot(state: RunState, slot_id: SlotId) -> list[TokenId]:
+    """Every token in a live slot and in the slots inside it, waiting ones included."""
+    slot = state.slots[slot_id]
+    found = [*slot.tokens, *slot.waiting]
+    for inner in slot.groups:
+        found += alive_in_group(state, inner)
+    return found
+
+
+def alive_in_group(state: RunState, group_id: GroupId, *, arrived_at: str | None = None) -> list[TokenId]:
+    """Every token of a group: in its live slots, and at its fan-ins (except those that arrived at one node)."""
+    group, progress = state.groups[group_id], state.progress[group_id]
+    found: list[TokenId] = []
+    for segment, started in zip(group.segments, progress.started, strict=True):
+        for index in range(segment.first, segment.first + started):
+            if (group_id, index) in state.slots:
+                found += alive_in_slot(state, (group_id, index))
+            else:
+                arrival = state.arrivals.get((group_id, index))
+                if arrival is not None and arrival.node != arrived_at:
+                    found += arrival.tokens
+    return found
+
+
+def live_slots(state: RunState, group_id: GroupId) -> list[SlotId]:
+    """The group's slots that are under way."""
+    group, progress = state.groups[group_id], state.progress[group_id]
+    return [
+        (group_id, index)
+        for segment, started in zip(group.segments, progress.started, strict=True)
+        for index in range(segment.first, segment.first + started)
+        if (group_id, index) in state.slots
+    ]
+
+
+def alive_in_run(state: RunState) -> set[TokenId]:
+    """Every token that has not ended."""
+    found = set(state.tokens)
+    for slot in state.slots.values():
+        found.update(slot.waiting)
+    for arrival in state.arrivals.values():
+        found.update(arrival.tokens)
+    return found
+
+
+def end_run(
+    state: RunState,
+    now: int,
+    status: RunStatus,
+    error: RunError | None,
+    *,
+    failing: Token | None = None,
+    ends: TokenEnd = "failed",
+    rest: TokenEnd = "cancelled",
+    ended: set[TokenId] | None = None,
+) -> list[Decision]:
+    """End the run otherwise than completed: the failing token first, then every other, then the run."""
+    decisions: list[Decision] = []
+    others = alive_in_run(state) - (ended or set())
+    if failing is not None:
+        decisions.append(RouteToken(failing.id, failing.node, ends))
+        others.discard(failing.id)
+    if others:
+        reason = error.type if error is not None else status
+        decisions.append(EndTokens(to_ranges(others), rest, f"run {status}: {reason}"))
+    decisions.append(EndRun(now, status, error=error))
+    return decisions

@@ -1,0 +1,35 @@
+"""Whether the run is over, and with which output."""
+
+from jeton.expression import Failed
+from jeton.model.decision import Decision, EndRun, EndTokens
+from jeton.model.failure import RunError
+from jeton.model.json import JsonObject
+from jeton.model.paths import written
+from jeton.model.ranges import to_ranges
+from jeton.model.run import RunState
+from jeton.planning.cancel import alive_in_run, end_run
+from jeton.planning.program import Program
+from jeton.planning.scope import mapped
+
+
+def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
+    """The last active token has ended: map the output, check it, and end. Abandoned tokens end cancelled."""
+    missing: tuple[str, ...] = ()
+    output: JsonObject = state.output
+    if program.output_mapping is not None:
+        names: JsonObject = {"input": state.input, "state": state.state, "output": state.output}
+        found = mapped(program.output_mapping, names)
+        if isinstance(found, Failed):
+            message = f"the workflow's output_mapping at {found.position}: {found.problem}"
+            return end_run(state, now, "failed", RunError("expression_error", message, details=found.values))
+        values, missing = found
+        output = {}
+        for target, value in values.items():
+            output = written(output, target.split("."), value)
+    if program.output_validator is not None:
+        for error in program.output_validator.iter_errors(output):
+            where = ".".join(["output", *(str(part) for part in error.instance_path)])
+            return end_run(state, now, "failed", RunError("output_invalid", f"{where}: {error.message}"))
+    left = alive_in_run(state)
+    decisions: list[Decision] = [EndTokens(to_ranges(left), "cancelled", "abandoned")] if left else []
+    return [*decisions, EndRun(now, "completed", output, missing=missing)]

@@ -1,0 +1,41 @@
+"""What an alarm means for whoever is waiting."""
+
+from jeton.model.cue import TimerDue
+from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForRetry, WaitingForTimer
+from jeton.planning.cancel import end_run
+from jeton.planning.fan_in import plan_fan_in_timeout
+from jeton.planning.node import Plan, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.program import Program
+
+
+def plan_due(program: Program, state: RunState, timer: TimerDue, now: int) -> Plan:
+    """One timer that has come due and that the state still knows."""
+    if timer.token is not None:
+        return _plan_token_due(program, state, state.tokens[timer.token], now)
+    if timer.group is not None and timer.node is not None:
+        return Plan(plan_fan_in_timeout(program, state, timer.group, timer.node, now))
+    message = f"the run was not done {program.workflow.timeout_ms} ms after it started"
+    return Plan(end_run(state, now, "timed_out", RunError("timed_out", message)))
+
+
+def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    allowed = timeout_ms(program, token)
+    match token.phase:
+        case WaitingForTimer() if token.abandoned:
+            return Plan([RouteToken(token.id, token.node, "completed")])
+        case WaitingForTimer():
+            return plan_success(program, state, token, None, now)
+        case WaitingForRetry():
+            return Plan([DispatchToken(token.id, token.node, now, now + allowed, token.attempt, token.input)])
+        case Dispatched(deliveries=deliveries):
+            # nobody said it began: it may still queue behind others, so ask again and do not call it late
+            return Plan([RedeliverToken(token.id, token.node, now, now + allowed, token.attempt, deliveries)])
+        case Executing() if token.abandoned:
+            return Plan([RouteToken(token.id, token.node, "timed_out")])
+        case Executing():
+            failure = TaskFailed("timed_out", f"the task was not done {allowed} ms after it began")
+            return Plan(plan_task_failure(program, state, token, failure, now))
+        case _:
+            return Plan([])

@@ -1,0 +1,129 @@
+"""The one match over a run's messages, and the one over the cues that follow; each case calls a file beside it."""
+
+from typing import assert_never
+
+from msgspec import UnsetType
+
+from jeton.model.cue import Cue, GroupChanged, NodeFinished, SlotQuiet, TimerDue, TokenReady
+from jeton.model.decision import Decision, IgnoreLate, MarkExecuting, RedeliverToken, RouteToken
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.ids import TokenId
+from jeton.model.message import (
+    AlarmRang,
+    CancelRun,
+    ContinueRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskLost,
+    TaskStarted,
+)
+from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
+from jeton.planning.cancel import end_run
+from jeton.planning.completion import plan_completion
+from jeton.planning.deadline import plan_due
+from jeton.planning.fan_in import plan_group, plan_slot
+from jeton.planning.node import Plan, plan_begin, plan_onward, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.program import Program
+from jeton.planning.start import plan_start
+
+MAX_DELIVERIES = 5
+
+
+def plan_run(program: Program, state: RunState, message: Message) -> Plan:
+    """What a message changes. After the run's end nothing does."""
+    if state.head.ended:
+        return Plan([])
+    match message:
+        case TaskFinished():
+            return _plan_finished(program, state, message)
+        case StartRun():
+            return Plan(plan_start(program, state, message))
+        case TaskStarted():
+            return Plan(_plan_started(program, state, message))
+        case TaskLost():
+            return Plan(_plan_lost(program, state, message))
+        case CancelRun():
+            error = RunError("cancelled", message.reason or "the run was cancelled")
+            return Plan(end_run(state, message.at, "cancelled", error))
+        case AlarmRang() | ContinueRun():
+            return Plan([])  # what is due, and what is pending, follows as cues
+        case _:
+            assert_never(message)
+
+
+def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
+    """What follows inside the run from what was just folded."""
+    match cue:
+        case NodeFinished(token_id, result):
+            return Plan(plan_onward(program, state, state.tokens[token_id], result, now))
+        case TokenReady(token_id):
+            token = state.tokens.get(token_id)
+            if token is None or type(token.phase) is not Pending:
+                return Plan([])
+            return plan_begin(program, state, token, now)
+        case SlotQuiet(slot):
+            return Plan(plan_slot(program, state, slot, now))
+        case GroupChanged(group):
+            return Plan(plan_group(program, state, group, now))
+        case TimerDue():
+            return plan_due(program, state, cue, now)
+        case _:
+            assert_never(cue)
+
+
+def plan_quiet(program: Program, state: RunState, now: int) -> list[Decision]:
+    """Nothing moves by itself any more: perhaps the run is over."""
+    head = state.head
+    if head.busy or head.parked or head.status == "submitted":
+        return []
+    return plan_completion(program, state, now)
+
+
+def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> Plan:
+    token = _waited_for(state, message.token, message.attempt)
+    if isinstance(token, str):
+        return Plan([IgnoreLate(message.token, message.attempt, token)])
+    if token.abandoned:
+        ends: TokenEnd = "completed" if message.failure is None else "failed"
+        late = IgnoreLate(message.token, message.attempt, "the branch was abandoned")
+        return Plan([late, RouteToken(token.id, token.node, ends)])
+    if message.failure is not None:
+        return Plan(plan_task_failure(program, state, token, message.failure, message.at))
+    result = None if isinstance(message.result, UnsetType) else message.result
+    return plan_success(program, state, token, result, message.at)
+
+
+def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str:
+    """The token this result is for, or why nobody waits for it."""
+    token = state.tokens.get(token_id)
+    if token is None:
+        return "the token has ended"
+    if not isinstance(token.phase, Dispatched | Executing):
+        return "the token waits for no result"
+    if token.attempt != attempt:
+        return f"attempt {token.attempt} is under way"
+    return token
+
+
+def _plan_started(program: Program, state: RunState, message: TaskStarted) -> list[Decision]:
+    """Dispatched becomes executing; in any other state it is old news."""
+    token = state.tokens.get(message.token)
+    if token is None or not isinstance(token.phase, Dispatched) or token.attempt != message.attempt:
+        return []
+    return [MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
+
+
+def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Decision]:
+    """Deliveries are counted here, so that a task that kills its worker cannot do so for ever."""
+    token = _waited_for(state, message.token, message.attempt)
+    if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
+        return []
+    deliveries = token.phase.deliveries
+    if deliveries < MAX_DELIVERIES:
+        due = message.at + timeout_ms(program, token)
+        return [RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
+    if token.abandoned:
+        return [RouteToken(token.id, token.node, "failed")]
+    failure = TaskFailed("worker_lost", f"{deliveries} workers were given this task and none answered")
+    return plan_task_failure(program, state, token, failure, message.at)

@@ -1,0 +1,169 @@
+"""A workflow made ready for planning, once per version: expressions compiled, transitions in tiers, joins looked up."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+
+from jeton.expression import Expression, compile_expression, literal
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.lineage import FanOut, Join, Lineage, lineage
+from jeton.model.task import Task
+from jeton.model.workflow import Library, Node, Synchronization, TaskTarget, Transition, WaitTarget, Workflow
+
+LAST_ERROR = ("state", "_last_error")
+BASE = ("input", "state", "output", "_branch")
+
+Mapped = tuple[tuple[str, Expression], ...]
+
+
+class Way(msgspec.Struct, frozen=True):
+    """A transition, compiled."""
+
+    index: int
+    target: str
+    condition: Expression | None
+    handles_failure: bool
+    collection: Expression | None
+    spawn_count: Expression | None
+    item_var: str | None
+    max_parallel: int | None
+    group: str | None
+    makes_slots: bool
+    synchronization: Synchronization | None
+    max_iterations: int | None
+    source: str  # the condition as written, for messages
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A node, compiled. `tiers` are its ways out by priority; `handlers` only those that speak of the last error."""
+
+    name: str
+    node: Node
+    task: Task | None
+    wait: WaitTarget | None
+    seconds: Expression | None
+    until: Expression | None
+    input_mapping: Mapped | None
+    output_mapping: Mapped | None
+    tiers: tuple[tuple[Way, ...], ...]
+    handlers: tuple[tuple[Way, ...], ...]
+
+
+class Program(msgspec.Struct, frozen=True):
+    """Everything planning needs to know of a workflow."""
+
+    workflow: Workflow
+    places: dict[str, Place]
+    ways: tuple[Way, ...]
+    lineage: Lineage
+    output_mapping: Mapped | None
+    output_validator: Any
+    state_validators: dict[str, Any]  # by top-level key
+    state_open: bool  # whether keys the schema does not name may be written
+
+    def joins(self, node: str, group: str) -> tuple[Join, ...]:
+        """The fan-ins a fan-out leads to, nearest first."""
+        return self.lineage.joins.get(FanOut(node, group), ())
+
+    def continues(self, node: str, group: str) -> bool:
+        """Whether a failed branch is lost instead of failing the run."""
+        return self.lineage.continues(FanOut(node, group))
+
+
+def compile_program(workflow: Workflow, library: Library) -> Program:
+    """Compile a checked workflow. Tasks given by name are taken from the library."""
+    variables = frozenset(BASE) | {t.foreach.item_var for t in workflow.transitions if t.foreach and t.foreach.item_var}
+    ways = tuple(_way(i, t, variables) for i, t in enumerate(workflow.transitions))
+    places = {name: _place(name, node, workflow, library, ways, variables) for name, node in workflow.nodes.items()}
+    state_schema = workflow.state_schema or {}
+    return Program(
+        workflow=workflow,
+        places=places,
+        ways=ways,
+        lineage=lineage(workflow),
+        output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
+        output_validator=None
+        if workflow.output_schema is None
+        else jsonschema_rs.validator_for(workflow.output_schema),
+        state_validators=_key_validators(state_schema),
+        state_open=state_schema.get("additionalProperties", True) is not False,
+    )
+
+
+def compiled(source: Json, variables: Collection[str]) -> Expression:
+    """A string is an expression, anything else a literal."""
+    return compile_expression(source, variables) if isinstance(source, str) else literal(source)
+
+
+def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> Mapped | None:
+    if mapping is None:
+        return None
+    return tuple((target, compiled(source, variables)) for target, source in mapping.items())
+
+
+def _way(index: int, transition: Transition, variables: frozenset[str]) -> Way:
+    condition = None
+    if transition.condition is not True:
+        condition = compiled(transition.condition, variables | {"result"})
+    return Way(
+        index=index,
+        target=transition.target,
+        condition=condition,
+        handles_failure=condition is not None and any(path[:2] == LAST_ERROR for path in condition.reads),
+        collection=compiled(transition.foreach.collection, variables) if transition.foreach else None,
+        spawn_count=None if transition.spawn_count is None else compiled(transition.spawn_count, variables),
+        item_var=transition.foreach.item_var if transition.foreach else None,
+        max_parallel=transition.foreach.max_parallel if transition.foreach else None,
+        group=transition.sibling_group,
+        makes_slots=transition.makes_slots,
+        synchronization=transition.synchronization,
+        max_iterations=transition.loop_config.max_iterations if transition.loop_config else None,
+        source=str(transition.condition),
+    )
+
+
+def _place(
+    name: str, node: Node, workflow: Workflow, library: Library, ways: tuple[Way, ...], variables: frozenset[str]
+) -> Place:
+    out = [(t.priority, ways[i]) for i, t in enumerate(workflow.transitions) if t.source == name]
+    task = wait = None
+    match node.target:
+        case TaskTarget(task=str() as ref):
+            task = library.tasks[ref]
+        case TaskTarget(task=Task() as inline):
+            task = inline
+        case WaitTarget():
+            wait = node.target
+        case _:
+            pass
+    return Place(
+        name=name,
+        node=node,
+        task=task,
+        wait=wait,
+        seconds=compiled(wait.seconds, variables) if wait and wait.seconds is not None else None,
+        until=compiled(wait.until, variables) if wait and wait.until is not None else None,
+        input_mapping=_mapping(node.input_mapping, variables),
+        output_mapping=_mapping(node.output_mapping, variables | {"result"}),
+        tiers=_tiers(out),
+        handlers=_tiers([(priority, way) for priority, way in out if way.handles_failure]),
+    )
+
+
+def _tiers(ways: list[tuple[int, Way]]) -> tuple[tuple[Way, ...], ...]:
+    priorities = sorted({priority for priority, _ in ways})
+    return tuple(tuple(way for p, way in ways if p == priority) for priority in priorities)
+
+
+def _key_validators(schema: Schema) -> dict[str, Any]:
+    """One validator per top-level key, so that a write is checked at its own cost."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    shared: JsonObject = {k: v for k, v in schema.items() if k in ("$defs", "definitions", "$schema", "$id")}
+    return {
+        key: jsonschema_rs.validator_for({**shared, **below} if isinstance(below, dict) else below is not False)
+        for key, below in properties.items()
+    }
