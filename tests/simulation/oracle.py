@@ -17,9 +17,9 @@ from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from oracle_expression import tiny_evaluate
-from oracle_graph import node_of
-from oracle_model import (
+from tests.simulation.oracle_expression import tiny_evaluate
+from tests.simulation.oracle_graph import node_of
+from tests.simulation.oracle_model import (
     Call,
     Evaluate,
     ExpressionFault,
@@ -35,9 +35,9 @@ from oracle_model import (
     limit_error,
     make_token,
 )
-from oracle_routing import fail_node, finish_node, target_of
-from oracle_scope import mapped, node_input, scope_of, value_of
-from oracle_slots import fan_in_timed_out, one_consequence
+from tests.simulation.oracle_routing import fail_node, finish_node, target_of
+from tests.simulation.oracle_scope import mapped, node_input, scope_of, value_of
+from tests.simulation.oracle_slots import fan_in_timed_out, one_consequence
 
 __all__ = ["Call", "ExpressionFault", "MissingKey", "Oracle", "Token", "tiny_evaluate"]
 
@@ -189,7 +189,7 @@ class Oracle:
         if isinstance(until, int) and not isinstance(until, bool):
             return max(run.now, until)
         try:
-            moment = datetime.fromisoformat(until)
+            moment = datetime.fromisoformat(str(until))
             return max(run.now, (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1))
         except (TypeError, ValueError) as wrong:
             raise NodeFailed("expression_error", f"until is {until!r}, which is not a time with a zone") from wrong

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from oracle_model import ExpressionFault, MissingKey, Object
+from tests.simulation.oracle_model import ExpressionFault, MissingKey, Object, is_list, is_object
 
 TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+\.\d+|\d+)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
@@ -160,7 +160,7 @@ def variable(scope: Object, name: str) -> Thunk:
 def field(of: Thunk, key: str, name: str) -> Thunk:
     def read() -> Any:
         whole = of()
-        if not isinstance(whole, dict):
+        if not is_object(whole):
             raise ExpressionFault(f"{name}: not an object")
         if key not in whole:
             raise MissingKey(name)
@@ -172,12 +172,12 @@ def field(of: Thunk, key: str, name: str) -> Thunk:
 def item(of: Thunk, index: Thunk, name: str) -> Thunk:
     def read() -> Any:
         whole, at = of(), index()
-        if isinstance(whole, dict):
+        if is_object(whole):
             if at not in whole:
                 raise MissingKey(f"{name}[{at!r}]")
             return whole[at]
         # P2 "Corners": "A list index out of range is an `expression_error`".
-        if not isinstance(whole, list) or isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < len(whole):
+        if not is_list(whole) or isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < len(whole):
             raise ExpressionFault(f"{name}[{at!r}]: no such element")
         return whole[at]
 
@@ -196,7 +196,7 @@ def function(name: str, argument: Thunk, written: str) -> Thunk:
 
     def size() -> int:
         value = argument()
-        if not isinstance(value, list | dict | str):
+        if not (is_list(value) or is_object(value) or isinstance(value, str)):
             raise ExpressionFault("size() of something without one")
         return len(value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from oracle_model import Object, Sync
+from tests.simulation.oracle_model import Object, Sync, is_object
 
 
 def transitions(workflow: Object) -> list[Object]:
@@ -56,10 +56,9 @@ def synchronization(workflow: Object, place: int) -> Sync | None:
     # P2 "Fan-in": "Defaults: `strategy: all`, `on_timeout: fail`, `on_early_complete: cancel`,
     # `on_branch_failure: fail`, no merge".
     strategy = written.get("strategy", "all")
-    quorum = isinstance(strategy, dict)
     return Sync(
-        strategy="m_of_n" if quorum else strategy,
-        needed=int(strategy["m_of_n"]) if quorum else 0,
+        strategy="m_of_n" if is_object(strategy) else strategy,
+        needed=int(strategy["m_of_n"]) if is_object(strategy) else 0,
         group=written.get("sibling_group"),
         merge=written.get("merge"),
         timeout_ms=written.get("timeout_ms"),

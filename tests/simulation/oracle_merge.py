@@ -5,12 +5,12 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from oracle_model import Object
+from tests.simulation.oracle_model import Object, is_list, is_object
 
 MISSING: Any = object()
 
 
-class MergeFailed(Exception):  # noqa: N818
+class MergeFailed(Exception):
     pass
 
 
@@ -18,7 +18,7 @@ def source_value(source: str, output: Object) -> Any:
     """P2 "Merge": "`source` is `_branch.output` or a path under it"."""
     value: Any = output
     for key in source.split(".")[2:]:
-        if not isinstance(value, dict) or key not in value:
+        if not is_object(value) or key not in value:
             return MISSING
         value = value[key]
     return deepcopy(value)
@@ -32,8 +32,9 @@ def merge(rule: Object, outputs: list[tuple[int, Object]]) -> Any:
     values = [(index, None if value is MISSING else value) for index, value in found]
     match rule["strategy"]:
         case "append":  # "list of the values (if every value is a list, flattened one level)"; nothing arrived: []
-            if all(isinstance(value, list) for _, value in values):
-                return [item for _, value in values for item in value or []]
+            lists = [value for _, value in values if is_list(value)]
+            if len(lists) == len(values):
+                return [item for value in lists for item in value]
             return [value for _, value in values]
         case "collect":  # "list, never flattened"; nothing arrived: []
             return [value for _, value in values]
@@ -42,7 +43,7 @@ def merge(rule: Object, outputs: list[tuple[int, Object]]) -> Any:
             for index, value in found:
                 if value is MISSING:
                     continue
-                if not isinstance(value, dict):  # "fails on a written null" (Corners)
+                if not is_object(value):  # "fails on a written null" (Corners)
                     raise MergeFailed(f"branch {index} has {value!r} at {rule['source']}, which is not an object")
                 merged.update(value)
             return merged

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 Object = dict[str, Any]
 Evaluate = Callable[[Any, Object], Any]
@@ -16,7 +16,15 @@ Evaluate = Callable[[Any, Object], Any]
 ENDED = ("completed", "failed", "timed_out", "cancelled")
 
 
-class MissingKey(Exception):  # noqa: N818  (a kind of answer of the evaluator, named by the interface)
+def is_object(value: Any) -> TypeGuard[Object]:
+    return isinstance(value, dict)
+
+
+def is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+class MissingKey(Exception):
     """An expression read a key that is not there: a condition is then false, a mapping null."""
 
     def __init__(self, path: str) -> None:
@@ -24,7 +32,7 @@ class MissingKey(Exception):  # noqa: N818  (a kind of answer of the evaluator, 
         self.path = path
 
 
-class ExpressionFault(Exception):  # noqa: N818
+class ExpressionFault(Exception):
     """An expression could not be evaluated for any other reason than a missing key."""
 
     def __init__(self, message: str) -> None:
@@ -32,7 +40,7 @@ class ExpressionFault(Exception):  # noqa: N818
         self.message = message
 
 
-class NodeFailed(Exception):  # noqa: N818
+class NodeFailed(Exception):
     """The node of the token at work fails; failure routing decides what becomes of it."""
 
     def __init__(self, type_: str, message: str) -> None:
@@ -40,7 +48,7 @@ class NodeFailed(Exception):  # noqa: N818
         self.failure: Object = {"step": None, "type": type_, "message": message}
 
 
-class RunFailed(Exception):  # noqa: N818
+class RunFailed(Exception):
     """The run fails at once, whatever the token at work is in."""
 
     def __init__(self, error: Object) -> None:
@@ -92,7 +100,7 @@ class Slot:
     item: Any
     item_var: str | None
     transition: int
-    output: Object = field(default_factory=dict)
+    output: Object = field(default_factory=Object)
     state: str = "unstarted"
     arrived_at: FanIn | None = None
 
@@ -104,8 +112,8 @@ class Group:
     id: int
     name: str
     fan_out: Token
-    slots: list[Slot] = field(default_factory=list)
-    fan_ins: list[FanIn] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=lambda: list[Slot]())
+    fan_ins: list[FanIn] = field(default_factory=lambda: list[FanIn]())
 
     @property
     def outer(self) -> Slot | None:
@@ -145,15 +153,15 @@ class Run:
     evaluate: Evaluate
     now: int = 0
     status: str = "submitted"
-    input: Object = field(default_factory=dict)
-    state: Object = field(default_factory=dict)
-    out: Object = field(default_factory=dict)
+    input: Object = field(default_factory=Object)
+    state: Object = field(default_factory=Object)
+    out: Object = field(default_factory=Object)
     output: Object | None = None
     error: Object | None = None
     due: int | None = None
-    tokens: list[Token] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)
-    begun: list[str] = field(default_factory=list)  # the node of every node execution
+    tokens: list[Token] = field(default_factory=list[Token])
+    groups: list[Group] = field(default_factory=list[Group])
+    begun: list[str] = field(default_factory=list[str])  # the node of every node execution
     keys: int = 0
     timers: int = 0
 
@@ -168,7 +176,7 @@ class Run:
 
 def chain(slot: Slot | None) -> list[Slot]:
     """The slot and all slots around it, innermost first. P2 "Fan-out": slots nest."""
-    found = []
+    found: list[Slot] = []
     while slot is not None:
         found.append(slot)
         slot = slot.group.outer

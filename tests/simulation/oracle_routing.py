@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from oracle_graph import (
+from tests.simulation.oracle_graph import (
     always_makes_slots,
     first_match_only,
     joins_of,
@@ -14,9 +14,21 @@ from oracle_graph import (
     tiers,
     transitions,
 )
-from oracle_model import FanIn, Group, NodeFailed, Object, Run, RunFailed, Slot, Token, abandoned, chain
-from oracle_scope import ABSENT, condition_holds, scope_of, value_of, write_result
-from oracle_slots import leave_unhandled, start_slots, travel
+from tests.simulation.oracle_model import (
+    FanIn,
+    Group,
+    NodeFailed,
+    Object,
+    Run,
+    RunFailed,
+    Slot,
+    Token,
+    abandoned,
+    chain,
+    is_list,
+)
+from tests.simulation.oracle_scope import ABSENT, condition_holds, scope_of, value_of, write_result
+from tests.simulation.oracle_slots import leave_unhandled, start_slots, travel
 
 TARGETS = ("task", "action", "workflow", "agent", "gate", "wait")
 
@@ -98,7 +110,8 @@ def choose(run: Run, token: Token, result: Any, places: list[int]) -> tuple[list
             described = {"to": transition["to"], "condition": transition.get("condition")}
             # 1: "A transition whose `loop_config.max_iterations` is used up **for this token's lineage** is out; its
             # condition is not evaluated."
-            most = (transition.get("loop_config") or {}).get("max_iterations")
+            loop: Object = transition.get("loop_config") or {}
+            most: int | None = loop.get("max_iterations")
             if most is not None and token.loops.get(place, 0) >= most:
                 rejected.append({**described, "reason": "max_iterations is used up"})
                 continue
@@ -120,7 +133,7 @@ def items_of(run: Run, token: Token, place: int) -> list[Any]:
     transition = transitions(run.workflow)[place]
     if transition.get("foreach") is not None:
         items = value_of(run, transition["foreach"]["collection"], scope_of(run, token))
-        if not isinstance(items, list):
+        if not is_list(items):
             # P2 "Fan-out": "`foreach` over something that is not a list fails the node with a clear error."
             raise NodeFailed("not_a_list", f"foreach over {items!r}, which is not a list")
         return items
@@ -154,7 +167,7 @@ def follow(run: Run, token: Token, followed: list[int], items: dict[int, list[An
             # P2 "Fan-out": "In one tier each group name is its own group with its own total".
             groups[name] = Group(id=len(run.groups), name=name, fan_out=token)
             run.groups.append(groups[name])
-        foreach = transitions(run.workflow)[place].get("foreach") or {}
+        foreach: Object = transitions(run.workflow)[place].get("foreach") or {}
         for item in items[place]:
             # "Indices run 0…total-1 in transition order, then item order; transitions naming the same group share one
             # numbering."

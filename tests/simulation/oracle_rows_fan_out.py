@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from oracle_script import WORK, each, flow, go, into, join, late_answers, no, null, ok, row, then
+from tests.simulation.oracle_script import WORK, each, flow, go, into, join, late_answers, no, null, ok, row, then
 
 SEE = {**WORK, "input_mapping": {"b": "_branch"}}
 TWO = {"items": [7, 8]}
 
 
 def seen(index: int, total: int, item: object = None, node: str = "p", outer: object = None) -> dict[str, object]:
-    view = {"index": index, "total": total, "item": item, "fan_out_node_id": node, "output": {}, "outer": outer}
+    view: dict[str, object] = {
+        "index": index,
+        "total": total,
+        "item": item,
+        "fan_out_node_id": node,
+        "output": {},
+        "outer": outer,
+    }
     return {"b": view}
 
 
@@ -23,11 +30,29 @@ FAN_OUT = [
         then(calls="a@root.a.0 a@root.a.1", inputs=[seen(0, 2, 7), seen(1, 2, 8)], parents=[None, 0, 0]),
         input=TWO,
     ),
-    row("foreach makes a slot even for one item", flow({"p": {}, "a": SEE}, each("p", "a")), then(calls="a@root.a.0", inputs=[seen(0, 1, 7)]), input={"items": [7]}),
-    row("spawn_count may be an expression", flow({"p": {}, "a": SEE}, go("p", "a", spawn_count="input.n + 1")), then(inputs=[seen(0, 2), seen(1, 2)]), input={"n": 1}),
+    row(
+        "foreach makes a slot even for one item",
+        flow({"p": {}, "a": SEE}, each("p", "a")),
+        then(calls="a@root.a.0", inputs=[seen(0, 1, 7)]),
+        input={"items": [7]},
+    ),
+    row(
+        "spawn_count may be an expression",
+        flow({"p": {}, "a": SEE}, go("p", "a", spawn_count="input.n + 1")),
+        then(inputs=[seen(0, 2), seen(1, 2)]),
+        input={"n": 1},
+    ),
     row("spawn_count 1 makes a slot", flow({"p": {}, "a": SEE}, go("p", "a", spawn_count=1)), then(calls="a@root.a.0")),
-    row("one plain match makes no slot, and there is no _branch", flow({"p": {}, "a": SEE}, go("p", "a")), then(calls="a@root", inputs=[{"b": None}])),
-    row("one plain match with an explicit group makes a slot", flow({"p": {}, "a": SEE}, go("p", "a", sibling_group="g")), then(calls="a@root.a.0", inputs=[seen(0, 1)])),
+    row(
+        "one plain match makes no slot, and there is no _branch",
+        flow({"p": {}, "a": SEE}, go("p", "a")),
+        then(calls="a@root", inputs=[{"b": None}]),
+    ),
+    row(
+        "one plain match with an explicit group makes a slot",
+        flow({"p": {}, "a": SEE}, go("p", "a", sibling_group="g")),
+        then(calls="a@root.a.0", inputs=[seen(0, 1)]),
+    ),
     row(
         "indices run in transition order, then item order, over one numbering",
         flow({"p": {}, "a": SEE, "b": SEE}, go("p", "b", sibling_group="g"), each("p", "a", sibling_group="g")),
@@ -83,7 +108,9 @@ FAN_OUT = [
     ),
     row(
         "no branch sees another",
-        flow({"p": {}, "a": WORK, "b": {**WORK, "input_mapping": {"o": "_branch.output"}}}, each("p", "a"), go("a", "b")),
+        flow(
+            {"p": {}, "a": WORK, "b": {**WORK, "input_mapping": {"o": "_branch.output"}}}, each("p", "a"), go("a", "b")
+        ),
         ok("root.a.0", {"x": 0}),
         ok("root.a.1", {"y": 1}),
         then(inputs=[{"o": {"x": 0}}, {"o": {"y": 1}}]),
@@ -91,7 +118,13 @@ FAN_OUT = [
     ),
     row(
         "in a branch results are merged into its output by default, those of nodes without a target are not",
-        flow({"p": {}, "a": WORK, "b": {}, "c": WORK, "z": {}}, go("p", "a", spawn_count=1), go("a", "b"), go("b", "c"), join("c", "z", merge=MERGED)),
+        flow(
+            {"p": {}, "a": WORK, "b": {}, "c": WORK, "z": {}},
+            go("p", "a", spawn_count=1),
+            go("a", "b"),
+            go("b", "c"),
+            join("c", "z", merge=MERGED),
+        ),
         ok("a", {"x": 1, "y": 1}),
         ok("c", {"y": 2}),
         then(state={"all": [{"x": 1, "y": 2}]}),
@@ -113,16 +146,40 @@ FAN_OUT = [
     ),
     row(
         "an empty foreach opens its join with an empty merge, whatever its strategy",
-        flow({"p": {}, "a": WORK, "b": {}, "z": WORK}, each("p", "a"), go("a", "b"), join("b", "z", strategy={"m_of_n": 2}, merge=MERGED)),
+        flow(
+            {"p": {}, "a": WORK, "b": {}, "z": WORK},
+            each("p", "a"),
+            go("a", "b"),
+            join("b", "z", strategy={"m_of_n": 2}, merge=MERGED),
+        ),
         then(calls="z@root", state={"all": []}, parents=[None, 0]),
         input={"items": []},
     ),
-    row("an empty foreach under any opens, too", flow({"p": {}, "a": WORK, "z": {}}, each("p", "a"), join("a", "z", strategy="any")), then(status="completed", tokens="p@root completed, z@root completed"), input={"items": []}),
-    row("spawn_count 0 is an empty group", flow({"p": {}, "a": WORK, "z": {}}, go("p", "a", spawn_count=0), join("a", "z", merge=MERGED)), then(status="completed", state={"all": []})),
-    row("an empty foreach that no join follows ends the path", flow({"p": {}, "a": WORK, "z": {}}, each("p", "a"), go("a", "z")), then(status="completed", tokens="p@root completed"), input={"items": []}),
+    row(
+        "an empty foreach under any opens, too",
+        flow({"p": {}, "a": WORK, "z": {}}, each("p", "a"), join("a", "z", strategy="any")),
+        then(status="completed", tokens="p@root completed, z@root completed"),
+        input={"items": []},
+    ),
+    row(
+        "spawn_count 0 is an empty group",
+        flow({"p": {}, "a": WORK, "z": {}}, go("p", "a", spawn_count=0), join("a", "z", merge=MERGED)),
+        then(status="completed", state={"all": []}),
+    ),
+    row(
+        "an empty foreach that no join follows ends the path",
+        flow({"p": {}, "a": WORK, "z": {}}, each("p", "a"), go("a", "z")),
+        then(status="completed", tokens="p@root completed"),
+        input={"items": []},
+    ),
     row(
         "an inner empty fan-out followed only by an outer join ends that path",
-        flow({"p": {}, "q": {}, "a": WORK, "z": {}}, each("p", "q", sibling_group="g"), each("q", "a", "item"), join("a", "z", sibling_group="g", merge=MERGED)),
+        flow(
+            {"p": {}, "q": {}, "a": WORK, "z": {}},
+            each("p", "q", sibling_group="g"),
+            each("q", "a", "item"),
+            join("a", "z", sibling_group="g", merge=MERGED),
+        ),
         ok("root.q.1.a.0", {"x": 1}),
         then(status="completed", state={"all": [{"x": 1}]}),
         input={"items": [[], [1]]},
@@ -135,7 +192,11 @@ FAN_OUT = [
     ),
     row(
         "max_parallel bounds the slots in flight, and the rest are no tokens yet",
-        flow({"p": {}, "a": SEE, "z": WORK}, each("p", "a", max_parallel=2), join("a", "z", merge=into("state.all", source="_branch.output.x"))),
+        flow(
+            {"p": {}, "a": SEE, "z": WORK},
+            each("p", "a", max_parallel=2),
+            join("a", "z", merge=into("state.all", source="_branch.output.x")),
+        ),
         then(calls="a@root.a.0 a@root.a.1", inputs=[seen(0, 4, 1), seen(1, 4, 2)], parents=[None, 0, 0]),
         ok("root.a.1", {"x": 1}),
         then(calls="a@root.a.0 a@root.a.2"),
@@ -154,7 +215,11 @@ FAN_OUT = [
     ),
     row(
         "slots still to come can still make the quorum",
-        flow({"p": {}, "a": WORK, "z": WORK}, each("p", "a", max_parallel=1), join("a", "z", strategy={"m_of_n": 1}, on_branch_failure="continue")),
+        flow(
+            {"p": {}, "a": WORK, "z": WORK},
+            each("p", "a", max_parallel=1),
+            join("a", "z", strategy={"m_of_n": 1}, on_branch_failure="continue"),
+        ),
         no("a"),
         no("a"),
         ok("a"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from oracle_script import WORK, alarm, each, flow, go, into, join, late_answers, no, ok, row, then
+from tests.simulation.oracle_script import WORK, alarm, each, flow, go, into, join, late_answers, no, ok, row, then
 
 A_B_C = {"a": WORK, "b": WORK, "c": WORK}
 ON_ERROR = "state._last_error.type == 'boom'"
-RESCUED = flow({"a": WORK, "h": {**WORK, "input_mapping": {"e": "state._last_error"}}}, go("a", "h", condition=ON_ERROR))
+RESCUED = flow(
+    {"a": WORK, "h": {**WORK, "input_mapping": {"e": "state._last_error"}}}, go("a", "h", condition=ON_ERROR)
+)
 LAST_ERROR = {"node": "a", "step": "s", "type": "boom", "message": "it broke", "attempts": 1}
 
 ROUTING = [
@@ -56,14 +58,23 @@ ROUTING = [
     ),
     row(
         "a used up loop is out, and its condition is not evaluated",
-        flow({"a": WORK, "z": {}}, go("a", "a", condition="result.go", loop_config={"max_iterations": 1}), go("a", "z", priority=2)),
+        flow(
+            {"a": WORK, "z": {}},
+            go("a", "a", condition="result.go", loop_config={"max_iterations": 1}),
+            go("a", "z", priority=2),
+        ),
         ok("a", {"go": True}),
         ok("a", {"go": "not a boolean"}),
         then(status="completed", tokens="a@root completed, a@root completed, z@root completed"),
     ),
     row(
         "loops are counted per lineage: each branch has its own iterations",
-        flow({"p": {}, "a": WORK, "z": {}}, each("p", "a"), go("a", "a", loop_config={"max_iterations": 1}), go("a", "z", priority=2)),
+        flow(
+            {"p": {}, "a": WORK, "z": {}},
+            each("p", "a"),
+            go("a", "a", loop_config={"max_iterations": 1}),
+            go("a", "z", priority=2),
+        ),
         ok("root.a.0"),
         ok("root.a.0"),
         then(calls="a@root.a.1"),
@@ -108,14 +119,26 @@ ROUTING = [
     ),
     row(
         "no_matching_transition fails the run from inside a branch that may be lost, too",
-        flow({"p": {}, "a": WORK, "z": {}}, each("p", "a"), go("a", "z", condition="result.go", synchronization={"on_branch_failure": "continue"})),
+        flow(
+            {"p": {}, "a": WORK, "z": {}},
+            each("p", "a"),
+            go("a", "z", condition="result.go", synchronization={"on_branch_failure": "continue"}),
+        ),
         ok("root.a.0", {"go": False}),
-        then(status="failed", error="no_matching_transition", tokens="p@root completed, a@root.a.0 failed, a@root.a.1 cancelled"),
+        then(
+            status="failed",
+            error="no_matching_transition",
+            tokens="p@root completed, a@root.a.0 failed, a@root.a.1 cancelled",
+        ),
         input={"items": [1, 2]},
     ),
     row(
         "an expression error in a condition fails the run, handlers or not",
-        flow({"a": WORK, "h": {}}, go("a", "h", condition="result.x + 1 == 2"), go("a", "h", condition="has(state._last_error)")),
+        flow(
+            {"a": WORK, "h": {}},
+            go("a", "h", condition="result.x + 1 == 2"),
+            go("a", "h", condition="has(state._last_error)"),
+        ),
         ok("a", {"x": "text"}),
         then(status="failed", error="expression_error"),
     ),
@@ -149,8 +172,20 @@ FAILURES = [
         no("a"),
         then(status="failed", error="boom"),
     ),
-    row("a matching transition handles the failure", RESCUED, no("a"), then(inputs=[{"e": LAST_ERROR}], tokens="a@root failed, h@root dispatched"), ok("h"), then(status="completed")),
-    row("a transition that does not match leaves it unhandled", RESCUED, no("a", "bang"), then(status="failed", error="bang")),
+    row(
+        "a matching transition handles the failure",
+        RESCUED,
+        no("a"),
+        then(inputs=[{"e": LAST_ERROR}], tokens="a@root failed, h@root dispatched"),
+        ok("h"),
+        then(status="completed"),
+    ),
+    row(
+        "a transition that does not match leaves it unhandled",
+        RESCUED,
+        no("a", "bang"),
+        then(status="failed", error="bang"),
+    ),
     row(
         "after a failure result is absent",
         flow({"a": WORK, "h": {}}, go("a", "h", condition=f"{ON_ERROR} && result == 1")),
@@ -159,7 +194,11 @@ FAILURES = [
     ),
     row(
         "priorities and loops count after a failure as well",
-        flow(A_B_C, go("a", "a", condition=ON_ERROR, loop_config={"max_iterations": 1}), go("a", "b", condition=ON_ERROR, priority=2)),
+        flow(
+            A_B_C,
+            go("a", "a", condition=ON_ERROR, loop_config={"max_iterations": 1}),
+            go("a", "b", condition=ON_ERROR, priority=2),
+        ),
         no("a"),
         then(calls="a@root"),
         no("a"),
@@ -178,7 +217,10 @@ FAILURES = [
     ),
     row(
         "children inherit it",
-        flow({"a": WORK, "h": {**WORK, "input_mapping": {"t": "state._last_error.type"}}}, each("a", "h", condition=ON_ERROR)),
+        flow(
+            {"a": WORK, "h": {**WORK, "input_mapping": {"t": "state._last_error.type"}}},
+            each("a", "h", condition=ON_ERROR),
+        ),
         no("a"),
         then(inputs=[{"t": "boom"}, {"t": "boom"}]),
         input={"items": [1, 2]},
@@ -191,12 +233,31 @@ FAILURES = [
             {**join("a", "z"), "condition": ON_ERROR},
         ),
         no("a"),
-        then(calls="z@root", inputs=[{"t": None}], tokens="p@root completed, a@root.a.0 failed, z@root.a.0 completed, z@root dispatched"),
+        then(
+            calls="z@root",
+            inputs=[{"t": None}],
+            tokens="p@root completed, a@root.a.0 failed, z@root.a.0 completed, z@root dispatched",
+        ),
+        input={"items": [1]},
+    ),
+    row(
+        "joins drop that of the token that fanned out as well",
+        flow(
+            {"a": WORK, "h": WORK, "z": {**WORK, "input_mapping": {"t": "state._last_error.type"}}},
+            each("a", "h", condition=ON_ERROR),
+            join("h", "z"),
+        ),
+        no("a"),
+        ok("h"),
+        then(calls="z@root", inputs=[{"t": None}]),
         input={"items": [1]},
     ),
     row(
         "an expression error in an input mapping fails the node, and can be handled",
-        flow({"a": {"input_mapping": {"x": "1 + 'a'"}}, "h": {"output_mapping": {"state.e": "state._last_error"}}}, go("a", "h", condition="has(state._last_error.type)")),
+        flow(
+            {"a": {"input_mapping": {"x": "1 + 'a'"}}, "h": {"output_mapping": {"state.e": "state._last_error"}}},
+            go("a", "h", condition="has(state._last_error.type)"),
+        ),
         then(status="completed", tokens="a@root failed, h@root completed"),
     ),
     row(
@@ -218,11 +279,25 @@ FAILURES = [
         then(calls="c@root", tokens="a@root failed, c@root dispatched"),
         input={"items": "text"},
     ),
-    row("foreach over a missing key is not a list either", flow(A_B_C, each("a", "b")), ok("a"), then(status="failed", error="not_a_list")),
-    row("an expression error in spawn_count fails the node", flow(A_B_C, go("a", "b", spawn_count="1 + 'a'")), ok("a"), then(status="failed", error="expression_error")),
+    row(
+        "foreach over a missing key is not a list either",
+        flow(A_B_C, each("a", "b")),
+        ok("a"),
+        then(status="failed", error="not_a_list"),
+    ),
+    row(
+        "an expression error in spawn_count fails the node",
+        flow(A_B_C, go("a", "b", spawn_count="1 + 'a'")),
+        ok("a"),
+        then(status="failed", error="expression_error"),
+    ),
     row(
         "if failure routing itself hits such a problem, the run fails",
-        flow(A_B_C, each("a", "b", condition=ON_ERROR), go("a", "c", condition="state._last_error.type == 'not_a_list'", priority=2)),
+        flow(
+            A_B_C,
+            each("a", "b", condition=ON_ERROR),
+            go("a", "c", condition="state._last_error.type == 'not_a_list'", priority=2),
+        ),
         no("a"),
         then(status="failed", error="not_a_list"),
     ),
@@ -256,11 +331,32 @@ RETRIES = [
         then(status="failed", error="boom", error_has={"attempts": 4}),
         work=EXPONENTIAL,
     ),
-    row("linear backoff", flow({"a": WORK}), no("a", retry=True), alarm(100), no("a", retry=True), then(due=300), work=LINEAR),
-    row("backoff none without a delay is due at once", flow({"a": WORK}), no("a", retry=True), then(status="waiting", due=0), alarm(0), then(attempts=[2]), work=NONE),
+    row(
+        "linear backoff",
+        flow({"a": WORK}),
+        no("a", retry=True),
+        alarm(100),
+        no("a", retry=True),
+        then(due=300),
+        work=LINEAR,
+    ),
+    row(
+        "backoff none without a delay is due at once",
+        flow({"a": WORK}),
+        no("a", retry=True),
+        then(status="waiting", due=0),
+        alarm(0),
+        then(attempts=[2]),
+        work=NONE,
+    ),
     row("a failure that asks for no retry gets none", flow({"a": WORK}), no("a"), then(status="failed"), work=LINEAR),
     row("no policy: fail at once", flow({"a": WORK}), no("a", retry=True), then(status="failed")),
-    row("an inline action is a call without retry", flow({"a": {"action": {"kind": "mock"}}}), no("a", retry=True), then(status="failed")),
+    row(
+        "an inline action is a call without retry",
+        flow({"a": {"action": {"kind": "mock"}}}),
+        no("a", retry=True),
+        then(status="failed"),
+    ),
     row(
         "a task timeout ends the token timed_out, without business retry, and can be handled",
         flow({"a": WORK, "h": WORK}, go("a", "h", condition="state._last_error.type == 'timed_out'")),
@@ -270,7 +366,10 @@ RETRIES = [
     ),
     row(
         "attempts in _last_error are the business attempts, and late answers of earlier ones are ignored",
-        flow({"a": WORK, "h": {"output_mapping": {"state.n": "state._last_error.attempts"}}}, go("a", "h", condition=ON_ERROR)),
+        flow(
+            {"a": WORK, "h": {"output_mapping": {"state.n": "state._last_error.attempts"}}},
+            go("a", "h", condition=ON_ERROR),
+        ),
         no("a", retry=True),
         alarm(100),
         late_answers(),

@@ -5,7 +5,18 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from oracle_model import ExpressionFault, MissingKey, NodeFailed, Object, Run, RunFailed, Slot, Token, chain
+from tests.simulation.oracle_model import (
+    ExpressionFault,
+    MissingKey,
+    NodeFailed,
+    Object,
+    Run,
+    RunFailed,
+    Slot,
+    Token,
+    chain,
+    is_object,
+)
 
 ABSENT: Any = object()
 
@@ -79,7 +90,7 @@ def mapped(run: Run, mapping: Object, scope: Object) -> Object:
 def put(root: Object, keys: list[str], value: Any) -> None:
     if not keys:
         root.clear()
-        root.update(value if isinstance(value, dict) else {"result": value})
+        root.update(value if is_object(value) else {"result": value})
         return
     for key in keys[:-1]:
         if not isinstance(root.get(key), dict):
@@ -119,4 +130,4 @@ def write_result(run: Run, token: Token, node: Object, result: Any, *, has_targe
         # P1 "Scopes": "in a branch the result of a node with a target is merged into `_branch.output`".
         # P2 "Corners": "A result that is not an object lands, in a branch without `output_mapping`, at
         # `_branch.output.result`".
-        token.slot.output.update(deepcopy(result) if isinstance(result, dict) else {"result": deepcopy(result)})
+        token.slot.output.update(deepcopy(result) if is_object(result) else {"result": deepcopy(result)})

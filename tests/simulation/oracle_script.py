@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from oracle import Call, Oracle, Token
+
+from tests.simulation.oracle import Call, Oracle, Token
 
 Object = dict[str, Any]
 WORK: Object = {"task": "work"}
@@ -45,7 +46,7 @@ class Stage:
 
     oracle: Oracle
     now: int = 0
-    seen: dict[int, Call] = field(default_factory=dict)
+    seen: dict[int, Call] = field(default_factory=dict[int, Call])
 
     def call(self, where: str) -> Call:
         found = [one for one in self.oracle.calls() if where in (one.node, one.path, at(one))]

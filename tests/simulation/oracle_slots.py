@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from oracle_graph import joined_group, synchronization, transitions
-from oracle_merge import MergeFailed, merge
-from oracle_model import (
+from tests.simulation.oracle_graph import joined_group, synchronization, transitions
+from tests.simulation.oracle_merge import MergeFailed, merge
+from tests.simulation.oracle_model import (
     FanIn,
     Group,
     Object,
@@ -20,7 +20,7 @@ from oracle_model import (
     slots_inside,
     tokens_inside,
 )
-from oracle_scope import write
+from tests.simulation.oracle_scope import write
 
 # ---- what can be seen by looking ------------------------------------------------------------------------------------
 
@@ -75,8 +75,8 @@ def settle_a_slot(run: Run, group: Group) -> bool:
     for slot in group.slots:
         if slot.state != "live" or is_live(run, slot):
             continue
-        parked = [token.fan_in for token in tokens_inside(run, slot) if not token.ended and token.fan_in is not None]
-        reached = [fan_in for fan_in in parked if fan_in.group is group]
+        arriving = [token for token in tokens_inside(run, slot) if not token.ended and not abandoned(token.slot)]
+        reached = [token.fan_in for token in arriving if token.fan_in is not None and token.fan_in.group is group]
         if not reached:
             # P2 "Fan-in": "it is **lost** when none is and none did (failed, cancelled, ended elsewhere)".
             slot.state = "lost"
@@ -145,7 +145,8 @@ def start_slots(run: Run, group: Group, place: int) -> None:
     """Make the tokens of a transition's slots that may be in flight now."""
     transition = run.workflow["transitions"][place]
     # P2 "Fan-out": "`max_parallel` on a `foreach` bounds how many slots are in flight".
-    bound = (transition.get("foreach") or {}).get("max_parallel")
+    foreach: Object = transition.get("foreach") or {}
+    bound: int | None = foreach.get("max_parallel")
     for slot in [one for one in group.slots if one.transition == place and one.state == "unstarted"]:
         in_flight = [one for one in group.slots if one.transition == place and one.state == "live"]
         if bound is not None and len(in_flight) >= bound:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from oracle import ExpressionFault, MissingKey, tiny_evaluate
-from oracle_rows_fan_in import FAN_IN, LATE, MERGES, NESTED, TIMEOUTS
-from oracle_rows_fan_out import FAN_OUT
-from oracle_rows_life import LIFE, LIMITS, WAITS
-from oracle_rows_routing import FAILURES, RETRIES, ROUTING
-from oracle_script import Act, Object, play
+
+from tests.simulation.oracle import ExpressionFault, MissingKey, tiny_evaluate
+from tests.simulation.oracle_rows_fan_in import FAN_IN
+from tests.simulation.oracle_rows_fan_out import FAN_OUT
+from tests.simulation.oracle_rows_late import LATE, TIMEOUTS
+from tests.simulation.oracle_rows_life import LIFE, LIMITS, WAITS
+from tests.simulation.oracle_rows_merge import MERGES
+from tests.simulation.oracle_rows_nested import NESTED
+from tests.simulation.oracle_rows_routing import FAILURES, RETRIES, ROUTING
+from tests.simulation.oracle_script import Act, Object, play
 
 
 @pytest.mark.parametrize(("workflow", "input", "tasks", "acts"), ROUTING)
@@ -116,7 +120,9 @@ def test_tiny_evaluate_misses(source: str, path: str) -> None:
     assert missing.value.path == path
 
 
-@pytest.mark.parametrize("source", ["1 + 1.0", "'a' < 1", "a.list[2]", "a.b.c", "a.none.c", "!1", "1 +", "(1", "f(1)", "1 1", "#"])
+@pytest.mark.parametrize(
+    "source", ["1 + 1.0", "'a' < 1", "a.list[2]", "a.b.c", "a.none.c", "!1", "1 +", "(1", "f(1)", "1 1", "#"]
+)
 def test_tiny_evaluate_refuses(source: str) -> None:
     with pytest.raises(ExpressionFault):
         tiny_evaluate(source, SCOPE)

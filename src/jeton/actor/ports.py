@@ -14,7 +14,7 @@ Each law has a test that kills, repeats or reorders. A host holds no rule of the
 SQLite, on a cluster or on a virtual clock, and the runs cannot tell.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -23,11 +23,13 @@ from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections, encode_sections
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.entry import Entry
-from jeton.model.failure import RunError
+from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
 from jeton.model.run import RunStatus
+from jeton.model.task import Task
+from jeton.model.workflow import Library
 
 _encode_entry = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(Entry).decode
@@ -84,6 +86,34 @@ class Port(Protocol):
 
     def deliver(self, run: RunId, message: Message) -> None:
         """Keep a message for the run until a commit has answered it."""
+        ...
+
+
+class Workers(Protocol):
+    """The executor, as a host needs it. Every call is made, and answered, on the host's event loop."""
+
+    def missing(self, task: Task, bundle: Library) -> str | None:
+        """Which function of the task cannot be found here, if any: such a run is parked (`needs_app`), not failed."""
+        ...
+
+    def start(
+        self,
+        run: RunId,
+        effect: StartTask,
+        task: Task,
+        bundle: Library,
+        started: Callable[[], None],
+        finished: Callable[[Json | TaskFailed], None],
+    ) -> None:
+        """Run one attempt; `finished` is called once, unless the attempt is stopped before."""
+        ...
+
+    def stop(self, run: RunId, effect: StopTask) -> None:
+        """End the attempt if it is still going; its result is of no use any more."""
+        ...
+
+    async def close(self, grace_s: float) -> None:
+        """Let what runs finish within the grace time, and stop the rest."""
         ...
 
 

@@ -24,17 +24,14 @@ class Report:
 
     def error(self, place: Place, code: str, problem: str, remedy: str) -> None:
         """Something that stops deployment."""
-        self._add("error", place, code, problem, remedy)
+        self.add("error", place, code, problem, remedy)
 
     def warning(self, place: Place, code: str, problem: str, remedy: str) -> None:
         """Something that is probably not meant, and runs all the same."""
-        self._add("warning", place, code, problem, remedy)
+        self.add("warning", place, code, problem, remedy)
 
     def add(self, severity: Severity, place: Place, code: str, problem: str, remedy: str) -> None:
         """Either, for rules whose severity depends on what they find."""
-        self._add(severity, place, code, problem, remedy)
-
-    def _add(self, severity: Severity, place: Place, code: str, problem: str, remedy: str) -> None:
         if len(self._problems) < MOST_PROBLEMS:
             found = Problem(severity, code, place.file, place.line, path_text(place.path), problem, remedy)
             self._problems.setdefault(found)

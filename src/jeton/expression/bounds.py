@@ -39,7 +39,7 @@ class Frame(dict[str, Any]):
 
     def __init__(self, outer: Scope) -> None:
         super().__init__(outer)
-        self.meter = outer.meter if type(outer) is Frame else Meter()
+        self.meter: Meter = outer.meter if type(outer) is Frame else Meter()
 
 
 def charge(scope: Scope, units: int) -> None:

@@ -3,7 +3,7 @@
 They are closures because this is the engine's hot path: what can be decided once is decided when they are made."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from jeton.expression.bounds import Scope
 from jeton.expression.operators import (
@@ -12,7 +12,6 @@ from jeton.expression.operators import (
     LOWEST,
     KeyMissing,
     Problem,
-    Value,
     Wrong,
     checked,
     compare,
@@ -21,18 +20,20 @@ from jeton.expression.operators import (
     field,
     no_overload,
 )
-from jeton.expression.syntax import KINDS
+from jeton.expression.syntax import kind_of
 from jeton.expression.values import path_text
+from jeton.model.json import Json
 
-Run: TypeAlias = Callable[[Scope], Any]  # gives plain JSON; raises Problem or Exhausted where there is none
+T = TypeVar("T")
+Run: TypeAlias = Callable[[Scope], Json]  # raises Problem or Exhausted where there is no value
 
 
-def always(value: Value) -> Run:
+def always(value: Json) -> Run:
     return lambda scope: value
 
 
 def variable(name: str, at: int) -> Run:
-    def run(scope: Scope) -> Value:
+    def run(scope: Scope) -> Json:
         if name not in scope:
             raise KeyMissing(name)
         return checked(scope[name], at)
@@ -43,8 +44,8 @@ def variable(name: str, at: int) -> Run:
 def bound_variable(name: str) -> Run:
     """A variable of `cel.bind`, whose value may have had a problem that only matters to those who read it."""
 
-    def run(scope: Scope) -> Value:
-        value = scope[name]
+    def run(scope: Scope) -> Json:
+        value: Json | Problem = scope[name]
         if isinstance(value, Problem):
             raise value
         return value
@@ -56,26 +57,27 @@ def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
     """`state.votes.total`: tries the plain lookups first, and finds out what is wrong only if they fail."""
     root, first, rest = keys[0], keys[1], tuple(keys[2:])
 
-    def run(scope: Scope) -> Value:
+    def run(scope: Scope) -> Json:
         try:
-            value = scope[root][first]
+            value: Any = scope[root][first]
             for key in rest:
                 value = value[key]
         except (KeyError, TypeError):
             raise path_problem(scope, keys, shown, at) from None
-        if type(value) is int and not LOWEST <= value <= HIGHEST:
-            return checked(value, at)
-        return value
+        found: Json = value
+        if type(found) is int and not LOWEST <= found <= HIGHEST:
+            return checked(found, at)
+        return found
 
     return run
 
 
 def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> Problem:
     """Why these keys lead nowhere; `shown` is what the path is called, key by key."""
-    value: Value = scope
+    value: Any = scope
     for depth, key in enumerate(keys):
         if depth and type(value) is not dict:
-            kind = KINDS.get(type(value), "unknown")
+            kind = kind_of(value)
             return Wrong(f"{path_text(shown[:depth])} is {kind}, which has no field '{key}'", at)
         if key not in value:
             return KeyMissing(path_text(shown[: depth + 1]))
@@ -92,7 +94,7 @@ def has(operand: Run, key: str, base: str, at: int) -> Run:
         value = operand(scope)
         if type(value) is dict:
             return key in value
-        raise Wrong(f"{base} is {KINDS.get(type(value), 'unknown')}, which has no field '{key}'", at)
+        raise Wrong(f"{base} is {kind_of(value)}, which has no field '{key}'", at)
 
     return run
 
@@ -101,15 +103,15 @@ def index(operand: Run, key: Run, base: str, at: int) -> Run:
     return lambda scope: element(operand(scope), key(scope), base, at)
 
 
-def unary(operator: Callable[[Value, int], Value], operand: Run, at: int) -> Run:
+def unary(operator: Callable[[Json, int], Json], operand: Run, at: int) -> Run:
     return lambda scope: operator(operand(scope), at)
 
 
-def binary(operator: Callable[[Value, Value, int], Value], left: Run, right: Run, at: int) -> Run:
+def binary(operator: Callable[[Json, Json, int], Json], left: Run, right: Run, at: int) -> Run:
     return lambda scope: operator(left(scope), right(scope), at)
 
 
-def scoped(operator: Callable[[Value, Value, int, Scope], Value], left: Run, right: Run, at: int) -> Run:
+def scoped(operator: Callable[[Json, Json, int, Scope], Json], left: Run, right: Run, at: int) -> Run:
     """A binary operator whose work depends on the size of the data, and is charged for."""
     return lambda scope: operator(left(scope), right(scope), at, scope)
 
@@ -119,7 +121,7 @@ def comparison(function: str, left: Run, right: Run, at: int) -> Run:
 
     def run(scope: Scope) -> bool:
         a, b = left(scope), right(scope)
-        if type(a) is type(b) is int:
+        if type(a) is int and type(b) is int:
             return holds(a, b)
         return compare(function, a, b, at)
 
@@ -164,21 +166,23 @@ def junction(decisive: bool, symbol: str, left: Run, right: Run, at: int) -> Run
             return decisive
         if problem is not None:
             raise problem
-        if type(a) is type(b) is bool:
+        if type(a) is bool and type(b) is bool:
             return not decisive
         raise no_overload(symbol, at, a, b)
 
     return run
 
 
-def choice(condition: Run, then: Run, otherwise: Run, at: int) -> Run:
-    def run(scope: Scope) -> Value:
+def choice(
+    condition: Run, then: Callable[[Scope], T], otherwise: Callable[[Scope], T], at: int
+) -> Callable[[Scope], T]:
+    def run(scope: Scope) -> T:
         value = condition(scope)
         if value is True:
             return then(scope)
         if value is False:
             return otherwise(scope)
-        raise Wrong(f"the condition before ? is {KINDS[type(value)]}, not bool", at)
+        raise Wrong(f"the condition before ? is {kind_of(value)}, not bool", at)
 
     return run
 
@@ -207,7 +211,7 @@ def conversion(function: str, operand: Run, otherwise: Run) -> Run:
     """`double(x)`, `int(x)` and `string(x)` where they are plain; the library knows the rest."""
     convert = CONVERSIONS[function]
 
-    def run(scope: Scope) -> Value:
+    def run(scope: Scope) -> Json:
         value = operand(scope)
         if type(value) in convert:
             return convert[type(value)](value)
@@ -216,7 +220,7 @@ def conversion(function: str, operand: Run, otherwise: Run) -> Run:
     return run
 
 
-CONVERSIONS: dict[str, dict[type, Callable[[Any], Value]]] = {
+CONVERSIONS: dict[str, dict[type, Callable[[Any], Json]]] = {
     "double": {int: float, float: float},
     "int": {int: int, bool: int},
     "string": {str: str, int: str, bool: lambda value: "true" if value else "false"},

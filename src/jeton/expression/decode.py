@@ -32,12 +32,14 @@ TYPE_NULL, TYPE_PRIMITIVE = 2, 3
 PRIMITIVES = {1: "bool", 2: "int", 4: "double", 5: "string"}  # and two that JSON does not have: uint and bytes
 
 
-class Foreign(Exception):
-    """The expression makes something that is no plain data: a protobuf message."""
+class ForeignMessage(Exception):
+    """The expression makes a protobuf message, and expressions see plain data only."""
+
+    remedy = "write a map: {'key': value}"
 
     def __init__(self, name: str, at: int) -> None:
-        super().__init__(name)
-        self.name, self.at = name, at
+        super().__init__(f"makes a {name}, which is no plain data")
+        self.at = at
 
 
 def decode(serialized: bytes) -> Node:
@@ -115,7 +117,7 @@ class Decoder:
 
     def map_of(self, message: Message, at: int) -> MapOf:
         if 1 in message:
-            raise Foreign(text(message, 1), at)
+            raise ForeignMessage(text(message, 1), at)
         return MapOf(tuple(self.entry(entry) for entry in repeated(message, 2)), at)
 
     def entry(self, message: Message) -> Entry:

@@ -13,9 +13,10 @@ from jeton.expression.closures import Run
 from jeton.expression.encode import encode
 from jeton.expression.library import CelError, load_program
 from jeton.expression.macros import Bound, Collected, Counted, Quantified, macro_of
-from jeton.expression.operators import KeyMissing, Problem, Value, Wrong
+from jeton.expression.operators import KeyMissing, Problem, Wrong
 from jeton.expression.optionals import OPENERS, plain_parts
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
+from jeton.model.json import Json
 
 NATIVE = frozenset(
     {"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_", "@in", "_[_]", "!_", "_&&_"}
@@ -33,7 +34,7 @@ NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
 class Name(msgspec.Struct, frozen=True):
     """What is known of a variable that a loop or a binding made."""
 
-    shown: tuple[str, ...]  # what it is called in the path of a missing key: ("state", "items[]")
+    shown: str  # what it is called in the path of a missing key: state.items[]
     bound: bool
     foreign: bool
 
@@ -46,6 +47,8 @@ class Island(msgspec.Struct, frozen=True):
 
 class TooComplex(Exception):
     """A loop over foreign values is larger than we let the library have."""
+
+    remedy = "turn them into numbers or text inside the loop, or split the expression"
 
     def __init__(self, at: int) -> None:
         super().__init__("loops over values that JSON does not have, such as times, in too complex a way")
@@ -91,9 +94,9 @@ class Foreign:
     def fold(self, node: Fold, names: Mapping[str, Name]) -> bool:
         match macro_of(node):
             case Bound(variable, value, body):
-                return self(body, {**names, variable: Name((variable,), True, self(value, names))})
+                return self(body, {**names, variable: Name(variable, True, self(value, names))})
             case Collected(variable, items, _, value):
-                return self(value, {**names, variable: Name((variable,), False, self(items, names))})
+                return self(value, {**names, variable: Name(variable, False, self(items, names))})
             case Quantified() | Counted():
                 return False
             case None:
@@ -103,17 +106,21 @@ class Foreign:
 def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
     """The island at this node; `foreign` must know the names visible there."""
     inputs: list[Node] = []
-    collect(node, foreign, frozenset(), inputs, top=True)
+    if isinstance(node, Call) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
+        inputs.extend(node.args)
+    else:
+        collect(node, foreign, frozenset(), inputs, top=True)
     names = {id(each): f"@{position}" for position, each in enumerate(inputs)}
-    loops = any(isinstance(each, Fold) for each in inside(node, names))
-    if loops and sum(1 for _ in inside(node, names)) > LARGEST_FOREIGN_LOOP:
+    nodes = inside(node, names)
+    loops = any(isinstance(each, Fold) for each in nodes)
+    if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
         raise TooComplex(node.at)
     return Island(encode(node, names), tuple(inputs), loops)
 
 
 def collect(node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: list[Node], top: bool) -> None:
     """Finds the largest parts that are plain and read no variable made inside the island."""
-    if isinstance(node, Literal) and not top:
+    if isinstance(node, Literal):
         return
     free = not any(isinstance(each, Ident) and each.name in local for each in descend(node))
     if not top and free and not foreign(node):
@@ -128,3 +135,81 @@ def collect(node: Node, foreign: Callable[[Node], bool], local: frozenset[str], 
         return
     for child in children(node):
         collect(child, foreign, local, inputs, top=False)
+
+
+def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
+    """The nodes of the island itself, without its inputs."""
+    if id(node) in names:
+        return []
+    return [node, *(each for child in children(node) for each in inside(child, names))]
+
+
+def on_island(island: Island, inputs: tuple[Run, ...], node: Node) -> Run:
+    """Evaluates the inputs here and the rest in the library."""
+    names = tuple(f"@{position}" for position in range(len(inputs)))
+    program = load_program(island.serialized, frozenset(names))
+    function = node.function if isinstance(node, Call) else ""
+    at = node.at
+
+    def run(scope: Scope) -> Json:
+        values: dict[str, Json] = {}
+        problems: dict[str, Problem] = {}
+        for name, value_of in zip(names, inputs, strict=True):
+            try:
+                values[name] = value_of(scope)
+            except Problem as problem:  # it may lie on a side that is not taken
+                problems[name] = problem
+        account(island, function, values, scope)
+        try:
+            return program.run(values)
+        except CelError as error:
+            raise explained(str(error), problems, at) from None
+
+    return run
+
+
+def account(island: Island, function: str, values: Mapping[str, Json], scope: Scope) -> None:
+    """Checks what the call may cost before it is made: the library cannot be stopped half way."""
+    if function in GROWING:
+        length = GROWING[function](*values.values())
+        limit(scope, length, length)
+    if island.loops:
+        weight = sum(weigh(value, MOST_FOREIGN_DATA) for value in values.values())
+        if weight > MOST_FOREIGN_DATA:
+            raise Exhausted("loops over too much data for values that JSON does not have, such as times")
+    if type(scope) is Frame:
+        scope.meter.spend(CALL_COST + sum(weigh(value, LARGEST_VALUE) for value in values.values()))
+
+
+def replaced_length(text: Json = "", old: Json = "", new: Json = "", _most: Json = 0) -> int:
+    if not (isinstance(text, str) and isinstance(old, str) and isinstance(new, str)):
+        return 0
+    return len(text) + text.count(old) * max(len(new) - len(old), 0)
+
+
+def joined_length(items: Json = (), separator: Json = "") -> int:
+    if not (isinstance(items, list) and isinstance(separator, str)):
+        return 0
+    return sum(len(item) + len(separator) for item in items if isinstance(item, str))
+
+
+# functions whose result may be far larger than what went in; all their arguments are inputs
+GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length}
+
+
+def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem:
+    """What the library says, as a problem of ours."""
+    variable = NO_VARIABLE.search(message)
+    if variable and variable[1] in problems:
+        return problems[variable[1]]
+    key = NO_KEY.search(message)
+    if key:
+        return KeyMissing(key[1])
+    if "Iteration budget exceeded" in message:
+        raise Exhausted("takes more steps to evaluate than the limit")
+    overload = NO_OVERLOAD.search(message)
+    if overload:
+        return Wrong(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)
+    if "construction from null" in message:
+        return Wrong("a text in the data is not valid Unicode", at)
+    return Wrong(message, at)

@@ -1,20 +1,24 @@
 """The macros: loops over a list or the keys of a map, and bindings."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 from jeton.expression.bounds import Frame, Scope
 from jeton.expression.closures import Run
-from jeton.expression.operators import Problem, Value, Wrong
-from jeton.expression.syntax import KINDS
+from jeton.expression.operators import Problem, Wrong
+from jeton.expression.syntax import kind_of
+from jeton.model.json import Json
+
+T = TypeVar("T")
 
 
-def items_of(value: Value, at: int) -> list[Any]:
+def items_of(value: Json, at: int) -> list[Json]:
     """What a loop runs over. Keys come sorted: their order must not depend on how the data was stored."""
     if type(value) is list:
         return value
     if type(value) is dict:
-        return sorted(value)
-    raise Wrong(f"{KINDS.get(type(value), 'unknown')} has no items to go through", at)
+        return [*sorted(value)]
+    raise Wrong(f"{kind_of(value)} has no items to go through", at)
 
 
 def quantified(decisive: bool, variable: str, items: Run, body: Run, cost: int, at: int) -> Run:
@@ -65,11 +69,11 @@ def counted(variable: str, items: Run, body: Run, cost: int, at: int) -> Run:
 def collected(variable: str, items: Run, where: Run | None, value_of: Run, cost: int, at: int) -> Run:
     """`map` and `filter`."""
 
-    def run(scope: Scope) -> list[Any]:
+    def run(scope: Scope) -> list[Json]:
         values = items_of(items(scope), at)
         frame = Frame(scope)
         frame.meter.spend(cost * len(values))
-        kept: list[Any] = []
+        kept: list[Json] = []
         for value in values:
             frame[variable] = value
             if where is not None:
@@ -84,10 +88,10 @@ def collected(variable: str, items: Run, where: Run | None, value_of: Run, cost:
     return run
 
 
-def bound(variable: str, value: Run, body: Run, cost: int) -> Run:
+def bound(variable: str, value: Run, body: Callable[[Scope], T], cost: int) -> Callable[[Scope], T]:
     """`cel.bind`: evaluates the value once, and keeps its problem for those who read it."""
 
-    def run(scope: Scope) -> Value:
+    def run(scope: Scope) -> T:
         frame = Frame(scope)
         frame.meter.spend(cost)
         try:
@@ -104,12 +108,12 @@ def list_of(elements: tuple[Run, ...]) -> Run:
 
 
 def map_of(entries: tuple[tuple[Run, Run], ...], at: int) -> Run:
-    def run(scope: Scope) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+    def run(scope: Scope) -> dict[str, Json]:
+        made: dict[str, Json] = {}
         for key_of, value_of in entries:
             key = key_of(scope)
             if type(key) is not str:
-                raise Wrong(f"the key of a map is {KINDS.get(type(key), 'unknown')}: make it text with string()", at)
+                raise Wrong(f"the key of a map is {kind_of(key)}: make it text with string()", at)
             if key in made:
                 raise Wrong(f"the key {key!r} is in the map twice", at)
             made[key] = value_of(scope)
@@ -118,5 +122,5 @@ def map_of(entries: tuple[tuple[Run, Run], ...], at: int) -> Run:
     return run
 
 
-def not_a_bool(value: Value, at: int) -> Wrong:
-    return Wrong(f"the condition of the loop gives {KINDS.get(type(value), 'unknown')}, not bool", at)
+def not_a_bool(value: Json, at: int) -> Wrong:
+    return Wrong(f"the condition of the loop gives {kind_of(value)}, not bool", at)

@@ -1,20 +1,19 @@
-"""CEL's operators on plain JSON values, as the library computes them (tests/expression compares the two).
+"""CEL's operators on plain JSON values, as the library computes them: tests/expression compares the two.
 
-What differs from Python's: bool is no number, int and double do not mix in arithmetic, ints are 64 bit, and division goes
-towards zero."""
+What differs from Python's: bool is no number, int and double do not mix in arithmetic, ints are 64 bit, and division
+goes towards zero. (`type(a) is int` rather than isinstance, because to Python a bool is an int.)"""
 
+import math
 import operator
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from jeton.expression.bounds import CHARACTERS_PER_UNIT, CHEAP, Scope, charge, limit
-from jeton.expression.syntax import KINDS, kind_of
+from jeton.expression.syntax import kind_of
 from jeton.expression.values import below
-
-Value: TypeAlias = Any  # plain JSON: what its type is, the operators find out
+from jeton.model.json import Json
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
-ORDERED = frozenset({int, float, str, bool})
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "_<_": operator.lt,
     "_<=_": operator.le,
@@ -39,12 +38,11 @@ class Wrong(Problem):
         self.text, self.at = text, at
 
 
-def no_overload(function: str, at: int, *values: Value) -> Wrong:
-    symbol = function.strip("_@")
-    kinds = " and ".join(KINDS.get(type(value), "unknown") for value in values)
+def no_overload(function: str, at: int, *values: Json) -> Wrong:
+    text = f"there is no {function.strip('_@')} for {' and '.join(map(kind_of, values))}"
     if {type(value) for value in values} == {int, float}:
-        return Wrong(f"there is no {symbol} for {kinds}: turn the int into a double", at)
-    return Wrong(f"there is no {symbol} for {kinds}", at)
+        text += ": turn the int into a double"
+    return Wrong(text, at)
 
 
 def in_range(value: int, at: int) -> int:
@@ -53,65 +51,72 @@ def in_range(value: int, at: int) -> int:
     raise Wrong("the result does not fit in 64 bits", at)
 
 
-def add(a: Value, b: Value, at: int, scope: Scope) -> Value:
-    kind = type(a)
-    if kind is type(b):
-        if kind is int:
-            return in_range(a + b, at)
-        if kind is float:
-            return a + b
-        if kind is str or kind is list:
-            length = len(a) + len(b)
-            if length > CHEAP:
-                limit(scope, length, length if kind is list else length // CHARACTERS_PER_UNIT)
-            return a + b
-    raise no_overload("_+_", at, a, b)
+def checked(value: Json, at: int) -> Json:
+    """A value from the scope, which CEL could not have if it is too large an integer."""
+    if type(value) is int and not LOWEST <= value <= HIGHEST:
+        raise Wrong("an integer in the data does not fit in 64 bits", at)
+    return value
 
 
-def subtract(a: Value, b: Value, at: int) -> Value:
-    kind = type(a)
-    if kind is type(b) and (kind is int or kind is float):
-        return in_range(a - b, at) if kind is int else a - b
-    raise no_overload("_-_", at, a, b)
+def add(a: Json, b: Json, at: int, scope: Scope) -> Json:
+    if type(a) is int and type(b) is int:
+        return in_range(a + b, at)
+    if type(a) is float and type(b) is float:
+        return a + b
+    if type(a) is str and type(b) is str:
+        length = len(a) + len(b)
+        if length > CHEAP:
+            limit(scope, length, length // CHARACTERS_PER_UNIT)
+        return a + b
+    if type(a) is list and type(b) is list:
+        limit(scope, len(a) + len(b), len(a) + len(b))
+        return a + b
+    raise no_overload("+", at, a, b)
 
 
-def multiply(a: Value, b: Value, at: int) -> Value:
-    kind = type(a)
-    if kind is type(b) and (kind is int or kind is float):
-        return in_range(a * b, at) if kind is int else a * b
-    raise no_overload("_*_", at, a, b)
+def subtract(a: Json, b: Json, at: int) -> Json:
+    if type(a) is int and type(b) is int:
+        return in_range(a - b, at)
+    if type(a) is float and type(b) is float:
+        return a - b
+    raise no_overload("-", at, a, b)
 
 
-def divide(a: Value, b: Value, at: int) -> Value:
-    kind = type(a)
-    if kind is type(b):
-        if kind is int:
-            if b == 0:
-                raise Wrong("divides by zero", at)
-            quotient = abs(a) // abs(b)
-            return in_range(quotient if (a < 0) == (b < 0) else -quotient, at)
-        if kind is float:
-            return a / b if b else divide_by_zero(a, b)
-    raise no_overload("_/_", at, a, b)
+def multiply(a: Json, b: Json, at: int) -> Json:
+    if type(a) is int and type(b) is int:
+        return in_range(a * b, at)
+    if type(a) is float and type(b) is float:
+        return a * b
+    raise no_overload("*", at, a, b)
+
+
+def divide(a: Json, b: Json, at: int) -> Json:
+    if type(a) is int and type(b) is int:
+        if b == 0:
+            raise Wrong("divides by zero", at)
+        quotient = abs(a) // abs(b)
+        return in_range(quotient if (a < 0) == (b < 0) else -quotient, at)
+    if type(a) is float and type(b) is float:
+        return a / b if b else divide_by_zero(a, b)
+    raise no_overload("/", at, a, b)
 
 
 def divide_by_zero(a: float, b: float) -> float:
-    """As IEEE 754 has it: Python raises instead."""
-    if a == 0 or a != a:
-        return float("nan")
-    return float("inf") if (a > 0) == (str(b) == "0.0") else float("-inf")
+    """As IEEE 754 has it, where Python raises."""
+    return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
 
 
-def remainder(a: Value, b: Value, at: int) -> Value:
+def remainder(a: Json, b: Json, at: int) -> Json:
     if type(a) is not int or type(b) is not int:
-        raise no_overload("_%_", at, a, b)
+        raise no_overload("%", at, a, b)
     if b == 0:
         raise Wrong("divides by zero", at)
-    in_range(abs(a) // abs(b), at)  # the library refuses the one overflow of the division
-    return abs(a) % abs(b) if a >= 0 else -(abs(a) % abs(b))
+    if a == LOWEST and b == -1:  # the one division that overflows
+        raise Wrong("the result does not fit in 64 bits", at)
+    return a % abs(b) if a >= 0 else -(-a % abs(b))
 
 
-def negate(a: Value, at: int) -> Value:
+def negate(a: Json, at: int) -> Json:
     if type(a) is int:
         return in_range(-a, at)
     if type(a) is float:
@@ -119,38 +124,37 @@ def negate(a: Value, at: int) -> Value:
     raise no_overload("-", at, a)
 
 
-def compare(function: str, a: Value, b: Value, at: int) -> bool:
-    """int and double compare, unlike in arithmetic: as doubles."""
-    kind, other = type(a), type(b)
+def compare(function: str, a: Json, b: Json, at: int) -> bool:
+    """int and double do compare, unlike in arithmetic: as doubles."""
     holds = COMPARISONS[function]
-    if kind is other and kind in ORDERED:
+    if type(a) is type(b) and type(a) in ORDERED:
         return holds(a, b)
-    if kind is int and other is float:
+    if type(a) is int and type(b) is float:
         return holds(float(a), b)
-    if kind is float and other is int:
+    if type(a) is float and type(b) is int:
         return holds(a, float(b))
     raise no_overload(function, at, a, b)
 
 
-def equal(a: Value, b: Value, scope: Scope) -> bool:
+ORDERED = frozenset({int, float, str, bool})
+
+
+def equal(a: Json, b: Json, scope: Scope) -> bool:
     """Values of different types differ, except that an int and a double may be the same number."""
-    kind, other = type(a), type(b)
-    if kind is other:
-        if kind is list:
-            charge(scope, len(a))
-            return len(a) == len(b) and all(equal(left, right, scope) for left, right in zip(a, b, strict=True))
-        if kind is dict:
-            charge(scope, len(a))
-            return a.keys() == b.keys() and all(equal(a[key], b[key], scope) for key in a)
-        return a == b
-    if kind is int and other is float:
+    if type(a) is list and type(b) is list:
+        charge(scope, len(a))
+        return len(a) == len(b) and all(equal(left, right, scope) for left, right in zip(a, b, strict=True))
+    if type(a) is dict and type(b) is dict:
+        charge(scope, len(a))
+        return a.keys() == b.keys() and all(equal(a[key], b[key], scope) for key in a)
+    if type(a) is int and type(b) is float:
         return float(a) == b
-    if kind is float and other is int:
+    if type(a) is float and type(b) is int:
         return a == float(b)
-    return False
+    return type(a) is type(b) and a == b
 
 
-def within(item: Value, container: Value, at: int, scope: Scope) -> bool:
+def within(item: Json, container: Json, at: int, scope: Scope) -> bool:
     if type(container) is list:
         charge(scope, len(container))
         return any(equal(item, each, scope) for each in container)
@@ -159,16 +163,15 @@ def within(item: Value, container: Value, at: int, scope: Scope) -> bool:
     raise no_overload("in", at, item, container)
 
 
-def element(container: Value, key: Value, base: str, at: int) -> Value:
+def element(container: Json, key: Json, base: str, at: int) -> Json:
     """`container[key]`; `base` is how the container is called in the path of a missing key."""
-    kind = type(container)
-    if kind is dict:
+    if type(container) is dict:
         if type(key) is str and key in container:
             return checked(container[key], at)
         if type(key) in ORDERED:
-            raise KeyMissing(below(base, key if type(key) is str else str(key)))
+            raise KeyMissing(below(base, key) if type(key) is str else f"{base}[{str(key).lower()}]")
         raise Wrong(f"{kind_of(key)} cannot be the key of a map", at)
-    if kind is list:
+    if type(container) is list:
         if type(key) is float and key.is_integer():
             key = int(key)
         if type(key) is not int:
@@ -176,25 +179,19 @@ def element(container: Value, key: Value, base: str, at: int) -> Value:
         if not 0 <= key < len(container):
             raise Wrong(f"index {key} is out of range: the list has {len(container)} items", at)
         return checked(container[key], at)
-    raise Wrong(f"{KINDS.get(kind, 'unknown')} has no items to index", at)
+    raise Wrong(f"{base} is {kind_of(container)}, which has no items to index", at)
 
 
-def field(container: Value, key: str, base: str, at: int) -> Value:
+def field(container: Json, key: str, base: str, at: int) -> Json:
     """`container.key`."""
     if type(container) is not dict:
-        raise Wrong(f"{base} is {KINDS.get(type(container), 'unknown')}, which has no field '{key}'", at)
+        raise Wrong(f"{base} is {kind_of(container)}, which has no field '{key}'", at)
     if key not in container:
         raise KeyMissing(below(base, key))
     return checked(container[key], at)
 
 
-def checked(value: Value, at: int) -> Value:
-    if type(value) is int and not LOWEST <= value <= HIGHEST:
-        raise Wrong("an integer in the data does not fit in 64 bits", at)
-    return value
-
-
-def size(value: Value, at: int) -> int:
-    if type(value) in (str, list, dict):
+def size(value: Json, at: int) -> Json:
+    if type(value) is str or type(value) is list or type(value) is dict:
         return len(value)
     raise no_overload("size", at, value)

@@ -3,13 +3,24 @@
 Inside these functions an optional without a value is NOTHING, and one with a value is that value. That works because they
 only ever stand below `orValue`, `value` or `hasValue`; optionals anywhere else are left to the library."""
 
+from collections.abc import Callable
+from enum import Enum
+from typing import TypeAlias
+
 from jeton.expression.bounds import Scope
 from jeton.expression.closures import Run
 from jeton.expression.macros import Bound, macro_of
-from jeton.expression.operators import Value, Wrong, checked, element, no_overload
+from jeton.expression.operators import Wrong, checked, element, no_overload
 from jeton.expression.syntax import Call, Fold, Node, Select
+from jeton.model.json import Json
 
-NOTHING = object()
+
+class Nothing(Enum):
+    NOTHING = "nothing"
+
+
+NOTHING = Nothing.NOTHING
+Optional: TypeAlias = Callable[[Scope], Json | Nothing]
 OPENERS = frozenset({"orValue", "value", "hasValue"})
 
 
@@ -45,10 +56,10 @@ def both(left: Node, right: Node, others: tuple[Node, ...]) -> tuple[Node, ...] 
     return None if first is None or second is None else (*others, *first, *second)
 
 
-def opened(function: str, optional: Run, otherwise: Run | None, at: int) -> Run:
+def opened(function: str, optional: Optional, otherwise: Run | None, at: int) -> Run:
     """`orValue`, `value` and `hasValue`."""
 
-    def run(scope: Scope) -> Value:
+    def run(scope: Scope) -> Json:
         value = optional(scope)
         if function == "hasValue":
             return value is not NOTHING
@@ -61,10 +72,10 @@ def opened(function: str, optional: Run, otherwise: Run | None, at: int) -> Run:
     return run
 
 
-def optional_item(operand: Run, key: Run, by_name: bool, at: int) -> Run:
+def optional_item(operand: Optional, key: Run, by_name: bool, at: int) -> Optional:
     """`operand.?key` and `operand[?key]`; also what `.key` and `[key]` mean on an optional."""
 
-    def run(scope: Scope) -> Value:
+    def run(scope: Scope) -> Json | Nothing:
         container = operand(scope)
         if container is NOTHING:
             return NOTHING
@@ -78,8 +89,8 @@ def optional_item(operand: Run, key: Run, by_name: bool, at: int) -> Run:
     return run
 
 
-def either(left: Run, right: Run) -> Run:
-    def run(scope: Scope) -> Value:
+def either(left: Optional, right: Optional) -> Optional:
+    def run(scope: Scope) -> Json | Nothing:
         value = left(scope)
         return right(scope) if value is NOTHING else value
 

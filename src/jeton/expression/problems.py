@@ -35,6 +35,11 @@ class ExpressionInvalid(Exception):
         self.problems = problems
 
 
+def position_of(source: str, at: int) -> str:
+    """The line and column of a character, both counted from 1."""
+    return f"{source.count(chr(10), 0, at) + 1}:{at - source.rfind(chr(10), 0, at)}"
+
+
 def problems_of(message: str, source: str, variables: Collection[str]) -> tuple[ExpressionProblem, ...]:
     """What the library's compile error says, one problem for each of its lines."""
     found = tuple(dict.fromkeys(each_problem(message, source, variables)))

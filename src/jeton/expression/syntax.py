@@ -137,12 +137,11 @@ def constant_of(node: Node) -> tuple[Json] | None:
         case MapOf(entries):
             found: dict[str, Json] = {}
             for entry in entries:
-                value = constant_of(entry.value)
-                if value is None or entry.optional or not isinstance(entry.key, Literal):
+                key = entry.key.value if isinstance(entry.key, Literal) else None
+                item = constant_of(entry.value)
+                if entry.optional or item is None or not isinstance(key, str) or key in found:
                     return None
-                if not isinstance(entry.key.value, str) or entry.key.value in found:
-                    return None
-                found[entry.key.value] = value[0]
+                found[key] = item[0]
             return (found,)
         case _:
             return None
@@ -150,7 +149,7 @@ def constant_of(node: Node) -> tuple[Json] | None:
 
 def kind_of(value: Json) -> str:
     """CEL's name for the type of a JSON value."""
-    return KINDS[type(value)]
+    return KINDS.get(type(value), "unknown")
 
 
 KINDS: dict[type, str] = {

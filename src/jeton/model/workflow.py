@@ -162,7 +162,10 @@ class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Library(msgspec.Struct, frozen=True):
-    """All definitions of a project, by section and name."""
+    """All definitions of a project, by section and name.
+
+    A bundle is a library cut down to one workflow and what it can reach: what a version stores, and a run pins.
+    """
 
     workflows: dict[str, Workflow] = msgspec.field(default_factory=dict[str, Workflow])
     tasks: dict[str, Task] = msgspec.field(default_factory=dict[str, Task])

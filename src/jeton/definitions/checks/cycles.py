@@ -1,0 +1,59 @@
+"""Which things lead back to themselves. Linear and without recursion, for graphs of any size."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def components(nodes: Iterable[str], steps: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
+    """The sets of nodes that all lead to each other (Tarjan); a node alone counts if it leads to itself."""
+    found: list[frozenset[str]] = []
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_nodes: list[str] = []
+    is_open: set[str] = set()
+    for start in nodes:
+        if start in order:
+            continue
+        walk: list[tuple[str, int]] = [(start, 0)]
+        while walk:
+            node, position = walk.pop()
+            if position == 0:
+                order[node] = lowest[node] = len(order)
+                open_nodes.append(node)
+                is_open.add(node)
+            targets = steps.get(node, ())
+            while position < len(targets) and targets[position] in order:
+                if targets[position] in is_open:
+                    lowest[node] = min(lowest[node], lowest[targets[position]])
+                position += 1
+            if position < len(targets):
+                walk += [(node, position), (targets[position], 0)]
+            elif lowest[node] == order[node]:
+                found.append(_closed(node, open_nodes, is_open))
+    return [each for each in found if len(each) > 1 or next(iter(each)) in steps.get(next(iter(each)), ())]
+
+
+def _closed(root: str, open_nodes: list[str], is_open: set[str]) -> frozenset[str]:
+    """Everything opened since the root, which is then one component."""
+    component: set[str] = set()
+    while root not in component:
+        node = open_nodes.pop()
+        is_open.discard(node)
+        component.add(node)
+    return frozenset(component)
+
+
+def way_round(start: str, within: frozenset[str], steps: Mapping[str, Sequence[str]]) -> list[str]:
+    """A shortest way from a node of a component back to it: the nodes passed, the start only once."""
+    before: dict[str, str] = {}
+    waiting = [start]
+    for node in waiting:
+        for target in steps.get(node, ()):
+            if target == start:
+                way = [node]
+                while way[-1] != start:
+                    way.append(before[way[-1]])
+                return way[::-1]
+            if target in within and target not in before:
+                before[target] = node
+                waiting.append(target)
+    return [start]

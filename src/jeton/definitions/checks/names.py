@@ -1,0 +1,52 @@
+"""References to definitions that nobody made."""
+
+from collections.abc import Collection
+
+from jeton.definitions.checks.definitions import REFERENCE, Definitions
+from jeton.definitions.library import LibrarySource
+from jeton.definitions.place import Place
+from jeton.definitions.read_task import TaskSource
+from jeton.definitions.read_workflow import WorkflowSource
+from jeton.definitions.report import Report, did_you_mean, shown
+from jeton.model.workflow import AgentTarget, TaskTarget, WorkflowTarget
+
+
+def check_names(source: LibrarySource, definitions: Definitions, report: Report) -> None:
+    """Every task, action, workflow and agent that is named must be there."""
+    for workflow in source.workflows.values():
+        _check_targets(workflow, definitions, report)
+    for task in source.all_tasks():
+        _check_actions(task, definitions, report)
+
+
+def _check_targets(source: WorkflowSource, definitions: Definitions, report: Report) -> None:
+    for name, node in source.workflow.nodes.items():
+        place = source.node(name)
+        match node.target:
+            case TaskTarget(str() as task):
+                _check(task, "task", definitions.tasks, place / "task", report)
+            case WorkflowTarget(workflow):
+                _check(workflow, "workflow", definitions.workflows, place / "workflow", report)
+            case AgentTarget(agent):
+                _check(agent, "agent", definitions.agents, place / "agent", report)
+            case _:
+                pass
+
+
+def _check_actions(source: TaskSource, definitions: Definitions, report: Report) -> None:
+    for index, step in enumerate(source.task.steps):
+        if isinstance(step.action, str):
+            _check(step.action, "action", definitions.actions, source.action(index), report)
+
+
+def _check(reference: str, kind: str, known: Collection[str], place: Place, report: Report) -> None:
+    if not reference:
+        return  # whatever stood there is already reported
+    parts = REFERENCE.fullmatch(reference)
+    if parts is None:
+        problem = f"{shown(reference)} cannot be the name of a definition"
+        report.error(place, "bad_name", problem, "write a name, or a name and a version like 'name@3'")
+    elif parts[1] not in known:
+        problem = f"there is no {kind} called {shown(parts[1])}"
+        remedy = did_you_mean(parts[1], known, f"add it under '{kind}s:'")
+        report.error(place, f"unknown_{kind}", problem, remedy)

@@ -1,0 +1,132 @@
+"""Library files into one library: sections, names, and what this version can run of them."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from jeton.definitions.fields import Fields, check_name, fields_of
+from jeton.definitions.files import SourceFile
+from jeton.definitions.place import Place
+from jeton.definitions.read_action import read_action
+from jeton.definitions.read_task import TaskSource, read_task
+from jeton.definitions.read_workflow import WorkflowSource, read_workflow
+from jeton.definitions.report import Report, shown
+from jeton.model.json import Json, JsonObject
+from jeton.model.task import Action
+from jeton.model.workflow import Library
+
+# What this version reads but cannot run. When a section becomes real, it leaves this list and gets a reader below.
+UNSUPPORTED = ("flows", "prompts", "model_profiles", "artifact_types", "tools", "personas", "agents", "triggers")
+SECTIONS = ("workflows", "tasks", "actions", "project", *UNSUPPORTED)
+HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
+
+
+class ActionSource(msgspec.Struct, frozen=True):
+    """An action, and where it stands."""
+
+    action: Action
+    place: Place
+
+
+class LibrarySource(msgspec.Struct, frozen=True):
+    """Everything a project defines, and where. `agents` are only names until this version can run them."""
+
+    workflows: dict[str, WorkflowSource]
+    tasks: dict[str, TaskSource]
+    actions: dict[str, ActionSource]
+    agents: frozenset[str]
+    settings: JsonObject
+
+    def all_tasks(self) -> Iterator[TaskSource]:
+        """Those with a name, and those written where they are used."""
+        yield from self.tasks.values()
+        for workflow in self.workflows.values():
+            yield from workflow.inline_tasks.values()
+
+    def library(self) -> Library:
+        """The values alone."""
+        return Library(
+            workflows={name: source.workflow for name, source in self.workflows.items()},
+            tasks={name: source.task for name, source in self.tasks.items()},
+            actions={name: source.action for name, source in self.actions.items()},
+            settings=self.settings,
+        )
+
+
+def read_library(files: Iterable[SourceFile], report: Report) -> LibrarySource:
+    """All files of a project as one library; a name defined twice is reported where it is defined again."""
+    found = _Found(report)
+    for file in files:
+        place = Place(file.name, file.document.mark)
+        value = file.document.value
+        written = {} if value is None else value  # an empty file is an empty library
+        fields = fields_of(written, place, report, SECTIONS, "a library file", HINTS, "unknown_section")
+        if fields is not None:
+            found.take(fields)
+    return found.source()
+
+
+class _Found:
+    """What the files said so far."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._places: dict[tuple[str, str], Place] = {}
+        self._workflows: dict[str, WorkflowSource] = {}
+        self._tasks: dict[str, TaskSource] = {}
+        self._actions: dict[str, ActionSource] = {}
+        self._agents: set[str] = set()
+        self._settings: JsonObject = {}
+
+    def source(self) -> LibrarySource:
+        agents = frozenset(self._agents)
+        return LibrarySource(self._workflows, self._tasks, self._actions, agents, self._settings)
+
+    def take(self, fields: Fields) -> None:
+        report = self._report
+        for name, value, place in self._named(fields, "workflows"):
+            self._workflows[name] = read_workflow(name, value, place, report)
+        for name, value, place in self._named(fields, "tasks"):
+            self._tasks[name] = TaskSource(read_task(value, place, report), place)
+        for name, value, place in self._named(fields, "actions"):
+            self._actions[name] = ActionSource(read_action(value, place, report), place)
+        self._take_project(fields)
+        self._refuse_unsupported(fields)
+
+    def _named(self, fields: Fields, section: str) -> list[tuple[str, Json, Place]]:
+        """The definitions of a section that are new; an empty section is as good as none."""
+        definitions = None if fields.value(section) is None else fields.object(section)
+        found: list[tuple[str, Json, Place]] = []
+        for name, value in (definitions or {}).items():
+            place = fields.place(section) / name
+            check_name(name, place, self._report)
+            first = self._places.setdefault((section, name), place)
+            if first is not place:
+                problem = f"{shown(name)} is defined a second time; the first is in {first.file}:{first.line}"
+                self._report.error(place, "duplicate_definition", problem, "remove one of the two, or rename it")
+                continue
+            found.append((name, value, place))
+        return found
+
+    def _take_project(self, fields: Fields) -> None:
+        if fields.value("project") is None:
+            return
+        project = fields.inner("project", ("settings",), "'project'")
+        settings = project.object("settings") if project is not None else None
+        for key, value in (settings or {}).items():
+            place = fields.place("project") / "settings" / key
+            first = self._places.setdefault(("project", key), place)
+            if first is not place:
+                problem = f"the setting {shown(key)} is here a second time; the first is in {first.file}:{first.line}"
+                self._report.error(place, "duplicate_definition", problem, "keep one of the two")
+            else:
+                self._settings[key] = value
+
+    def _refuse_unsupported(self, fields: Fields) -> None:
+        for section in UNSUPPORTED:
+            if not fields.value(section):
+                continue
+            if section == "agents":
+                self._agents.update(fields.object(section) or {})
+            problem = f"this version cannot run {section.replace('_', ' ')} yet"
+            self._report.error(fields.place(section), "unsupported_section", problem, "leave the section out for now")

@@ -1,0 +1,1 @@
+"""What keeps state, delivers messages and carries out effects."""

@@ -1,0 +1,101 @@
+"""Faults as data: which opportunity of each kind goes wrong, and by how much. Made from a seed, printed, edited by hand.
+
+Each kind has random numbers of its own, so that a new kind leaves the old seeds as they were. A seed enables a few
+kinds only: a world in which everything goes wrong at once never gets as far as the rarer troubles.
+"""
+
+from collections import Counter
+from random import Random
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from jeton.actor.run_actor import MOVES_PER_BATCH
+
+FaultKind: TypeAlias = Literal[
+    "crash_before_commit",
+    "crash_after_commit",
+    "crash_amid_effects",
+    "commit_fails",  # nothing was written, and the host must be opened again
+    "commit_unknown",  # it was written, and the host was told that it was not
+    "worker_silent",  # takes the task and never says that it began
+    "worker_stalls",  # says that it began, and nothing after that
+    "worker_dies",  # is gone halfway; the host finds out when it looks
+    "result_late",
+    "result_doubled",
+    "delivery_delayed",  # so that messages overtake one another
+    "stop_unheard",  # works on, and answers when nobody waits any more
+    "alarm_stale",
+    "clock_jump",
+    "run_forgotten",  # dropped from memory between two batches
+]
+
+KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
+OPPORTUNITIES = 60
+STORM_MS = 400
+_AMOUNTS: dict[FaultKind, tuple[int, ...]] = {
+    "crash_before_commit": (0, 1, 3, 20),
+    "crash_after_commit": (0, 1, 3, 20),
+    "crash_amid_effects": (0, 1, 3, 20),
+    "commit_fails": (0, 1, 10),
+    "commit_unknown": (0, 1, 10),
+    "result_late": (1, 4, 15, 60),
+    "result_doubled": (0, 1, 5, 40),
+    "delivery_delayed": (1, 2, 6),
+    "alarm_stale": (0, 1, 7),
+    "clock_jump": (-40, -5, -1, 1, 5, 40, 500),
+}
+
+
+class Fault(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """The `nth` opportunity of its kind goes wrong: the host is down, or something comes late, by this much."""
+
+    nth: int
+    by_ms: int = 0
+
+
+class FaultPlan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All that will go wrong. After `storm_ms` nothing does any more, and everything has to come to its end."""
+
+    faults: dict[FaultKind, tuple[Fault, ...]] = {}
+    storm_ms: int = STORM_MS
+    moves: int = MOVES_PER_BATCH  # how far a run gets on in one batch
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+
+def plan_from_seed(seed: int) -> FaultPlan:
+    """The faults that belong to a seed; one seed in four has none."""
+    if Random(f"{seed}/faults").random() < 0.25:
+        return FaultPlan()
+    found: dict[FaultKind, tuple[Fault, ...]] = {}
+    for kind in KINDS:
+        chance = Random(f"{seed}/{kind}")
+        if chance.random() < 0.3:
+            rate = chance.choice((0.03, 0.1, 0.3))
+            amounts = _AMOUNTS.get(kind, (0,))
+            struck = [n for n in range(OPPORTUNITIES) if chance.random() < rate]
+            found[kind] = tuple(Fault(n, chance.choice(amounts)) for n in struck)
+    return FaultPlan({kind: struck for kind, struck in found.items() if struck})
+
+
+class Faults:
+    """A plan while it is carried out: counts the opportunities, and says which of them go wrong."""
+
+    def __init__(self, plan: FaultPlan) -> None:
+        self._planned = {kind: {fault.nth: fault for fault in faults} for kind, faults in plan.faults.items()}
+        self._seen: Counter[FaultKind] = Counter()
+        self.struck: Counter[FaultKind] = Counter()
+        self.calm = not self._planned
+
+    def strikes(self, kind: FaultKind) -> Fault | None:
+        """Whether this opportunity goes wrong."""
+        if self.calm or kind not in self._planned:
+            return None
+        nth = self._seen[kind]
+        self._seen[kind] += 1
+        fault = self._planned[kind].get(nth)
+        if fault is not None:
+            self.struck[kind] += 1
+        return fault

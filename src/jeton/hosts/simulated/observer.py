@@ -1,0 +1,44 @@
+"""Whoever wants to look over the host's shoulder: tests, mostly."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+from jeton.actor.ports import Stored
+from jeton.actor.run_actor import Commit, LiveRun
+from jeton.model.effect import Effect
+from jeton.model.ids import RunId
+from jeton.model.message import Message
+from jeton.planning.program import Program
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One batch on its road: what was stored before it, what it was, and what came of it."""
+
+    run: RunId
+    program: Program
+    moves: int
+    before: Mapping[str, bytes] | None
+    batch: tuple[Message, ...]
+    commit: Commit
+    stored: Stored | None
+    live: LiveRun
+
+
+class Observer(Protocol):
+    """Told of each step once it is durable, and of each effect as it leaves. May raise; nobody catches it."""
+
+    def committed(self, step: Step) -> None: ...
+
+    def released(self, run: RunId, effect: Effect) -> None: ...
+
+
+class Nobody:
+    """Looks away."""
+
+    def committed(self, step: Step) -> None:
+        pass
+
+    def released(self, run: RunId, effect: Effect) -> None:
+        pass

@@ -1,0 +1,60 @@
+"""What simulated workers answer."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One attempt at a task. `visit`: how often a token stood at this node on this path before."""
+
+    run: RunId
+    node: str
+    path: str
+    visit: int
+    attempt: int
+    input: Json
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a worker says in the end, and when. Without a duration the script's seed draws one."""
+
+    result: Json = None
+    failure: TaskFailed | None = None
+    takes_ms: int | None = None
+
+
+Reply: TypeAlias = Answer | Callable[[Call], Answer]
+
+
+class Script:
+    """An answer per node, fixed or worked out from the call. A node without one succeeds with an empty object.
+
+    The same attempt always gets the same answer, however often a crash has it delivered again: an answer may depend
+    on the call, and on nothing else.
+    """
+
+    def __init__(self, answers: Mapping[str, Reply] | None = None, seed: int = 0) -> None:
+        self._answers = dict(answers or {})
+        self.seed = seed
+
+    def answer(self, call: Call) -> Answer:
+        """What the worker who is given this call will say."""
+        found = self._answers.get(call.node, _NOTHING_TO_SAY)
+        answer = found if isinstance(found, Answer) else found(call)
+        if answer.takes_ms is not None:
+            return answer
+        return msgspec.structs.replace(answer, takes_ms=self.chance(call).randint(1, 20))
+
+    def chance(self, call: Call) -> Random:
+        """Random numbers that belong to this call alone."""
+        return Random(f"{self.seed}/{call.run}/{call.node}/{call.path}/{call.visit}/{call.attempt}")
+
+
+_NOTHING_TO_SAY = Answer({})

@@ -1,0 +1,98 @@
+"""What survives a crash: bytes, and nothing but bytes."""
+
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from jeton.actor.ports import RunRow, Stored
+from jeton.model.ids import RunId
+from jeton.model.message import Message
+
+_encode = msgspec.json.Encoder().encode
+_row = msgspec.json.Decoder(RunRow)
+_message = msgspec.json.Decoder(Message)
+
+
+class Store:
+    """Sections, journals, rows and inboxes, by run. Every method is one transaction."""
+
+    def __init__(self) -> None:
+        self._sections: dict[RunId, dict[str, bytes]] = {}
+        self._journals: dict[RunId, list[bytes]] = {}
+        self._rows: dict[RunId, bytes] = {}
+        self._inboxes: dict[RunId, dict[int, bytes]] = {}
+        self._workflows: dict[RunId, str] = {}
+        self._accepted = 0
+        self._history = hashlib.sha256()
+
+    def submit(self, run: RunId, workflow: str) -> None:
+        """A run by name, before its first message."""
+        self._workflows[run] = workflow
+        self._inboxes.setdefault(run, {})
+
+    def accept(self, run: RunId, message: Message) -> int:
+        """Keep a message until a commit has answered it."""
+        number = self._accepted
+        self._accepted += 1
+        self._inboxes[run][number] = _encode(message)
+        return number
+
+    def commit(self, stored: Stored, answered: Iterable[int], own: Message | None) -> None:
+        """All of it: the entry, the sections, the row, the messages that are answered and the one to itself."""
+        run = stored.row.run
+        sections = self._sections.setdefault(run, {})
+        for name, body in stored.sections.items():
+            if body is None:
+                sections.pop(name, None)
+            else:
+                sections[name] = body
+        self._journals.setdefault(run, []).append(stored.entry)
+        self._rows[run] = _encode(stored.row)
+        self._remember(run, stored)
+        self.answer(run, answered)
+        if own is not None:
+            self.accept(run, own)
+
+    def answer(self, run: RunId, answered: Iterable[int]) -> None:
+        """These messages changed nothing, or their commit is being written."""
+        for number in answered:
+            del self._inboxes[run][number]
+
+    def _remember(self, run: RunId, stored: Stored) -> None:
+        self._history.update(run.encode())
+        self._history.update(stored.entry)
+        self._history.update(self._rows[run])
+        for name in sorted(stored.sections):
+            self._history.update(name.encode())
+            self._history.update(stored.sections[name] or b"")
+
+    def runs(self) -> tuple[RunId, ...]:
+        """Every run anybody ever named."""
+        return tuple(self._workflows)
+
+    def workflow(self, run: RunId) -> str:
+        """What the run is a run of."""
+        return self._workflows[run]
+
+    def sections(self, run: RunId) -> dict[str, bytes] | None:
+        """A copy of what an actor loads; None for a run without a commit."""
+        found = self._sections.get(run)
+        return None if found is None else dict(found)
+
+    def journal(self, run: RunId) -> list[bytes]:
+        """Every entry, oldest first."""
+        return list(self._journals.get(run, ()))
+
+    def row(self, run: RunId) -> RunRow | None:
+        """What queries see."""
+        found = self._rows.get(run)
+        return None if found is None else _row.decode(found)
+
+    def inbox(self, run: RunId) -> dict[int, Message]:
+        """The messages no commit has answered yet, in the order they were accepted."""
+        return {number: _message.decode(body) for number, body in self._inboxes[run].items()}
+
+    def digest(self) -> str:
+        """A hash of every byte that was ever committed, in order."""
+        return self._history.hexdigest()

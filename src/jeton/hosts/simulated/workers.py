@@ -1,0 +1,101 @@
+"""Workers of a simulated world: they follow a script, and the fault plan says which of them fail to."""
+
+from collections.abc import Callable
+from random import Random
+from typing import TypeAlias
+
+from jeton.hosts.simulated.agenda import Agenda
+from jeton.hosts.simulated.clock import ManualClock
+from jeton.hosts.simulated.faults import Faults
+from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.model.ids import RunId, TokenId
+
+Attempt: TypeAlias = tuple[RunId, TokenId, int]
+
+
+class _Worker:
+    """One worker with one attempt in hand. Told apart by identity: a replacement is another worker."""
+
+    __slots__ = ("began",)
+
+    def __init__(self) -> None:
+        self.began = False
+
+
+class Workers:
+    """All workers of one host."""
+
+    def __init__(
+        self,
+        agenda: Agenda,
+        clock: ManualClock,
+        faults: Faults,
+        script: Script,
+        pace: Random,
+        began: Callable[[Attempt], None],
+        answered: Callable[[Attempt, Answer], None],
+    ) -> None:
+        self._agenda = agenda
+        self._clock = clock
+        self._faults = faults
+        self._script = script
+        self._pace = pace
+        self._tell_began = began
+        self._tell_answer = answered
+        self._busy: dict[Attempt, _Worker] = {}
+
+    def have(self, attempt: Attempt) -> bool:
+        """Whether somebody is at it, as far as the host can see."""
+        return attempt in self._busy
+
+    def start(self, attempt: Attempt, call: Call) -> None:
+        """Give it to a worker, unless one has begun this very attempt already."""
+        before = self._busy.get(attempt)
+        if before is not None and before.began:
+            return
+        worker = self._busy[attempt] = _Worker()
+        answer = self._script.answer(call)
+        if self._faults.strikes("worker_silent") is None:
+            self._after(self._pace.choice((0, 0, 1)), lambda: self._begin(attempt, worker, answer))
+
+    def stop(self, attempt: Attempt) -> None:
+        """Nobody waits for it any more. A worker that does not hear this goes on, and answers."""
+        if self._faults.strikes("stop_unheard") is None:
+            self._busy.pop(attempt, None)
+
+    def lose_all(self) -> None:
+        """The process they lived in is gone. Answers already under way still arrive."""
+        self._busy.clear()
+
+    def _begin(self, attempt: Attempt, worker: _Worker, answer: Answer) -> None:
+        if self._busy.get(attempt) is not worker:
+            return
+        worker.began = True
+        self._tell_began(attempt)
+        takes_ms = answer.takes_ms or 0
+        if self._faults.strikes("worker_stalls") is not None:
+            return
+        if self._faults.strikes("worker_dies") is not None:
+            self._after(takes_ms // 2, lambda: self._die(attempt, worker))
+        else:
+            self._after(takes_ms, lambda: self._finish(attempt, worker, answer))
+
+    def _die(self, attempt: Attempt, worker: _Worker) -> None:
+        if self._busy.get(attempt) is worker:
+            del self._busy[attempt]
+
+    def _finish(self, attempt: Attempt, worker: _Worker, answer: Answer) -> None:
+        if self._busy.get(attempt) is not worker:
+            return
+        del self._busy[attempt]
+        late = self._faults.strikes("result_late")
+        if late is None:
+            self._tell_answer(attempt, answer)
+        else:
+            self._after(late.by_ms, lambda: self._tell_answer(attempt, answer))
+        doubled = self._faults.strikes("result_doubled")
+        if doubled is not None:
+            self._after(doubled.by_ms, lambda: self._tell_answer(attempt, answer))
+
+    def _after(self, by_ms: int, act: Callable[[], None]) -> None:
+        self._agenda.put(self._clock.steady + by_ms, act)

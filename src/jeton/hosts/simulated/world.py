@@ -1,0 +1,347 @@
+"""A whole host in one thread: virtual time, seeded order, faults as data.
+
+Nothing is shared with the other hosts but the port, and no rule of the graph is here. What lives in memory (runs under
+way, workers, alarms, effects not yet let out) is gone after a crash; what is in the store is all that recovery has.
+Recovery is no one-time act: looking after tasks that nobody works on happens on opening, and again and again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from random import Random
+
+import msgspec
+
+from jeton.actor.ports import Stored, stored
+from jeton.actor.run_actor import Commit, LiveRun, advance
+from jeton.actor.sections import load_run
+from jeton.hosts.simulated.agenda import Act, Agenda
+from jeton.hosts.simulated.clock import ManualClock
+from jeton.hosts.simulated.faults import FaultKind, FaultPlan, Faults
+from jeton.hosts.simulated.observer import Nobody, Observer, Step
+from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.store import Store
+from jeton.hosts.simulated.workers import Attempt, Workers
+from jeton.model.decision import CreateToken, CreateTokens, Decision
+from jeton.model.effect import StartTask, StopTask
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json
+from jeton.model.message import (
+    AlarmRang,
+    CancelRun,
+    ContinueRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskLost,
+    TaskStarted,
+)
+from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState
+from jeton.model.workflow import Library
+from jeton.planning.program import Program, compile_program
+
+LOOK_AFTER_MS = 25
+MOST_STEPS = 100_000
+
+
+class Crashed(Exception):
+    """The host's process is gone, and will be opened again after a while."""
+
+    def __init__(self, down_ms: int) -> None:
+        self.down_ms = down_ms
+        super().__init__(f"down for {down_ms} ms")
+
+
+class World:
+    """Many runs, their workers and their users. Fulfils `jeton.actor.ports.Port`."""
+
+    def __init__(
+        self,
+        library: Library,
+        *,
+        seed: int = 0,
+        plan: FaultPlan | None = None,
+        script: Script | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.clock = ManualClock()
+        self.store = Store()
+        self.plan = plan or FaultPlan()
+        self.faults = Faults(self.plan)
+        self.crashes = 0
+        self._library = library
+        self._programs: dict[str, Program] = {}
+        self._observer: Observer = observer or Nobody()
+        self._agenda = Agenda(Random(f"{seed}/ties"))
+        self._pace = Random(f"{seed}/pace")
+        self._workers = Workers(
+            self._agenda, self.clock, self.faults, script or Script(seed=seed), self._pace, self._began, self._answered
+        )
+        self._visits: Counter[tuple[RunId, str, str]] = Counter()
+        self._calls: dict[tuple[RunId, TokenId], tuple[str, int]] = {}  # the path and the visit of each token
+        self._open = True
+        self._forget_everything()
+
+    # what people do
+
+    def start(self, workflow: str, input: Json, *, run: str | None = None, after_ms: int = 0) -> RunId:
+        """Submit a run. It begins when time passes."""
+        if workflow not in self._library.workflows:
+            raise Refused("unknown_workflow", f"no workflow is called '{workflow}'", "name one of the library's")
+        name = RunId(run or f"{workflow}-{len(self.store.runs())}")
+        self.store.submit(name, workflow)
+        self._agenda.put(self.clock.steady + after_ms, lambda: self.deliver(name, StartRun(self.clock.now(), input)))
+        return name
+
+    def cancel(self, run: RunId, reason: str = "", *, after_ms: int = 0) -> None:
+        """Ask a run to stop."""
+        act: Act = lambda: self.deliver(run, CancelRun(self.clock.now(), reason))  # noqa: E731  (typed at a glance)
+        self._agenda.put(self.clock.steady + after_ms, act)
+
+    def run(self, most_steps: int = MOST_STEPS) -> None:
+        """Let time pass until nothing will happen any more."""
+        for _ in range(most_steps):
+            item = self._agenda.take()
+            if item is None:
+                return
+            at, act = item
+            self.clock.pass_to(at)
+            if at >= self.plan.storm_ms:
+                self.faults.calm = True
+            try:
+                act()
+            except Crashed as crash:
+                self._go_down(crash.down_ms)
+
+    def unfinished(self) -> list[RunId]:
+        """The runs that have not ended. After `run` there should be none."""
+        return [run for run in self.store.runs() if not self._has_ended(run)]
+
+    # the port
+
+    def load(self, run: RunId) -> Mapping[str, bytes] | None:
+        return self.store.sections(run)
+
+    def commit(self, stored: Stored) -> None:
+        run = stored.row.run
+        self.store.commit(stored, self._taken.pop(run), self._own.pop(run, None))
+
+    def start_task(self, run: RunId, effect: StartTask) -> None:
+        self._observer.released(run, effect)
+        path, visit = self._calls[run, effect.token]
+        call = Call(run, effect.node, path, visit, effect.attempt, effect.input)
+        self._workers.start((run, effect.token, effect.attempt), call)
+        self._look_after_soon()
+
+    def stop_task(self, run: RunId, effect: StopTask) -> None:
+        self._observer.released(run, effect)
+        self._workers.stop((run, effect.token, effect.attempt))
+
+    def wake(self, run: RunId, at: int | None) -> None:
+        if at is None:
+            self._alarms.pop(run, None)
+        elif self._alarms.get(run) != at:
+            self._alarms[run] = at
+            self._set_alarm(run, at)
+
+    def deliver(self, run: RunId, message: Message) -> None:
+        self.store.accept(run, message)
+        self._stir(run)
+
+    # the road of a batch
+
+    def _stir(self, run: RunId) -> None:
+        """Have the run take what waits for it, soon: what comes in until then is in the same batch."""
+        if self._open and run not in self._stirred:
+            self._stirred.add(run)
+            self._put(self._pace.choice((0, 0, 0, 1, 2)), lambda: self._advance(run))
+
+    def _advance(self, run: RunId) -> None:
+        self._stirred.discard(run)
+        waiting = self.store.inbox(run)
+        if not waiting:
+            return
+        batch = (*self._began_since.pop(run, ()), *waiting.values())
+        before = self.load(run)
+        live = self._live.get(run) or self._loaded(run, before)
+        program = self._program(run)
+        commit = advance(program, live, batch, self.plan.moves)
+        self._live[run] = live
+        written = stored(live, commit)
+        self._may_crash("crash_before_commit")
+        self._may_crash("commit_fails")
+        self._taken[run] = tuple(waiting)
+        if commit.again:
+            self._own[run] = ContinueRun(self.clock.now())
+        if written is None:
+            self.store.answer(run, self._taken.pop(run))
+        else:
+            self.commit(written)
+        self._note_tokens(run, commit)
+        self._observer.committed(Step(run, program, self.plan.moves, before, batch, commit, written, live))
+        self._may_crash("commit_unknown")
+        self._may_crash("crash_after_commit")
+        self._release(run, commit)
+
+    def _release(self, run: RunId, commit: Commit) -> None:
+        """Only now, after the commit, does anything leave."""
+        for effect in commit.effects:
+            match effect:
+                case StartTask():
+                    self.start_task(run, effect)
+                case StopTask():
+                    self.stop_task(run, effect)
+            self._may_crash("crash_amid_effects")
+        self.wake(run, commit.wake)
+        if commit.again:
+            self._stir(run)
+        if commit.ended or self.faults.strikes("run_forgotten") is not None:
+            self._live.pop(run, None)
+        self._disturb(run)
+
+    def _disturb(self, run: RunId) -> None:
+        """Troubles that may come at any time, and come here for want of a better moment."""
+        stale = self.faults.strikes("alarm_stale")
+        if stale is not None:
+            self._put(stale.by_ms, lambda: self.deliver(run, AlarmRang(self.clock.now())))
+        jump = self.faults.strikes("clock_jump")
+        if jump is not None:
+            self.clock.jump(jump.by_ms)
+            for waiting, at in self._alarms.items():
+                self._set_alarm(waiting, at)
+
+    def _loaded(self, run: RunId, sections: Mapping[str, bytes] | None) -> LiveRun:
+        if sections is None:
+            return LiveRun(RunState(Head(run, self.store.workflow(run))))
+        return load_run(sections)
+
+    def _program(self, run: RunId) -> Program:
+        name = self.store.workflow(run)
+        if name not in self._programs:
+            self._programs[name] = compile_program(self._library.workflows[name], self._library)
+        return self._programs[name]
+
+    def _note_tokens(self, run: RunId, commit: Commit) -> None:
+        """Where each token stands, and how many stood there before it: what a script goes by."""
+        for creation in _creations(commit.entry.decisions if commit.entry is not None else ()):
+            place = (run, creation.node, creation.path)
+            self._calls[run, creation.token] = (creation.path, self._visits[place])
+            self._visits[place] += 1
+
+    # what comes back
+
+    def _began(self, attempt: Attempt) -> None:
+        """Rides on the next commit and causes none, so it is kept in memory only: a crash may forget it."""
+        run, token, number = attempt
+        self._began_since.setdefault(run, []).append(TaskStarted(self.clock.now(), token, number))
+
+    def _answered(self, attempt: Attempt, answer: Answer) -> None:
+        run, token, number = attempt
+        delay = self.faults.strikes("delivery_delayed")
+        if delay is not None:
+            self._agenda.put(self.clock.steady + delay.by_ms, lambda: self._accept_answer(run, token, number, answer))
+        else:
+            self._accept_answer(run, token, number, answer)
+
+    def _accept_answer(self, run: RunId, token: TokenId, attempt: int, answer: Answer) -> None:
+        now = self.clock.now()
+        if answer.failure is None:
+            self.deliver(run, TaskFinished(now, token, attempt, answer.result))
+        else:
+            self.deliver(run, TaskFinished(now, token, attempt, failure=answer.failure))
+
+    def _set_alarm(self, run: RunId, at: int) -> None:
+        self._put(self.clock.steady_when(at) - self.clock.steady, lambda: self._ring(run, at))
+
+    def _ring(self, run: RunId, at: int) -> None:
+        """Never early, whatever was done to the clock; one that was set anew in the meantime is not this one."""
+        if self._alarms.get(run) == at and self.clock.now() >= at:
+            del self._alarms[run]
+            self.deliver(run, AlarmRang(self.clock.now()))
+
+    # crash and recovery
+
+    def _may_crash(self, kind: FaultKind) -> None:
+        fault = self.faults.strikes(kind)
+        if fault is not None:
+            raise Crashed(fault.by_ms)
+
+    def _go_down(self, down_ms: int) -> None:
+        self.crashes += 1
+        self._open = False
+        self._workers.lose_all()
+        self._forget_everything()
+        self._agenda.put(self.clock.steady + down_ms, self._come_up)
+
+    def _forget_everything(self) -> None:
+        self._life = object()
+        self._live: dict[RunId, LiveRun] = {}
+        self._alarms: dict[RunId, int] = {}
+        self._began_since: dict[RunId, list[TaskStarted]] = {}
+        self._stirred: set[RunId] = set()
+        self._taken: dict[RunId, tuple[int, ...]] = {}
+        self._own: dict[RunId, ContinueRun] = {}
+        self._looking = False
+
+    def _come_up(self) -> None:
+        """The ordinary path: deliver what waits, set the alarms, ask after the tasks."""
+        self._open = True
+        for run in self.store.runs():
+            row = self.store.row(run)
+            if row is not None and row.status not in TERMINAL:
+                self.wake(run, row.wake)
+            if self.store.inbox(run):
+                self._stir(run)
+        self._look_after()
+
+    def _look_after(self) -> None:
+        """Whatever is dispatched without a live worker is dispatched again: now, and as long as there is any work."""
+        self._looking = False
+        for run in self.store.runs():
+            for attempt in self._dispatched(run):
+                self._look_after_soon()
+                _, token, number = attempt
+                if not self._workers.have(attempt) and not self._is_reported(run, token, number):
+                    self.deliver(run, TaskLost(self.clock.now(), token, number))
+
+    def _look_after_soon(self) -> None:
+        if not self._looking:
+            self._looking = True
+            self._put(LOOK_AFTER_MS, self._look_after)
+
+    def _dispatched(self, run: RunId) -> list[Attempt]:
+        sections = self.load(run)
+        if sections is None or self._has_ended(run):
+            return []
+        live = self._live.get(run) or self._loaded(run, sections)
+        return [(run, t.id, t.attempt) for t in live.state.tokens.values() if isinstance(t.phase, Dispatched | Executing)]
+
+    def _is_reported(self, run: RunId, token: TokenId, attempt: int) -> bool:
+        return any(
+            isinstance(message, TaskLost | TaskFinished) and (message.token, message.attempt) == (token, attempt)
+            for message in self.store.inbox(run).values()
+        )
+
+    def _has_ended(self, run: RunId) -> bool:
+        row = self.store.row(run)
+        return row is not None and row.status in TERMINAL
+
+    def _put(self, after_ms: int, act: Act) -> None:
+        """On the agenda of this life: after a crash nobody remembers it."""
+        life = self._life
+
+        def act_if_still_alive() -> None:
+            if self._life is life:
+                act()
+
+        self._agenda.put(self.clock.steady + after_ms, act_if_still_alive)
+
+
+def _creations(decisions: Iterable[Decision]) -> list[CreateToken]:
+    found: list[CreateToken] = []
+    for decision in decisions:
+        if isinstance(decision, CreateToken):
+            found.append(decision)
+        elif isinstance(decision, CreateTokens):
+            found += decision.tokens
+    return found
