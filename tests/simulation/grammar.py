@@ -215,7 +215,7 @@ class Grammar:
             body = self.sequence(Around(around.depth, around.items, around.tokens), 1)
             self.go(node, body.entry, **rest)
             bodies.append(body)
-        return self.join(around, node, node, *bodies)
+        return self.join(around, node, node, *bodies, sure=False)
 
     def named_groups(self, around: Around, node: str) -> Part:
         """Each name is a group of its own; one plain match beside them makes no slot."""
@@ -235,25 +235,26 @@ class Grammar:
 
     # joins
 
-    def join(self, around: Around, node: str, group: str, *bodies: Part, fixed: int | None = None) -> Part:
+    def join(self, around: Around, node: str, group: str, *bodies: Part, fixed: int | None = None, sure: bool = True) -> Part:
         """Bring the branches together: at one fan-in, at two, or nowhere."""
         ends = [end for body in bodies for end in body.ends]
         leaks = any(body.leaks for body in bodies)
         if self.chance(0.18):
             return Part(node, tuple(ends), leaks=True)
+        inside = replace(around, depth=around.depth + sure)
         if self.chance(0.15):
-            self.lose_some(ends)
+            self.lose_some(inside, ends)
         named = group if leaks and self.chance(0.85) or self.chance(0.4) else None
         if not self.chance(0.12):
             return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))
-        first = self.fan_in(around, ends, self.synchronization(group, fixed), some=True)
+        first = self.fan_in(around, ends, self.synchronization(group, fixed), some=inside)
         second = self.fan_in(around, ends, self.synchronization(group, fixed))
         return Part(node, (first, second))
 
     def synchronization(self, group: str | None, fixed: int | None) -> Object:
         return words.synchronization(self.rng, group=group, on_branch_failure=self.on_branch_failure, fixed=fixed)
 
-    def fan_in(self, around: Around, ends: list[str], sync: Object, *, some: bool = False) -> str:
+    def fan_in(self, around: Around, ends: list[str], sync: Object, *, some: Around | None = None) -> str:
         """A node all ends lead to, over transitions that agree; `some`: only if a condition holds."""
         joined = self.node(around, kinds="ttpp")
         if self.chance(0.15):
@@ -262,21 +263,21 @@ class Grammar:
         else:
             rest = {"synchronization": sync}
         for end in ends:
-            if some:
-                self.go_if(end, joined, **rest)
+            if some is not None:
+                self.go_if(some, end, joined, **rest)
             else:
                 self.go(end, joined, **rest)
         return joined
 
-    def go_if(self, source: str, target: str, **rest: Any) -> None:
+    def go_if(self, around: Around, source: str, target: str, **rest: Any) -> None:
         """A way that is tried before whatever comes later."""
         priority = self.default_priority.get(source, 1)
-        self.go(source, target, condition=self.condition(Around(1), source), priority=priority, **rest)
+        self.go(source, target, condition=self.condition(around, source), priority=priority, **rest)
         self.default_priority[source] = priority + 1
 
-    def lose_some(self, ends: list[str]) -> None:
+    def lose_some(self, inside: Around, ends: list[str]) -> None:
         """A way out of the branch that leads to no join."""
-        self.go_if(self.rng.choice(ends), self.node(Around(1), kinds="tp"))
+        self.go_if(inside, self.rng.choice(ends), self.node(inside, kinds="tp"))
 
 
 def fixed_total(many: Object) -> int | None:

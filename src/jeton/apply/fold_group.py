@@ -27,6 +27,7 @@ def open_group(draft: Draft, decision: OpenGroup) -> None:
         decision.segments,
         decision.outer,
         decision.loops,
+        decision.error,
     )
     nothing = (0,) * len(group.segments)
     draft.put(draft.state.groups, group.id, group)

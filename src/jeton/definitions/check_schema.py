@@ -37,8 +37,12 @@ def check_schema(schema: Schema, place: Place, report: Report) -> bool:
 
 
 def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
-    """Where and why a value does not fit a schema that was checked before."""
-    for error in _validator(schema).iter_errors(value):
+    """Where and why a value does not fit; nothing if the schema, perhaps a part of a larger one, cannot say."""
+    try:
+        validator = _validator(schema)
+    except (jsonschema_rs.ReferencingError, ValueError):
+        return None
+    for error in validator.iter_errors(value):
         return tuple(error.instance_path), error.message
     return None
 

@@ -2,35 +2,64 @@
 
 A path gives what was in the scope, so only results that an expression has made up need the look."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from jeton.expression.bounds import LARGEST_VALUE, Exhausted, weigh
+from jeton.expression.macros import Bound, Collected, macro_of
 from jeton.expression.operators import Wrong
-from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, descend
+from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, children, descend
 from jeton.model.json import Json
 
 Audit: TypeAlias = Callable[[Json], None] | None
 
-MOST_COPIES = 64  # a result without loops is at most this many times as large as the data
+MOST_COPIES = 64  # a result that has the data in it no more often than this need not be measured
+SETTLED = frozenset({"bool", "null", "int", "string"})  # kinds that need no look, and double is the one that does
 WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orJson", "value", "split"})
 
 
 def audit_for(tree: Node) -> Audit:
     """What to check of the tree's results; None if they are beyond doubt."""
-    if tree.kind in ("bool", "null", "int", "string"):
+    if tree.kind in SETTLED:
         return None
-    nodes = list(descend(tree))
-    computes = any(isinstance(node, Call) and node.function not in WITHOUT_NUMBERS and not settled(node) for node in nodes)
-    infinite = any(isinstance(node, Literal) and not_finite(node.value) for node in nodes)
-    copies = any(isinstance(node, Fold) for node in nodes) or sum(isinstance(node, Ident) for node in nodes) > MOST_COPIES
-    if not (computes or infinite or copies):
+    if copies(tree, {}, 1) > MOST_COPIES:
+        return audit_all
+    if not any(makes_numbers(node) for node in descend(tree)):
         return None
-    return audit_all if any(isinstance(node, ListOf | MapOf | Fold) for node in nodes) else audit_number
+    return audit_all if any(isinstance(node, ListOf | MapOf | Fold) for node in descend(tree)) else audit_number
 
 
-def settled(node: Call) -> bool:
-    return node.kind in ("bool", "null", "int", "string")
+def makes_numbers(node: Node) -> bool:
+    """Whether the node may have a double that was not in the data."""
+    if isinstance(node, Literal):
+        return not_finite(node.value)
+    return isinstance(node, Call) and node.kind not in SETTLED and node.function not in WITHOUT_NUMBERS
+
+
+def copies(node: Node, known: Mapping[str, float], unknown: float) -> float:
+    """How many times the data may be in the result. Inside a loop, data from outside the loop may be there any number of times."""
+    if node.kind:
+        return 0
+    match node:
+        case Ident(name):
+            return known.get(name, unknown)
+        case Call("_?_:_", (_, then, otherwise)):
+            return max(copies(then, known, unknown), copies(otherwise, known, unknown))
+        case Fold():
+            return fold_copies(node, known, unknown)
+        case _:
+            return sum(copies(child, known, unknown) for child in children(node))
+
+
+def fold_copies(node: Fold, known: Mapping[str, float], unknown: float) -> float:
+    match macro_of(node):
+        case Bound(variable, value, body):
+            return copies(body, {**known, variable: copies(value, known, unknown)}, unknown)
+        case Collected(variable, items, _, value):
+            return copies(value, {variable: copies(items, known, unknown)}, math.inf)
+        case _:
+            return math.inf
 
 
 def not_finite(value: Json) -> bool:

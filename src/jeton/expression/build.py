@@ -4,7 +4,7 @@ We walk the tree ourselves rather than hand the scope to the library: its conver
 expressions do, its `map` and `filter` take time and memory in the square of the list, its maps have no order, and its
 errors do not say where. What it alone can do, it does for us on an island of the tree (see island.py)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from jeton.expression import closures, loops
@@ -12,7 +12,7 @@ from jeton.expression.bounds import size_of
 from jeton.expression.closures import Run
 from jeton.expression.island import NATIVE, Foreign, Name, on_island, survey
 from jeton.expression.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
-from jeton.expression.operators import add, divide, multiply, negate, remainder, size, subtract, within
+from jeton.expression.operators import COMPARISONS, add, divide, multiply, negate, remainder, size, subtract, within
 from jeton.expression.optionals import NOTHING, OPENERS, Optional, either, opened, optional_item, plain_parts
 from jeton.expression.reads import path_of
 from jeton.expression.syntax import (
@@ -103,14 +103,15 @@ class Builder:
             return opened(node.function, self.optional(optional, names), runs[0] if runs else None, node.at)
         if node.function == "_[_]":
             return self.index(node, names)
+        if node.function in ("_&&_", "_||_"):
+            return self.junction(node, names)
         args = [self.run(arg, names) for arg in node.args]
+        if node.function in COMPARISONS or node.function in ("_==_", "_!=_"):
+            return comparing(node, *args)
+        return self.operator(node, args, names)
+
+    def operator(self, node: Call, args: list[Run], names: Names) -> Run:
         match node.function, args:
-            case "_==_" | "_!=_", [left, right]:
-                return closures.equality(node.function == "_==_", left, right)
-            case "_&&_", [left, right]:
-                return closures.junction(False, "&&", left, right, node.at)
-            case "_||_", [left, right]:
-                return closures.junction(True, "||", left, right, node.at)
             case "_?_:_", [condition, then, otherwise_run]:
                 return closures.choice(condition, then, otherwise_run, node.at)
             case "!_", [operand]:
@@ -127,10 +128,22 @@ class Builder:
                 return closures.binary(ARITHMETIC[function], left, right, node.at)
             case function, [left, right] if function in SCOPED:
                 return closures.scoped(SCOPED[function], left, right, node.at)
-            case function, [left, right]:
-                return closures.comparison(function, left, right, node.at)
             case _:
                 return self.island(node, names)
+
+    def junction(self, node: Call, names: Names) -> Run:
+        decisive = node.function == "_||_"
+        parts = tuple(self.run(part, names) for part in flattened(node, node.function))
+        if len(parts) == 2:
+            return closures.junction(decisive, node.function, *parts, node.at)
+        return closures.chain(decisive, parts, self.nested(node, node.function, iter(parts)))
+
+    def nested(self, node: Node, function: str, parts: Iterator[Run]) -> Run:
+        """The same parts, two by two as the parser has them."""
+        if not isinstance(node, Call) or node.function != function:
+            return next(parts)
+        left, right = (self.nested(arg, function, parts) for arg in node.args)
+        return closures.junction(function == "_||_", function, left, right, node.at)
 
     def index(self, node: Call, names: Names) -> Run:
         operand, key = node.args
@@ -191,6 +204,25 @@ class Builder:
         inner = {**names, node.accumulator: Name(node.accumulator, True, False)}
         body = self.optional(node.result, inner)
         return loops.bound(node.accumulator, self.run(node.start, names), body, size_of(node.result))
+
+
+def comparing(node: Call, left: Run, right: Run) -> Run:
+    constant = constant_of(node.args[1])
+    if node.function in COMPARISONS:
+        if constant is not None:
+            return closures.comparison_with(node.function, left, constant[0], node.at)
+        return closures.comparison(node.function, left, right, node.at)
+    same = node.function == "_==_"
+    return closures.equality(same, left, right) if constant is None else closures.equality_with(same, left, constant[0])
+
+
+def flattened(node: Node, function: str) -> Iterator[Node]:
+    """The parts of `a && b && c`, which the parser nests into a tree."""
+    if isinstance(node, Call) and node.function == function:
+        for arg in node.args:
+            yield from flattened(arg, function)
+    else:
+        yield node
 
 
 def outer_parts(macro: Macro) -> tuple[Node, ...]:

@@ -10,6 +10,7 @@ from jeton.expression.operators import (
     COMPARISONS,
     HIGHEST,
     LOWEST,
+    ORDERED,
     KeyMissing,
     Problem,
     Wrong,
@@ -59,7 +60,7 @@ def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
 
     def run(scope: Scope) -> Json:
         try:
-            value: Any = scope[root][first]
+            value = scope[root][first]
             for key in rest:
                 value = value[key]
         except (KeyError, TypeError):
@@ -69,7 +70,16 @@ def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
             return checked(found, at)
         return found
 
-    return run
+    def short(scope: Scope) -> Json:
+        try:
+            found: Json = scope[root][first]
+        except (KeyError, TypeError):
+            raise path_problem(scope, keys, shown, at) from None
+        if type(found) is int and not LOWEST <= found <= HIGHEST:
+            return checked(found, at)
+        return found
+
+    return run if rest else short
 
 
 def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> Problem:
@@ -121,9 +131,23 @@ def comparison(function: str, left: Run, right: Run, at: int) -> Run:
 
     def run(scope: Scope) -> bool:
         a, b = left(scope), right(scope)
-        if type(a) is int and type(b) is int:
+        if type(a) is type(b) and type(a) in ORDERED:
             return holds(a, b)
         return compare(function, a, b, at)
+
+    return run
+
+
+def comparison_with(function: str, left: Run, constant: Json, at: int) -> Run:
+    """`left < 10`: the same with a number or text on its right, as most have."""
+    holds = COMPARISONS[function]
+    kind = type(constant) if type(constant) in ORDERED else None
+
+    def run(scope: Scope) -> bool:
+        value = left(scope)
+        if type(value) is kind:
+            return holds(value, constant)
+        return compare(function, value, constant, at)
 
     return run
 
@@ -132,7 +156,23 @@ def equality(same: bool, left: Run, right: Run) -> Run:
     """`==` if the answer for equal values is to be true, `!=` if false."""
 
     def run(scope: Scope) -> bool:
-        return equal(left(scope), right(scope), scope) is same
+        a, b = left(scope), right(scope)
+        if type(a) is type(b) and type(a) in ORDERED:
+            return (a == b) is same
+        return equal(a, b, scope) is same
+
+    return run
+
+
+def equality_with(same: bool, left: Run, constant: Json) -> Run:
+    """`left == 'text'`: the same with a number or text on its right."""
+    kind = type(constant) if type(constant) in ORDERED else None
+
+    def run(scope: Scope) -> bool:
+        value = left(scope)
+        if type(value) is kind:
+            return (value == constant) is same
+        return equal(value, constant, scope) is same
 
     return run
 
@@ -169,6 +209,24 @@ def junction(decisive: bool, symbol: str, left: Run, right: Run, at: int) -> Run
         if type(a) is bool and type(b) is bool:
             return not decisive
         raise no_overload(symbol, at, a, b)
+
+    return run
+
+
+def chain(decisive: bool, parts: Sequence[Run], exactly: Run) -> Run:
+    """`a && b && c` in one go as long as all are bools; `exactly` knows which problem counts if one is not."""
+
+    def run(scope: Scope) -> Json:
+        try:
+            for part in parts:
+                value = part(scope)
+                if value is decisive:
+                    return decisive
+                if type(value) is not bool:
+                    return exactly(scope)
+        except Problem:
+            return exactly(scope)
+        return not decisive
 
     return run
 

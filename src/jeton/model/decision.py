@@ -131,6 +131,7 @@ class OpenGroup(_Decision, frozen=True, tag="open_group"):
     segments: tuple[Segment, ...]
     outer: SlotId | None = None
     loops: dict[int, int] = {}
+    error: JsonObject | None = None
 
 
 class ParkToken(_Decision, frozen=True, tag="park_token"):

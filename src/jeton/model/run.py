@@ -96,6 +96,7 @@ class Group(msgspec.Struct, frozen=True, omit_defaults=True):
     segments: tuple[Segment, ...]
     outer: SlotId | None = None
     loops: dict[int, int] = {}
+    error: JsonObject | None = None  # what the branches inherit: a failure can fan out into its handlers
 
     def segment_of(self, index: int) -> int:
         """Which stretch of the numbering a slot is in."""

@@ -26,7 +26,7 @@ from jeton.planning.cancel import alive_in_group, alive_in_slot, end_run, live_s
 from jeton.planning.failure import continuing_slot
 from jeton.planning.merge import MergeFailed, laid_over, merge, source_value
 from jeton.planning.program import Program
-from jeton.planning.routing import loops_after, too_many_tokens
+from jeton.planning.routing import Creations, joined_from_new, too_many_tokens
 from jeton.planning.writes import state_problem
 
 Verdict = Literal["waits", "opens", "fails"]
@@ -192,21 +192,19 @@ def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, no
 
 def _start_slots(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[Decision]:
     """Under `max_parallel` a slot that settled makes room for the next; until then it is not materialised."""
-    decisions: list[Decision] = []
+    creations = Creations(state, group.origin, group.node, group.loops, group.error)
     for number, segment in enumerate(group.segments):
         if segment.max_parallel is None:
             continue
         started = progress.started[number]
         room = min(segment.max_parallel - progress.flying[number], segment.count - started)
         way = program.ways[segment.transition]
+        joined = joined_from_new(state, group.outer, way, group.name, group.id)
         for index in range(segment.first + started, segment.first + started + room):
-            token = TokenId(state.head.next_token + len(decisions))
-            path = branch_path(group.path, way.target, index)
-            loops = loops_after(group.loops, way)
-            decisions.append(CreateToken(token, way.target, path, group.origin, (group.id, index), loops))
-    if state.head.busy + state.head.parked + len(decisions) > program.workflow.limits.max_tokens:
+            creations.add(way, branch_path(group.path, way.target, index), (group.id, index), joined)
+    if state.head.busy + state.head.parked + len(creations.decisions) > program.workflow.limits.max_tokens:
         return end_run(state, now, "failed", too_many_tokens(program, group.node))
-    return decisions
+    return [*creations.decisions, *creations.arrivals]
 
 
 def _synchronization(program: Program, transition: int) -> Synchronization:

@@ -163,15 +163,17 @@ def _fan_out(
     for name, found in segments.items():
         total = sum(s.count for s in found)
         decisions.append(
-            OpenGroup(ids[name], name, token.node, token.id, token.path, total, tuple(found), token.slot, token.loops)
+            OpenGroup(
+                ids[name], name, token.node, token.id, token.path, total, tuple(found), token.slot, token.loops, error
+            )
         )
-    creations = _Creations(state, token, error)
+    creations = Creations(state, token.id, token.node, token.loops, error)
     for way in choice.matches:
         if way.index not in slots_of:
             creations.add(way, token.path, token.slot, joined_group(state, token.slot, way))
             continue
         name, segment = slots_of[way.index]
-        joined = _joined_from_new(state, token.slot, way, name, ids[name])
+        joined = joined_from_new(state, token.slot, way, name, ids[name])
         for index in range(segment.first, segment.first + _at_once(segment)):
             creations.add(way, branch_path(token.path, way.target, index), (ids[name], index), joined)
     alive = state.head.busy + state.head.parked + len(creations.decisions)
@@ -194,7 +196,7 @@ def _at_once(segment: Segment) -> int:
     return segment.count if segment.max_parallel is None else min(segment.count, segment.max_parallel)
 
 
-def _joined_from_new(state: RunState, outer: SlotId | None, way: Way, name: str, group: GroupId) -> GroupId | None:
+def joined_from_new(state: RunState, outer: SlotId | None, way: Way, name: str, group: GroupId) -> GroupId | None:
     """As `joined_group`, for a token whose innermost group is about to be made."""
     if way.synchronization is None:
         return None
@@ -203,13 +205,12 @@ def _joined_from_new(state: RunState, outer: SlotId | None, way: Way, name: str,
     return joined_group(state, outer, way)
 
 
-class _Creations:
+class Creations:
     """Tokens of one fan-out, numbered as they come; those that arrive at once are parked after all are made."""
 
-    def __init__(self, state: RunState, origin: Token, error: JsonObject | None) -> None:
+    def __init__(self, state: RunState, origin: TokenId, node: str, loops: dict[int, int], error: JsonObject | None):
         self._next = state.head.next_token
-        self._origin = origin
-        self._error = error
+        self._origin, self._node, self._loops, self._error = origin, node, loops, error
         self.decisions: list[Decision] = []
         self.arrivals: list[Decision] = []
 
@@ -217,9 +218,9 @@ class _Creations:
         token = TokenId(self._next)
         self._next += 1
         # one that goes straight to a fan-in never stands at its target: that is for the continuation
-        node = way.target if joined is None else self._origin.node
-        loops = loops_after(self._origin.loops, way)
-        self.decisions.append(CreateToken(token, node, path, self._origin.id, slot, loops, self._error))
+        node = way.target if joined is None else self._node
+        loops = loops_after(self._loops, way)
+        self.decisions.append(CreateToken(token, node, path, self._origin, slot, loops, self._error))
         if joined is not None:
             self.arrivals.append(ParkToken(token, joined, way.target, way.index))
 

@@ -1,9 +1,48 @@
 """What can be found wrong with a graph and its data before it runs. One file for each theme."""
 
+from jeton.definitions.checks.branches import check_branches
+from jeton.definitions.checks.calls import check_calls
+from jeton.definitions.checks.compiled import compile_workflow
+from jeton.definitions.checks.definitions import Definitions, all_definitions
+from jeton.definitions.checks.expressions import check_expressions
+from jeton.definitions.checks.gates import check_gates
+from jeton.definitions.checks.graph import Graph, graph_of
+from jeton.definitions.checks.joins import check_joins
+from jeton.definitions.checks.mappings import check_mappings
+from jeton.definitions.checks.merges import check_merges
+from jeton.definitions.checks.names import check_names
+from jeton.definitions.checks.quorum import check_quorum
+from jeton.definitions.checks.reach import check_reach
+from jeton.definitions.checks.routing import check_routing
+from jeton.definitions.checks.tasks import check_tasks
+from jeton.definitions.checks.types import WorkflowTypes
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.report import Report
 from jeton.model.workflow import Library
 
 
 def check_library(source: LibrarySource, known: Library, report: Report) -> None:
-    pass
+    """Everything the definitions say about each other and about themselves."""
+    definitions = all_definitions(source, known)
+    check_names(source, definitions, report)
+    check_tasks(source, definitions, report)
+    graphs = {name: graph_of(workflow) for name, workflow in source.workflows.items()}
+    for graph in graphs.values():
+        _check_workflow(graph, definitions, report)
+    check_calls(graphs, report)
+
+
+def _check_workflow(graph: Graph, definitions: Definitions, report: Report) -> None:
+    """Of a graph that could not be read whole, only what stands there is checked, and not what seems to be missing."""
+    compiled = compile_workflow(graph, report)
+    types = WorkflowTypes(graph, compiled, definitions)
+    check_expressions(graph, compiled, types, report)
+    check_mappings(graph, compiled, types, definitions, report)
+    check_gates(graph, report)
+    if graph.source.whole:
+        check_reach(graph, report)
+        check_routing(graph, compiled, report)
+        check_joins(graph, report)
+        check_quorum(graph, compiled, report)
+        check_merges(graph, report)
+        check_branches(graph, compiled, report)

@@ -13,10 +13,11 @@ def components(nodes: Iterable[str], steps: Mapping[str, Sequence[str]]) -> list
     for start in nodes:
         if start in order:
             continue
-        walk: list[tuple[str, int]] = [(start, 0)]
+        walk: list[tuple[str, int]] = [(start, -1)]
         while walk:
             node, position = walk.pop()
-            if position == 0:
+            if position < 0:
+                position = 0
                 order[node] = lowest[node] = len(order)
                 open_nodes.append(node)
                 is_open.add(node)
@@ -26,7 +27,7 @@ def components(nodes: Iterable[str], steps: Mapping[str, Sequence[str]]) -> list
                     lowest[node] = min(lowest[node], lowest[targets[position]])
                 position += 1
             if position < len(targets):
-                walk += [(node, position), (targets[position], 0)]
+                walk += [(node, position), (targets[position], -1)]
             elif lowest[node] == order[node]:
                 found.append(_closed(node, open_nodes, is_open))
     return [each for each in found if len(each) > 1 or next(iter(each)) in steps.get(next(iter(each)), ())]

@@ -85,12 +85,13 @@ class Graph(msgspec.Struct, frozen=True):
             yield (*stack, own)
 
     def _rivals(self, index: int) -> list[int]:
-        """Those that can match together with a transition, itself included."""
+        """The plain transitions that can match together with a plain one, itself included."""
         transition = self.transition(index)
         if self.workflow.nodes[transition.source].fan_out == "first_match":
             return [index]
         out = self.outgoing[transition.source]
-        return [rival for rival in out if self.transition(rival).priority == transition.priority]
+        rivals = [rival for rival in out if self.transition(rival).priority == transition.priority]
+        return [rival for rival in rivals if self.transition(rival).sibling_group is None]
 
 
 def graph_of(source: WorkflowSource) -> Graph:

@@ -1,0 +1,39 @@
+"""`jeton`: finds the verb that was asked for and loads that one alone.
+
+Help must be quick, and so must a typo: nothing is imported here but click, and no verb before it is known which.
+"""
+
+from importlib import import_module
+
+import click
+
+# verb: what it does. The module of the same name holds a click command `command`.
+VERBS = {
+    "check": "Report every problem in definition files.",
+}
+
+
+class Verbs(click.Group):
+    """Commands that are imported when they are called; their help lines are kept here so that listing imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: object = import_module(f"jeton.cli.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Durable workflows and agents."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Whether expressions fit the schemas of what they read, and give what their place needs."""
+
+from collections.abc import Iterator
+
+from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
+from jeton.definitions.checks.graph import Graph
+from jeton.definitions.checks.schemas import excludes
+from jeton.definitions.checks.types import Types, WorkflowTypes
+from jeton.definitions.place import Place
+from jeton.definitions.report import Report, shown
+from jeton.expression import Expression, type_of, type_problems
+
+WORDS = {"boolean": "true or false", "array": "a list", "integer": "a whole number", "number": "a number",
+         "string": "an RFC 3339 time as text"}  # fmt: skip
+WAITS = {"seconds": "number", "until": "string"}
+
+
+def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, report: Report) -> None:
+    """All expressions of a workflow, but not those of its tasks."""
+    source = graph.source
+    for name in graph.workflow.nodes:
+        place = source.node(name)
+        check_mapping(compiled.inputs[name], types.at(name), place / "input_mapping", report)
+        check_mapping(compiled.outputs[name], types.after(name), place / "output_mapping", report)
+        for key, expression in compiled.waits.get(name, {}).items():
+            check_gives(expression, WAITS[key], types.at(name), place / "wait" / key, report)
+    for expression, wanted, seen, place in _of_transitions(graph, compiled, types):
+        check_gives(expression, wanted, seen, place, report)
+    check_mapping(compiled.result, types.context, source.place / "output_mapping", report)
+
+
+def _of_transitions(
+    graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes
+) -> Iterator[tuple[Expression, str, Types, Place]]:
+    for index, transition in enumerate(graph.workflow.transitions):
+        place = graph.source.transition(index)
+        if index in compiled.conditions:
+            yield compiled.conditions[index], "boolean", types.after(transition.source), place / "condition"
+        if index in compiled.collections:
+            at = place / "foreach" / "collection"
+            yield compiled.collections[index], "array", types.at(transition.source), at
+        if index in compiled.counts:
+            yield compiled.counts[index], "integer", types.at(transition.source), place / "spawn_count"
+
+
+def check_mapping(mapping: Mapped, types: Types, place: Place, report: Report) -> None:
+    """The right sides of a mapping, by themselves."""
+    for target, expression in mapping.items():
+        _check_types(expression, types, place / target, report)
+
+
+def check_gives(expression: Expression, wanted: str, types: Types, place: Place, report: Report) -> None:
+    """An expression whose place needs a type: a condition, a collection, a count, a time."""
+    if _check_types(expression, types, place, report):
+        instead = excludes(type_of(expression, types), wanted)
+        if instead is not None:
+            problem = f"{shown(expression.source)} gives {instead}, and {WORDS[wanted]} belongs here"
+            report.error(place, "expression_type", problem, f"write an expression that gives {WORDS[wanted]}")
+
+
+def _check_types(expression: Expression, types: Types, place: Place, report: Report) -> bool:
+    problems = type_problems(expression, types)
+    for each in problems:
+        problem = f"{shown(expression.source)} at {each.position}: {each.problem}"
+        report.error(place, "expression_type", problem, each.remedy)
+    return not problems

@@ -1,0 +1,169 @@
+"""Where mappings write, and whether what they write fits the schema at the other end."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from jeton.definitions.check_schema import value_problem
+from jeton.definitions.checks.compiled import CompiledWorkflow
+from jeton.definitions.checks.definitions import Definitions
+from jeton.definitions.checks.graph import Graph
+from jeton.definitions.checks.schemas import RuledOut, below, misfit, required_keys
+from jeton.definitions.checks.types import Types, WorkflowTypes, input_of
+from jeton.definitions.place import Place
+from jeton.definitions.report import Report, listed, shown
+from jeton.expression import Expression, Failed, Missing, type_of
+from jeton.model.json import Json, Schema
+
+SECTIONS = ("state", "output")
+
+
+def check_mappings(
+    graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, definitions: Definitions, report: Report
+) -> None:
+    """Every mapping of a workflow, at both of its ends."""
+    for name in graph.workflow.nodes:
+        _check_input(graph, name, compiled, types, definitions, report)
+        _check_output(graph, name, compiled, types, report)
+    _check_result(graph, compiled, types, report)
+
+
+def _check_input(
+    graph: Graph,
+    name: str,
+    compiled: CompiledWorkflow,
+    types: WorkflowTypes,
+    definitions: Definitions,
+    report: Report,
+) -> None:
+    node, place = graph.workflow.nodes[name], graph.source.node(name)
+    for target in node.input_mapping or {}:
+        check_keys(target, place / "input_mapping" / target, report)
+    wanted = input_of(node.target, definitions)
+    if wanted is None:
+        return
+    if node.input_mapping is None:
+        given = graph.workflow.input_schema or {}
+        check_passed_on(given, wanted, "the workflow's input", "the node's target", place, report)
+        return
+    check_missing(wanted, node.input_mapping, "the node's target", place / "input_mapping", report)
+    for target, expression in compiled.inputs[name].items():
+        at = place / "input_mapping" / target
+        check_value(expression, types.at(name), wanted, target.split("."), "the target's input", at, report)
+
+
+def _check_output(graph: Graph, name: str, compiled: CompiledWorkflow, types: WorkflowTypes, report: Report) -> None:
+    node, place = graph.workflow.nodes[name], graph.source.node(name) / "output_mapping"
+    in_branch = not graph.source.whole or any(graph.stacks(name))
+    sections = (*SECTIONS, "_branch") if in_branch else SECTIONS
+    for target in node.output_mapping or {}:
+        section = check_target_path(target, sections, place / target, report)
+        schema = _section_schema(graph, section)
+        if schema is None or target not in compiled.outputs[name] or graph.always_in_branch(name):
+            continue  # in a branch it lands in the branch's output, which no schema describes
+        keys, expression = target.split(".")[1:], compiled.outputs[name][target]
+        check_value(expression, types.after(name), schema, keys, f"the {section}", place / target, report)
+
+
+def _section_schema(graph: Graph, section: str | None) -> Schema | None:
+    workflow = graph.workflow
+    if section == "state":
+        return workflow.state_schema
+    return workflow.output_schema if section == "output" and workflow.output_mapping is None else None
+
+
+def _check_result(graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, report: Report) -> None:
+    workflow, place = graph.workflow, graph.source.place / "output_mapping"
+    for target in workflow.output_mapping or {}:
+        check_keys(target, place / target, report)
+    if workflow.output_schema is None:
+        return
+    if workflow.output_mapping is None:
+        _check_written(graph, workflow.output_schema, report)
+        return
+    check_missing(workflow.output_schema, workflow.output_mapping, "the output_schema", place, report)
+    for target, expression in compiled.result.items():
+        keys = target.split(".")
+        check_value(expression, types.context, workflow.output_schema, keys, "the output", place / target, report)
+
+
+def _check_written(graph: Graph, schema: Schema, report: Report) -> None:
+    """Without an output mapping the output is what nodes and merges wrote, so somebody must write what is required."""
+    if not graph.source.whole:
+        return
+    targets = [target for node in graph.workflow.nodes.values() for target in node.output_mapping or {}]
+    synchronizations = [transition.synchronization for transition in graph.workflow.transitions]
+    targets += [found.merge.target for found in synchronizations if found is not None and found.merge is not None]
+    for key in required_keys(schema):
+        if not any(target.split(".")[:2] == ["output", key] for target in targets):
+            problem = f"{shown(key)} is required, and no node writes 'output.{key}'"
+            remedy = f"write it in an output_mapping, or add '{key}' to an output_mapping of the workflow"
+            report.error(graph.source.place / "output_schema" / "required", "mapping_missing_key", problem, remedy)
+
+
+def check_keys(target: str, place: Place, report: Report) -> bool:
+    """A target is a path of keys, none of them empty."""
+    if all(target.split(".")):
+        return True
+    report.error(place, "mapping_target", f"{shown(target)} is no path", "write keys with single dots between them")
+    return False
+
+
+def check_target_path(target: str, sections: Collection[str], place: Place, report: Report) -> str | None:
+    """The section an output mapping writes to, if it may."""
+    section, *keys = target.split(".")
+    if section == "_branch" and section in sections and keys[:1] == ["output"] and all(keys[1:]) and keys[1:]:
+        return section
+    if section in sections and section != "_branch" and keys and all(keys):
+        if section == "state" and keys[0] == "_last_error":
+            problem = "'state._last_error' is kept by the engine"
+            report.error(place, "mapping_target", problem, "write to another key")
+        return section
+    reasons = {
+        "input": "writes to the input, which never changes",
+        "_branch": "writes to '_branch.output', and this is in no branch"
+        if keys[:1] == ["output"]
+        else "writes to what the engine keeps about the branch",
+    }
+    problem = f"{shown(target)} " + reasons.get(section, "is not a place that can be written")
+    wanted = listed([f"{each}.…" if each != "_branch" else "_branch.output.…" for each in sections])
+    report.error(place, "mapping_target", problem, f"write to one of {wanted}")
+    return None
+
+
+def check_missing(wanted: Schema, mapping: Mapping[str, Json], whose: str, place: Place, report: Report) -> None:
+    """A mapping makes exactly the keys it names, so a required one it does not name is surely missing."""
+    given = {target.split(".")[0] for target in mapping}
+    for key in required_keys(wanted):
+        if key not in given:
+            problem = f"{whose} requires {shown(key)}, which is not mapped"
+            report.error(place, "mapping_missing_key", problem, f"add '{key}: …'")
+
+
+def check_passed_on(given: Schema, wanted: Schema, what: str, whose: str, place: Place, report: Report) -> None:
+    """Without an input mapping everything is passed on as it is."""
+    reason = misfit(given, wanted)
+    if reason is not None:
+        problem = f"{what} is passed on to {whose}, which cannot take it: {reason}"
+        report.error(place, "mapping_type", problem, "add an input_mapping, or change one of the schemas")
+
+
+def check_value(
+    expression: Expression, seen: Types, schema: Schema, keys: Sequence[str], where: str, place: Place, report: Report
+) -> None:
+    """One line of a mapping against the schema of the place it writes to."""
+    wanted = below(schema, keys)
+    if isinstance(wanted, RuledOut):
+        report.error(place, "mapping_ruled_out", f"{where}: {wanted.problem}", wanted.remedy)
+        return
+    reason = _literal_misfit(expression, wanted) if not expression.reads else misfit(type_of(expression, seen), wanted)
+    if reason is not None:
+        problem = f"{shown(expression.source)} does not fit {where} at '{'.'.join(keys)}': {reason}"
+        report.error(place, "mapping_type", problem, "change the expression, or the schema")
+
+
+def _literal_misfit(expression: Expression, wanted: Schema) -> str | None:
+    """What depends on nothing is known here and now."""
+    value = expression.evaluate({})
+    if isinstance(value, Missing | Failed):
+        return None
+    problem = value_problem(wanted, value)
+    return problem[1] if problem is not None else None

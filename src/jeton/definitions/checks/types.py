@@ -1,0 +1,185 @@
+"""What the schemas say about every variable at every node."""
+
+from collections.abc import Mapping
+
+from jeton.definitions.checks.compiled import CompiledWorkflow
+from jeton.definitions.checks.definitions import Definitions
+from jeton.definitions.checks.graph import Graph
+from jeton.expression import Expression, type_of
+from jeton.model.json import JsonObject, Schema
+from jeton.model.task import Action, Task
+from jeton.model.workflow import AgentTarget, GateTarget, Node, Target, TaskTarget, WaitTarget, Workflow, WorkflowTarget
+
+UNKNOWN: Schema = {}
+LAST_ERROR: Schema = {
+    "type": "object",
+    "properties": {
+        "node": {"type": "string"},
+        "type": {"type": "string"},
+        "message": {"type": "string"},
+        "attempts": {"type": "integer"},
+    },
+}
+
+Types = Mapping[str, Schema]
+
+
+class WorkflowTypes:
+    """Schemas of the variables, by node. Kept once found: an item's type may hang on the items around it."""
+
+    def __init__(self, graph: Graph, compiled: CompiledWorkflow, definitions: Definitions) -> None:
+        self._graph = graph
+        self._compiled = compiled
+        self._definitions = definitions
+        self._at: dict[str, Types] = {}
+        self._items: dict[int, Schema] = {}
+        self.context = context_types(graph.workflow)
+
+    def at(self, node: str) -> Types:
+        """What an input mapping, a foreach or a wait sees."""
+        if node not in self._at:
+            self._at[node] = self.context  # while it is worked out: a loop may lead back here
+            self._at[node] = {**self.context, **self._branch_types(node)}
+        return self._at[node]
+
+    def after(self, node: str) -> Types:
+        """What an output mapping or a condition sees: `result` besides."""
+        return {**self.at(node), "result": self.result(node)}
+
+    def result(self, node: str) -> Schema:
+        """What the node's target gives back; without one, its mapped input."""
+        found = self._graph.workflow.nodes[node]
+        if found.target is None:
+            return self._mapped_input(node, found)
+        return result_of(found.target, self._definitions)
+
+    def _mapped_input(self, name: str, node: Node) -> Schema:
+        if node.input_mapping is None:
+            return self._graph.workflow.input_schema or UNKNOWN
+        return mapped_type(self._compiled.inputs[name], self.at(name))
+
+    def _branch_types(self, node: str) -> dict[str, Schema]:
+        """Each item variable that can be known here; one that means different things on different ways is unknown."""
+        found: dict[str, Schema] = {}
+        for fan_out in dict.fromkeys(fan_out for stack in self._graph.stacks(node) for fan_out in stack):
+            for index in self._graph.makers(fan_out):
+                foreach = self._graph.transition(index).foreach
+                if foreach is None or foreach.item_var is None:
+                    continue
+                item = self._item(index)
+                same = found.setdefault(foreach.item_var, item) == item
+                found[foreach.item_var] = item if same else UNKNOWN
+        return {**found, "_branch": _branch_type(self._innermost_item(node))}
+
+    def _innermost_item(self, node: str) -> Schema:
+        """`_branch.item`, if every way here agrees on it."""
+        stacks = self._graph.stacks(node)
+        makers = [index for stack in stacks if stack for index in self._graph.makers(stack[-1])]
+        items = [self._item(index) for index in makers]
+        return items[0] if items and all(item == items[0] for item in items) else UNKNOWN
+
+    def _item(self, index: int) -> Schema:
+        """What one element of a collection is."""
+        if index not in self._items:
+            self._items[index] = UNKNOWN
+            collection = self._compiled.collections.get(index)
+            if collection is not None:
+                given = type_of(collection, self.at(self._graph.transition(index).source))
+                items = given.get("items")
+                self._items[index] = items if isinstance(items, dict) else UNKNOWN
+        return self._items[index]
+
+
+def _branch_type(item: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": {
+            "index": {"type": "integer"},
+            "total": {"type": "integer"},
+            "item": item,
+            "fan_out_node_id": {"type": "string"},
+            "output": {"type": "object"},
+            "outer": {"type": ["object", "null"]},
+        },
+        "additionalProperties": False,
+    }
+
+
+def context_types(workflow: Workflow) -> dict[str, Schema]:
+    """`output` is what the run returns only if no output mapping stands between."""
+    returned = workflow.output_schema if workflow.output_mapping is None else None
+    return {
+        "input": workflow.input_schema or UNKNOWN,
+        "state": with_last_error(workflow.state_schema) if workflow.state_schema else UNKNOWN,
+        "output": returned or UNKNOWN,
+    }
+
+
+def with_last_error(schema: Schema) -> Schema:
+    """The state's schema with the one key that is exempt from it."""
+    properties = schema.get("properties")
+    known: JsonObject = properties if isinstance(properties, dict) else {}
+    return {**schema, "properties": {**known, "_last_error": LAST_ERROR}}
+
+
+def mapped_type(mapping: Mapping[str, Expression], types: Types) -> Schema:
+    """The object that a mapping makes."""
+    properties: JsonObject = {target: type_of(expression, types) for target, expression in mapping.items()}
+    if any("." in target for target in properties):
+        return {"type": "object"}
+    return {"type": "object", "properties": properties}
+
+
+def result_of(target: Target, definitions: Definitions) -> Schema:
+    """What a target gives back when it succeeds."""
+    match target:
+        case TaskTarget(task):
+            found = definitions.task(task)
+            return UNKNOWN if found is None else output_of_task(found, definitions)
+        case WorkflowTarget(workflow, on_failure):
+            child = definitions.workflow(workflow)
+            return UNKNOWN if child is None or on_failure == "catch" else child.output_schema or UNKNOWN
+        case GateTarget(_, schema, _, approvals):
+            answer = schema or UNKNOWN
+            return answer if approvals == 1 else {"type": "array", "items": answer}
+        case WaitTarget(signal=None):
+            return {"type": "null"}
+        case WaitTarget(schema=schema):
+            return schema or UNKNOWN
+        case AgentTarget(_, output_schema):
+            return {"type": "object", "properties": {"text": {"type": "string"}, "data": output_schema or UNKNOWN}}
+
+
+def output_of_task(task: Task, definitions: Definitions) -> Schema:
+    """A task's own schema; a task of one step gives what its action gives."""
+    if task.output_schema is not None or len(task.steps) != 1:
+        return task.output_schema or UNKNOWN
+    (step,) = task.steps
+    action = definitions.action(step.action)
+    if action is None or action.output_schema is None or step.output_mapping is not None or step.condition is not None:
+        return UNKNOWN
+    if action.output_schema.get("type") == "object":
+        return action.output_schema
+    return UNKNOWN
+
+
+def input_of_task(task: Task, definitions: Definitions) -> Schema | None:
+    """What a task wants; a task of one step that passes its input on wants what its action wants."""
+    if task.input_schema is not None or len(task.steps) != 1:
+        return task.input_schema
+    (step,) = task.steps
+    action: Action | None = definitions.action(step.action)
+    return action.input_schema if action is not None and step.input_mapping is None else None
+
+
+def input_of(target: Target | None, definitions: Definitions) -> Schema | None:
+    """What a target wants to be given."""
+    match target:
+        case TaskTarget(task):
+            found = definitions.task(task)
+            return None if found is None else input_of_task(found, definitions)
+        case WorkflowTarget(workflow):
+            child = definitions.workflow(workflow)
+            return None if child is None else child.input_schema
+        case _:
+            return None

@@ -1,0 +1,45 @@
+"""Events as plain data: one object each, with its place in the run's one sequence."""
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+import msgspec
+
+from jeton.apply.record import events_of
+from jeton.engine.times import rfc3339
+from jeton.model.entry import Entry
+from jeton.model.event import Event
+from jeton.model.ids import RunId
+from jeton.model.json import Json, JsonObject
+
+
+def event_json(event: Event) -> JsonObject:
+    """`{seq, at, run_id, type, …}`."""
+    fields = cast("dict[str, Json]", msgspec.to_builtins(event.fact))
+    return {"seq": event.seq, "at": rfc3339(event.at), "run_id": event.run, **_readable(fields)}
+
+
+def events_in(run: RunId, entries: Iterable[Entry], after: int = -1) -> Iterator[JsonObject]:
+    """The events of these entries that come after a sequence number."""
+    for entry in entries:
+        for event in events_of(run, entry):
+            if event.seq > after:
+                yield event_json(event)
+
+
+def trace_in(run: RunId, entry: Entry) -> Iterator[JsonObject]:
+    """What was decided, as `decision.…` events. They are outside the sequence, which is the same with and without."""
+    for decision in entry.decisions:
+        fields = cast("dict[str, Json]", msgspec.to_builtins(decision, str_keys=True))
+        kind = fields.pop("do")
+        at = fields.pop("at", entry.at)
+        when = rfc3339(at if isinstance(at, int) else entry.at)
+        yield {"entry": entry.number, "at": when, "run_id": run, "type": f"decision.{kind}", **_readable(fields)}
+
+
+def _readable(fields: JsonObject) -> JsonObject:
+    return {key: _time(key, value) for key, value in fields.items()}
+
+
+def _time(key: str, value: Json) -> Json:
+    return rfc3339(value) if key in ("due", "deadline") and isinstance(value, int) else value

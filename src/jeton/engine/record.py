@@ -1,0 +1,114 @@
+"""The execution record: what anybody may know of a run without reading its history."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from jeton.actor.ports import RunRow
+from jeton.apply.timers import token_due
+from jeton.engine.times import maybe_moment, moment
+from jeton.model.failure import Refused, RunError
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.run import TERMINAL, RunState, RunStatus, Token, WaitingForRetry, WaitingForTimer
+
+
+class NoOutput(Refused):
+    """Asked for the output of a run that has none: it ended otherwise than completed, or has not ended."""
+
+    def __init__(self, record: "RunRecord") -> None:
+        self.record = record
+        why = f": {record.error.message}" if record.error is not None else ""
+        super().__init__("no_output", f"run {record.run_id} is {record.status}{why}", "look at its status first")
+
+
+class RunRecord(msgspec.Struct, frozen=True):
+    """One run. The pointers (`current_nodes`, `waiting_at_node`, `waiting_label`, `next_step_at`) end with it."""
+
+    run_id: RunId
+    workflow: str
+    version: int
+    status: RunStatus
+    paused: bool
+    submitted_at: datetime
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    trigger_type: Literal["manual"] = "manual"
+    trigger_id: str | None = None
+    trigger_depth: int = 0
+    current_nodes: tuple[str, ...] = ()
+    waiting_at_node: str | None = None
+    waiting_label: str | None = None
+    next_step_at: datetime | None = None
+    output: Json = None
+    error: RunError | None = None
+    error_stack: str | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.status in TERMINAL
+
+    def output_or_raise(self) -> Json:
+        """The output of a completed run; raises NoOutput for any other."""
+        if self.status != "completed":
+            raise NoOutput(self)
+        return self.output
+
+
+class _Pointers(msgspec.Struct, frozen=True):
+    current_nodes: tuple[str, ...] = ()
+    waiting_at_node: str | None = None
+    waiting_label: str | None = None
+    next_step_at: int | None = None
+
+
+def record_of(row: RunRow, state: RunState | None) -> RunRecord:
+    """The record of a run. Without its state (a list of many) the pointers are left out, but for the next step."""
+    pointers = _Pointers(next_step_at=row.wake if row.status == "waiting" else None)
+    if row.status in TERMINAL:
+        pointers = _Pointers()
+    elif state is not None:
+        pointers = _pointers(state)
+    return RunRecord(
+        run_id=row.run,
+        workflow=row.workflow,
+        version=row.version,
+        status=row.status,
+        paused=row.paused,
+        submitted_at=moment(row.submitted_at),
+        started_at=maybe_moment(row.started_at),
+        completed_at=maybe_moment(row.ended_at),
+        current_nodes=pointers.current_nodes,
+        waiting_at_node=pointers.waiting_at_node,
+        waiting_label=pointers.waiting_label,
+        next_step_at=maybe_moment(pointers.next_step_at),
+        output=row.output,
+        error=row.error,
+        error_stack=_stack(row.error),
+    )
+
+
+def _pointers(state: RunState) -> _Pointers:
+    """Where the run stands: at the nodes of its live tokens, and first at the one that goes on soonest."""
+    live = [token for token in state.tokens.values() if not token.abandoned]
+    nodes = tuple(dict.fromkeys(token.node for token in live))
+    parked = [token for token in live if isinstance(token.phase, WaitingForTimer | WaitingForRetry)]
+    if not parked:
+        return _Pointers(nodes)
+    first = min(parked, key=_due)
+    label = first.phase.label if isinstance(first.phase, WaitingForTimer) else None
+    return _Pointers(nodes, first.node, label, _due(first))
+
+
+def _due(token: Token) -> int:
+    found = token_due(token)
+    return 0 if found is None else found[0]
+
+
+def _stack(error: RunError | None) -> str | None:
+    """The traceback a worker sent along, if it did."""
+    if error is None or not isinstance(error.details, dict):
+        return None
+    stack = error.details.get("stack")
+    return stack if isinstance(stack, str) else None

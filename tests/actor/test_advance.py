@@ -1,0 +1,237 @@
+"""The road of a batch, seen from outside the core: laws 7 and 8, all or none, and the bound on what moves by itself."""
+
+import msgspec
+import pytest
+
+from jeton.actor.ports import decode_entry, stored
+from jeton.actor.replay import replay
+from jeton.actor.run_actor import Commit, LiveRun, advance
+from jeton.actor.sections import encode_sections, load_run
+from jeton.apply.draft import Draft
+from jeton.apply.fold_run import fold
+from jeton.apply.record import count_events, events_of
+from jeton.model.decision import Decision, RouteToken, SettleSlot
+from jeton.model.effect import StartTask, StopTask
+from jeton.model.failure import BrokenInvariant, TaskFailed
+from jeton.model.ids import GroupId, RunId, TokenId
+from jeton.model.message import (
+    AlarmRang,
+    CancelRun,
+    ContinueRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskLost,
+    TaskStarted,
+)
+from jeton.model.run import Dispatched, Executing, Head, RunState
+from jeton.model.task import Task
+from jeton.model.workflow import (
+    Foreach,
+    Library,
+    Merge,
+    Node,
+    Synchronization,
+    TaskTarget,
+    Transition,
+    Workflow,
+)
+from jeton.planning.node import Plan
+from jeton.planning.program import Program, compile_program
+
+WORK = Node(TaskTarget(Task(steps=(), timeout_ms=1000)), output_mapping={"state.v": "result.v"})
+T = TokenId
+
+
+def program(*transitions: Transition, **nodes: Node) -> Program:
+    return compile_program(Workflow("w", next(iter(nodes)), nodes, transitions), Library())
+
+
+FAN = program(
+    Transition("s", "w", foreach=Foreach("input.items"), sibling_group="g"),
+    Transition("w", "end", synchronization=Synchronization(merge=Merge("state.out"))),
+    s=Node(),
+    w=WORK,
+    end=Node(output_mapping={"output.out": "state.out"}),
+)
+
+
+class Journal:
+    """A run with everything it stored."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.run = LiveRun(RunState(Head(RunId("r"), "w")))
+        self.sections: dict[str, bytes] = {}
+        self.entries: list[bytes] = []
+
+    def tell(self, *messages: Message, moves: int = 10_000) -> Commit:
+        commit = advance(self.program, self.run, messages, moves)
+        written = stored(self.run, commit)
+        if written is not None:
+            self.entries.append(written.entry)
+            for name, body in written.sections.items():
+                if body is None:
+                    self.sections.pop(name, None)
+                else:
+                    self.sections[name] = body
+        return commit
+
+    def reload(self) -> None:
+        self.run = load_run(self.sections)
+
+    def snapshot(self) -> dict[str, bytes]:
+        return dict(self.sections)
+
+
+def done(token: int, value: int = 1, attempt: int = 1, at: int = 5) -> TaskFinished:
+    return TaskFinished(at, T(token), attempt, {"v": value})
+
+
+@pytest.fixture
+def fan() -> Journal:
+    journal = Journal(FAN)
+    journal.tell(StartRun(0, {"items": [1, 2, 3]}))
+    return journal
+
+
+def test_a_run_reloaded_after_every_batch_ends_like_one_that_was_not(fan: Journal) -> None:
+    for token in (3, 1, 2):
+        fan.reload()
+        fan.tell(done(token, token * 10))
+    assert fan.run.state.output == {"out": [{"v": 10}, {"v": 20}, {"v": 30}]}
+    assert fan.run.state.head.status == "completed"
+
+
+def test_law_7_replaying_a_batch_on_the_stored_state_gives_the_same_commit(fan: Journal) -> None:
+    before = fan.snapshot()
+    again = load_run(before)
+    first = fan.tell(done(2), done(1))
+    second = advance(FAN, again, [done(2), done(1)])
+    assert (first.entry, first.effects, first.wake) == (second.entry, second.effects, second.wake)
+    assert encode_sections(again.state, second.touched) == encode_sections(fan.run.state, first.touched)
+
+
+def test_law_8_after_the_outcome_messages_are_no_ops(fan: Journal) -> None:
+    fan.tell(CancelRun(9, "enough"))
+    after = fan.snapshot()
+    for late in (done(1), CancelRun(10, "again"), AlarmRang(99), StartRun(11, {}), ContinueRun(12)):
+        assert fan.tell(late).entry is None
+    assert fan.snapshot() == after
+    assert fan.run.state.head.error is not None
+    assert fan.run.state.head.error.message == "enough"
+
+
+def test_the_journal_folds_to_the_stored_state(fan: Journal) -> None:
+    fan.tell(done(2))
+    fan.tell(done(2), TaskFinished(6, T(1), 1, failure=TaskFailed("boom", "no")))
+    folded = replay(fan.run.state.head, [decode_entry(body) for body in fan.entries])
+    assert folded.state.head == fan.run.state.head
+    assert folded.state.output == fan.run.state.output
+
+
+def test_events_are_numbered_without_holes_and_the_counter_agrees(fan: Journal) -> None:
+    for token in (1, 2, 3):
+        fan.tell(done(token))
+    entries = [decode_entry(body) for body in fan.entries]
+    events = [event for entry in entries for event in events_of(RunId("r"), entry)]
+    assert [event.seq for event in events] == list(range(fan.run.state.head.events))
+    assert sum(count_events(entry.decisions) for entry in entries) == len(events)
+
+
+def test_a_result_counts_once(fan: Journal) -> None:
+    fan.tell(done(1, 10))
+    second = fan.tell(done(1, 99))
+    assert second.entry is not None
+    assert [msgspec.to_builtins(d)["do"] for d in second.entry.decisions] == ["ignore_late"]
+
+
+def test_a_result_of_another_attempt_is_ignored(fan: Journal) -> None:
+    fan.tell(done(1, 10, attempt=2))
+    assert T(1) in fan.run.state.tokens
+
+
+def test_t20_executing_follows_dispatched_and_nothing_else(fan: Journal) -> None:
+    fan.tell(TaskStarted(3, T(1), 1), TaskStarted(4, T(1), 1), TaskStarted(4, T(77), 1))
+    assert fan.run.state.tokens[T(1)].phase == Executing(3, 1003)
+
+
+def test_a_task_timeout_counts_from_its_start_and_ends_the_token_timed_out(fan: Journal) -> None:
+    fan.tell(TaskStarted(500, T(1), 1))
+    early = fan.tell(AlarmRang(1200))
+    assert not early.ended, "two never began: they are asked after again, and the one that did has time left"
+    late = fan.tell(TaskStarted(1300, T(2), 1), TaskStarted(1300, T(3), 1), AlarmRang(1500))
+    assert late.ended
+    assert fan.run.state.head.error is not None
+    assert fan.run.state.head.error.type == "timed_out"
+    assert StopTask(T(1), 1) in late.effects
+
+
+def test_a_lost_task_is_delivered_again_and_the_fifth_loss_fails_the_node(fan: Journal) -> None:
+    for delivery in (2, 3, 4, 5):
+        again = fan.tell(TaskLost(7, T(1), 1))
+        assert again.effects == (StartTask(T(1), "w", 1, delivery, {"items": [1, 2, 3]}),)
+    assert fan.tell(TaskLost(8, T(1), 1)).ended
+    assert fan.run.state.head.error is not None
+    assert fan.run.state.head.error.type == "worker_lost"
+
+
+def test_what_moves_by_itself_is_bounded_and_goes_on_in_a_message_to_itself() -> None:
+    circle = program(
+        Transition("a", "a", condition="state.n < 50"),
+        Transition("a", "b", priority=2),
+        a=Node(output_mapping={"state.n": "has(state.n) ? state.n + 1 : 1"}),
+        b=Node(),
+    )
+    journal = Journal(circle)
+    commit = journal.tell(StartRun(0, {}), moves=10)
+    batches = 1
+    while commit.again:
+        journal.reload()
+        commit = journal.tell(ContinueRun(0), moves=10)
+        batches += 1
+    assert journal.run.state.head.status == "completed"
+    assert journal.run.state.state["n"] == 50
+    assert batches == 6
+
+
+def test_a_message_that_breaks_an_invariant_ends_the_run_with_the_evidence(
+    fan: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impossible: list[Decision] = [RouteToken(T(2), "w", "completed"), SettleSlot((GroupId(7), 0), 5)]
+    monkeypatch.setattr("jeton.actor.run_actor.plan_run", lambda *_: Plan(impossible))
+    commit = fan.tell(done(1))
+    head = fan.run.state.head
+    assert commit.ended
+    assert head.status == "failed"
+    assert head.error is not None
+    assert head.error.type == "broken_invariant"
+    assert head.alive == 0
+    folded = replay(head, [decode_entry(body) for body in fan.entries])
+    assert folded.state.head == head
+
+
+def test_a_rolled_back_message_leaves_every_table_as_it_was(fan: Journal) -> None:
+    fan.tell(done(1))
+    state = fan.run.state
+    before = {
+        name: dict(getattr(state, name)) for name in ("tokens", "slots", "arrivals", "groups", "progress", "state")
+    }
+    head = msgspec.structs.replace(state.head)
+    draft = Draft(state, fan.run.timers)
+    mark = draft.begin()
+    fold(draft, RouteToken(T(2), "w", "failed"))
+    with pytest.raises(BrokenInvariant):
+        fold(draft, RouteToken(T(2), "w", "failed"))
+    draft.roll_back(mark)
+    assert {name: dict(getattr(state, name)) for name in before} == before
+    assert state.head == head
+
+
+def test_a_queued_task_is_not_called_late() -> None:
+    journal = Journal(program(a=WORK))
+    journal.tell(StartRun(0, {}))
+    again = journal.tell(AlarmRang(1000))
+    assert not again.ended
+    assert again.wake == 2000
+    assert isinstance(journal.run.state.tokens[T(0)].phase, Dispatched)

@@ -1,0 +1,195 @@
+"""The engine and the oracle side by side: every message a commit of the engine answered is told to the oracle too.
+
+Late and doubled answers are told as well, since both have to ignore them. Two things the oracle knows nothing of are
+worked out here from page 4: deliveries (the fifth that comes back without an answer is a failure) and the deadline of
+a task once it has begun.
+"""
+
+from collections import Counter
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET
+
+from jeton.hosts.simulated.observer import Step
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import TokenId
+from jeton.model.json import Json
+from jeton.model.message import (
+    AlarmRang,
+    CancelRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskLost,
+    TaskStarted,
+)
+from jeton.model.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
+from tests.simulation.settled_oracle import SettledOracle
+from tests.simulation.token_view import TokenView
+
+MOST_DELIVERIES = 5
+Attempt: TypeAlias = tuple[TokenId, int]
+Open: TypeAlias = tuple[str, str, int, bytes]
+"""A call as both sides see it: node, path, attempt, input."""
+
+
+class Disagreement(AssertionError):
+    """Engine and oracle read the same messages differently."""
+
+
+class Twin:
+    """The oracle of one run, and what it takes to tell it what the engine was told."""
+
+    def __init__(self, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
+        self.oracle = SettledOracle(workflow, tasks)
+        self.ties = 0
+        self._tasks_timeout = {name: int(task["timeout_ms"]) for name, task in tasks.items()}
+        self._workflow = workflow
+        self._tokens = TokenView()
+        self._keys: dict[Attempt, int] = {}
+        self._work: dict[Attempt, Dispatched | Executing] = {}
+        self._nodes: dict[TokenId, str] = {}
+
+    def committed(self, step: Step) -> None:
+        """Tell the oracle the batch, and compare."""
+        for message in step.batch:
+            self._tell(message)
+        if step.commit.entry is not None:
+            self._tokens.take(step.commit.entry.decisions)
+        self._compare(step)
+
+    # telling
+
+    def _tell(self, message: Message) -> None:
+        match message:
+            case StartRun(at, given):
+                self.oracle.start(deepcopy(given) if isinstance(given, dict) else {}, at)
+            case TaskFinished():
+                self._tell_answer(message)
+            case TaskStarted(at, token, attempt):
+                self._begin(at, (token, attempt))
+            case TaskLost(at, token, attempt):
+                self._lose(at, (token, attempt))
+            case AlarmRang(at):
+                self._ring(at)
+            case CancelRun(at, reason):
+                self.oracle.cancel(reason, at)
+            case _:
+                raise NotImplementedError(f"{message} is not told to the oracle")
+
+    def _tell_answer(self, message: TaskFinished) -> None:
+        attempt = (message.token, message.attempt)
+        self._work.pop(attempt, None)
+        if attempt not in self._keys:
+            return  # begun and withdrawn within one batch: neither side ever showed it
+        if message.failure is None:
+            self.oracle.finish(self._keys[attempt], None if message.result is UNSET else message.result, message.at)
+        else:
+            self.oracle.fail(self._keys[attempt], _told(message.failure), message.at)
+
+    def _timeout(self, token: TokenId) -> int:
+        return self._tasks_timeout[self._workflow["nodes"][self._nodes[token]]["task"]]
+
+    def _begin(self, at: int, attempt: Attempt) -> None:
+        phase = self._work.get(attempt)
+        if isinstance(phase, Dispatched):
+            self._work[attempt] = Executing(at, at + self._timeout(attempt[0]), phase.deliveries)
+
+    def _lose(self, at: int, attempt: Attempt) -> None:
+        phase = self._work.get(attempt)
+        if phase is None:
+            return
+        if phase.deliveries < MOST_DELIVERIES:
+            self._work[attempt] = Dispatched(at, at + self._timeout(attempt[0]), phase.deliveries + 1)
+        else:
+            del self._work[attempt]
+            self.oracle.fail(self._keys[attempt], _told(TaskFailed("worker_lost", "nobody answered")), at)
+
+    def _ring(self, now: int) -> None:
+        """Task deadlines and the oracle's own timers, in the order they were due."""
+        due = sorted((p.deadline, p.since, a) for a, p in self._work.items() if p.deadline <= now)
+        for deadline, _, attempt in due:
+            if isinstance(self._work[attempt], Executing):
+                self.oracle.ring_until(now, deadline - 1)
+                self.ties += self.oracle.next_due() == deadline
+                self.oracle.fail(self._keys[attempt], _told(TaskFailed("timed_out", "it took too long")), now)
+                del self._work[attempt]
+        self.oracle.alarm(now)
+
+    # comparing
+
+    def _compare(self, step: Step) -> None:
+        state = step.live.state
+        head = state.head
+        self._same("status", head.status, self.oracle.status)
+        self._same("open calls", sorted(self._open_calls(state).elements()), self._oracle_calls())
+        self._same("state", state.state, self.oracle.state)
+        self._same("output section", state.output, self.oracle.out)
+        if head.ended:
+            error = None if self.oracle.error is None else self.oracle.error["type"]
+            self._same("error", None if head.error is None else head.error.type, error)
+            self._same("output", None if head.result is UNSET else head.result, self.oracle.output)
+            if error == "limit_exceeded":
+                return  # settled, point 3: the engine refuses a fan-out whole, the oracle makes what fits
+            shown = Counter((token.node, token.path, token.status) for token in self.oracle.tokens)
+            self._same("tokens", _listed(self._tokens.ended), _listed(shown))
+            return
+        self._same("next timer", _next_timer(state), self.oracle.next_due())
+        self._meet_new_calls(state)
+
+    def _same(self, what: str, engine: Any, oracle: Any) -> None:
+        if _plain(engine) != _plain(oracle):
+            raise Disagreement(f"{what}:\n  engine {_plain(engine).decode()}\n  oracle {_plain(oracle).decode()}")
+
+    def _open_calls(self, state: RunState) -> Counter[Open]:
+        return Counter(self._signature(state, attempt) for attempt in _working(state))
+
+    def _signature(self, state: RunState, attempt: Attempt) -> Open:
+        token = state.tokens[attempt[0]]
+        return token.node, token.path, token.attempt, _plain(state.input if token.input is UNSET else token.input)
+
+    def _oracle_calls(self) -> list[Open]:
+        return sorted((call.node, call.path, call.attempt, _plain(call.input)) for call in self.oracle.calls())
+
+    def _meet_new_calls(self, state: RunState) -> None:
+        """Which of the oracle's calls each new one of the engine's is: by what it looks like, the older first."""
+        known = set(self._keys.values())
+        unmet: dict[Open, list[int]] = {}
+        for call in self.oracle.calls():
+            if call.key not in known:
+                unmet.setdefault((call.node, call.path, call.attempt, _plain(call.input)), []).append(call.key)
+        self._work = _working(state)
+        for attempt in sorted(self._work):
+            if attempt not in self._keys:
+                self._keys[attempt] = unmet[self._signature(state, attempt)].pop(0)
+                self._nodes[attempt[0]] = state.tokens[attempt[0]].node
+
+
+def _working(state: RunState) -> dict[Attempt, Dispatched | Executing]:
+    return {
+        (token.id, token.attempt): token.phase
+        for token in state.tokens.values()
+        if isinstance(token.phase, Dispatched | Executing)
+    }
+
+
+def _next_timer(state: RunState) -> int | None:
+    """The soonest that is not a task's deadline, which the oracle does not keep."""
+    due = [t.phase.due for t in state.tokens.values() if isinstance(t.phase, WaitingForTimer | WaitingForRetry)]
+    due += [f.deadline for p in state.progress.values() for f in p.fan_ins.values() if f.deadline is not None]
+    due += [] if state.head.deadline is None else [state.head.deadline]
+    return min(due, default=None)
+
+
+def _told(failure: TaskFailed) -> dict[str, Any]:
+    return {"step": failure.step, "type": failure.type, "message": failure.message, "retry": failure.retry}
+
+
+def _listed(tokens: Counter[tuple[str, str, str]]) -> list[str]:
+    return sorted(f"{node}@{path} {status}" for node, path, status in tokens.elements())
+
+
+def _plain(value: Json) -> bytes:
+    return msgspec.json.encode(value, order="deterministic")

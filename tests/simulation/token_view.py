@@ -1,0 +1,71 @@
+"""The tokens of a run as its journal tells them, in the shape the oracle shows.
+
+The engine lets a token that reached a fan-in wait itself (ADR 3); the oracle makes one that waits at the target. Both
+are told here as the oracle does, so that what became of each can be compared.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from jeton.model.decision import (
+    CreateToken,
+    CreateTokens,
+    Decision,
+    EndTokens,
+    FailNode,
+    OpenFanIn,
+    ParkToken,
+    RouteToken,
+)
+from jeton.model.ids import TokenId
+from jeton.model.ranges import numbers_in
+
+Seen = Counter[tuple[str, str, str]]
+"""How many tokens there are of each node, path and status."""
+
+
+class TokenView:
+    """Node and path of every token under way, and how those that ended did."""
+
+    def __init__(self) -> None:
+        self._places: dict[TokenId, tuple[str, str]] = {}
+        self._failures: dict[TokenId, str] = {}
+        self._left: set[TokenId] = set()
+        self.ended: Seen = Counter()
+
+    @property
+    def alive(self) -> int:
+        return len(self._places)
+
+    def take(self, decisions: Iterable[Decision]) -> None:
+        for decision in decisions:
+            match decision:
+                case CreateToken():
+                    self._create(decision)
+                case CreateTokens():
+                    for creation in decision.tokens:
+                        self._create(creation)
+                case FailNode(token, error=error):
+                    self._failures[token] = "timed_out" if error["type"] == "timed_out" else "failed"
+                case RouteToken(token, ends=None):
+                    node, path = self._places[token]
+                    self.ended[node, path, self._failures.pop(token, "completed")] += 1
+                case RouteToken(token, ends=str() as status):
+                    self._end(token, status)
+                case ParkToken(token, node=node):
+                    self._places[token] = (node, self._places[token][1])
+                case OpenFanIn():
+                    for number in numbers_in(decision.tokens):
+                        self._end(TokenId(number), "completed")
+                case EndTokens():
+                    for number in numbers_in(decision.tokens):
+                        self._end(TokenId(number), decision.status)
+                case _:
+                    pass
+
+    def _create(self, creation: CreateToken) -> None:
+        self._places[creation.token] = (creation.node, creation.path)
+
+    def _end(self, token: TokenId, status: str) -> None:
+        node, path = self._places.pop(token)
+        self.ended[node, path, status] += 1
