@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.conformance.case import Case, Outcome, each, join, mock, sets, to, workflow
+from tests.conformance.case import Case, Data, Outcome, each, join, mock, sets, to, workflow
 
-ABOUT = {
+ABOUT: Data = {
     "input_mapping": {"x": "item"},
     "output_mapping": {"state.x": "item", "state.i": "_branch.index", "state.t": "_branch.total"},
 }

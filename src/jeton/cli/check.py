@@ -22,7 +22,7 @@ COLOURS = {"error": "red", "warning": "yellow"}
 def command(files: tuple[str, ...], as_json: bool, store: str | None, url: str | None) -> None:
     """Report every problem in definition files and folders.
 
-    Exits with 0 if there is no error (warnings may be there), with 2 if there is one, and with 3 if a file was not found.
+    Exits with 0 if there is no error (there may be warnings), with 2 if there is one, with 3 if a file was not found.
     """
     from jeton.definitions import load_library  # here, so that help does not wait for it
 

@@ -25,6 +25,16 @@ class Verbs(click.Group):
         command: object = import_module(f"jeton.cli.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches  # only for those who need it
+
+            meant = get_close_matches(args[0], VERBS, n=1)
+            ctx.fail(f"there is no verb '{args[0]}'" + (f"; did you mean '{meant[0]}'?" if meant else ""))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))

@@ -34,40 +34,58 @@ def read_files(paths: Iterable[AnyPath], report: Report) -> Iterator[SourceFile]
             seen.add(file.resolve())
             document = _read(file, report)
             if document is not None:
-                yield SourceFile(str(file), document)
+                yield SourceFile(_shown(file), document)
 
 
 def _files_at(path: Path, report: Report) -> list[Path]:
-    place = somewhere(str(path), 0, ())
-    if path.is_dir():
-        found = sorted(_below(path))
+    place = somewhere(_shown(path), 0, ())
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except OSError:
+        is_folder = exists = False  # a name no file can have, too long for one
+    if is_folder:
+        found = sorted(_below(path, report))
         if not found:
             problem = "the folder holds no definition files"
             report.error(place, "no_files", problem, f"put a file ending in {', '.join(SUFFIXES)} into it")
         return found
-    if not path.exists():
+    if not exists:
         report.error(place, "file_not_found", "there is no such file or folder", "check the path")
         return []
     return [path]
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, report: Report) -> Iterator[Path]:
     """Hidden files and folders are left out: a project's `.venv` and `.git` are full of YAML that is not ours."""
-    for root, folders, names in os.walk(folder):
+
+    def unreadable(error: OSError) -> None:
+        _report_unreadable(Path(str(error.filename)), error, report)
+
+    for root, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             if name.endswith(SUFFIXES) and not name.startswith("."):
                 yield Path(root, name)
 
 
+def _report_unreadable(file: Path, error: OSError, report: Report) -> None:
+    problem = f"cannot be read: {error.strerror or error}"
+    report.error(somewhere(_shown(file), 0, ()), "file_unreadable", problem, "check its permissions")
+
+
+def _shown(file: Path) -> str:
+    """The name as text: on disk it may be bytes that are none."""
+    return os.fsencode(file).decode("utf-8", "replace")
+
+
 def _read(file: Path, report: Report) -> Document | None:
-    name = str(file)
+    name = _shown(file)
     place = somewhere(name, 0, ())
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        report.error(place, "file_unreadable", f"cannot be read: {error.strerror or error}", "check its permissions")
+        _report_unreadable(file, error, report)
         return None
     if len(data) > MAX_FILE_BYTES:
         problem = f"is larger than {MAX_FILE_BYTES // 1_000_000} MB"

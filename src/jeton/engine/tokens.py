@@ -166,7 +166,7 @@ class TokenTable:
             loops=creation.loops,
         )
 
-    def _change(self, token_id: TokenId, status: TokenStatus, due: datetime | None = None) -> TokenView:
+    def _change(self, token_id: TokenId, status: TokenStatus, due: int | None = None) -> TokenView:
         token = self.tokens[token_id]
         token.status, token.since, token.due = status, self._now, maybe_moment(due)
         return token

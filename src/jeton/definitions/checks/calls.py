@@ -56,12 +56,19 @@ def _certain_steps(graph: Graph) -> dict[str, list[str]]:
     """Which nodes always lead to which, when nothing fails."""
     steps: dict[str, list[str]] = {}
     for node in graph.workflow.nodes:
-        tiers = [[i for i in tier if not _only_after_failure(graph, i)] for tier in graph.tiers(node)]
-        first: list[int] = next((tier for tier in tiers if tier), [])
+        first = _first_tier(graph, node)
         if graph.workflow.nodes[node].fan_out == "first_match":
             first = first[:1]
         steps[node] = [graph.transition(index).target for index in first if _is_certain(graph, index)]
     return steps
+
+
+def _first_tier(graph: Graph, node: str) -> list[int]:
+    for tier in graph.tiers(node):
+        considered = [index for index in tier if not _only_after_failure(graph, index)]
+        if considered:
+            return considered
+    return []
 
 
 def _only_after_failure(graph: Graph, index: int) -> bool:
