@@ -215,7 +215,7 @@ def test_a_rolled_back_message_leaves_every_table_as_it_was(fan: Journal) -> Non
     fan.tell(done(1))
     state = fan.run.state
     before = {
-        name: dict(getattr(state, name)) for name in ("tokens", "slots", "arrivals", "groups", "progress", "state")
+        name: dict(getattr(state, name)) for name in ("tokens", "slots", "arrived", "groups", "progress", "state")
     }
     head = msgspec.structs.replace(state.head)
     draft = Draft(state, fan.run.timers)

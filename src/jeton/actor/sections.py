@@ -8,21 +8,14 @@ from collections.abc import Mapping
 import msgspec
 
 from jeton.actor.run_actor import LiveRun
-from jeton.apply.draft import SLOTS_PER_SECTION, TOKENS_PER_SECTION, Touched
+from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import Arrival, Group, Head, Progress, RunState, Slot, Token
+from jeton.model.run import SLOTS_PER_STRETCH, Arrived, Group, Head, Progress, RunState, Slot, Token
 
 Sections = dict[str, bytes | None]
 """By name; None: the section is gone."""
-
-
-class _Slots(msgspec.Struct, omit_defaults=True):
-    """A stretch of a group's slots: what the live ones hold, and what the arrived ones brought."""
-
-    live: dict[int, Slot] = {}
-    arrived: dict[int, Arrival] = {}
 
 
 _encode = msgspec.json.Encoder().encode
@@ -31,7 +24,8 @@ _head = msgspec.json.Decoder(Head)
 _tokens = msgspec.json.Decoder(list[Token])
 _group = msgspec.json.Decoder(Group)
 _progress = msgspec.json.Decoder(Progress)
-_slots = msgspec.json.Decoder(_Slots)
+_slots = msgspec.json.Decoder(dict[int, Slot])
+_arrived = msgspec.json.Decoder(Arrived)
 
 
 def encode_sections(state: RunState, touched: Touched) -> Sections:
@@ -53,6 +47,9 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
         sections[f"progress/{group}"] = None if progress is None else _encode(progress)
     for group, chunk in touched.slots:
         sections[f"slots/{group}/{chunk}"] = _slot_chunk(state, group, chunk)
+    for group, node, stretch in touched.arrived:
+        arrived = state.arrived.get((group, node, stretch))
+        sections[f"arrived/{group}/{stretch}/{node}"] = None if arrived is None else _encode(arrived)
     return sections
 
 
@@ -66,18 +63,15 @@ def _token_chunk(state: RunState, chunk: int) -> bytes | None:
 
 
 def _slot_chunk(state: RunState, group: GroupId, chunk: int) -> bytes | None:
-    first = chunk * SLOTS_PER_SECTION
-    found = _Slots({}, {})
-    for index in range(first, first + SLOTS_PER_SECTION):
+    first = chunk * SLOTS_PER_STRETCH
+    found: dict[int, Slot] = {}
+    for index in range(first, first + SLOTS_PER_STRETCH):
         slot = state.slots.get((group, index))
         if slot is not None:
             kept = Slot(slot.output, slot.reached, slot.waiting, slot.laid)
             if kept != _EMPTY:
-                found.live[index] = kept
-        arrival = state.arrivals.get((group, index))
-        if arrival is not None:
-            found.arrived[index] = arrival
-    return _encode(found) if found.live or found.arrived else None
+                found[index] = kept
+    return _encode(found) if found else None
 
 
 _EMPTY = Slot()
@@ -105,9 +99,10 @@ def load_run(sections: Mapping[str, bytes]) -> LiveRun:
                 state.progress[GroupId(int(rest))] = _progress.decode(body)
             case "slots":
                 group = GroupId(int(rest.partition("/")[0]))
-                chunk = _slots.decode(body)
-                state.slots.update(((group, index), slot) for index, slot in chunk.live.items())
-                state.arrivals.update(((group, index), arrival) for index, arrival in chunk.arrived.items())
+                state.slots.update(((group, index), slot) for index, slot in _slots.decode(body).items())
+            case "arrived":
+                number, stretch, node = rest.split("/")
+                state.arrived[GroupId(int(number)), node, int(stretch)] = _arrived.decode(body)
             case _:
                 raise BrokenInvariant("a section of a kind this version does not know", section=name)
     _rebuild(state)

@@ -16,10 +16,21 @@ from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.json import Json
 from jeton.model.paths import branch_keys, written
-from jeton.model.run import Dispatched, Executing, Group, Pending, Progress, RunState, Slot, Token
+from jeton.model.run import (
+    SLOTS_PER_STRETCH,
+    Arrived,
+    ArrivedId,
+    Dispatched,
+    Executing,
+    Group,
+    Pending,
+    Progress,
+    RunState,
+    Slot,
+    Token,
+)
 
 TOKENS_PER_SECTION = 32
-SLOTS_PER_SECTION = 32
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -29,7 +40,7 @@ _ABSENT: Any = object()
 class Touched:
     """Which sections differ from what is stored."""
 
-    __slots__ = ("groups", "input", "output", "progress", "slots", "state", "tokens")
+    __slots__ = ("arrived", "groups", "input", "output", "progress", "slots", "state", "tokens")
 
     def __init__(self) -> None:
         self.input = False
@@ -39,6 +50,7 @@ class Touched:
         self.groups: set[GroupId] = set()
         self.progress: set[GroupId] = set()
         self.slots: set[tuple[GroupId, int]] = set()
+        self.arrived: set[ArrivedId] = set()
 
 
 class Draft:
@@ -148,7 +160,7 @@ class Draft:
         self.touch_slot(slot)
 
     def touch_slot(self, slot: SlotId) -> None:
-        self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_SECTION))
+        self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))
 
     def group(self, group: GroupId) -> tuple[Group, Progress]:
         found = self.state.groups.get(group)
@@ -176,16 +188,23 @@ class Draft:
         group, progress = self.group(group_id)
         if progress.live:
             self.drop_slots(group, progress)
-        if progress.fan_ins:
-            for segment, started in zip(group.segments, progress.started, strict=True):
-                for index in range(segment.first, segment.first + started):
-                    if (group_id, index) in self.state.arrivals:
-                        self.drop(self.state.arrivals, (group_id, index))
-                        self.touch_slot((group_id, index))
+        for node in progress.fan_ins:
+            self.drop_arrived(group, node)
         self.drop(self.state.groups, group_id)
         self.drop(self.state.progress, group_id)
         self.touched.groups.add(group_id)
         self.touched.progress.add(group_id)
+
+    def put_arrived(self, arrived_id: ArrivedId, value: Arrived) -> None:
+        self.put(self.state.arrived, arrived_id, value)
+        self.touched.arrived.add(arrived_id)
+
+    def drop_arrived(self, group: Group, node: str) -> None:
+        """Forget who waits at a fan-in: it opened, or never will."""
+        for stretch in group.stretches():
+            if (group.id, node, stretch) in self.state.arrived:
+                self.drop(self.state.arrived, (group.id, node, stretch))
+                self.touched.arrived.add((group.id, node, stretch))
 
     def drop_everything(self) -> None:
         """Forget all that is under way, asking nothing of it: for a state that contradicts itself."""
@@ -193,11 +212,12 @@ class Draft:
         for token in list(state.tokens.values()):
             self.stop_task(token)
         self.touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
-        for slot in (*state.slots, *state.arrivals):
+        for slot in state.slots:
             self.touch_slot(slot)
+        self.touched.arrived.update(state.arrived)
         self.touched.groups.update(state.groups)
         self.touched.progress.update(state.progress)
-        for table in (state.tokens, state.slots, state.arrivals, state.groups, state.progress):
+        for table in (state.tokens, state.slots, state.arrived, state.groups, state.progress):
             self._drop_all(table)
         state.head.alive = state.head.busy = state.head.parked = 0
 

@@ -1,14 +1,16 @@
 """What decisions about groups, slots and fan-ins do to a run."""
 
 import msgspec
+from msgspec import UnsetType
 
 from jeton.apply.draft import Draft
 from jeton.model.cue import GroupChanged, SlotQuiet
 from jeton.model.decision import AbandonTokens, OpenFanIn, OpenGroup, ParkToken, SettleSlot, TimeOutFanIn
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.ranges import count_in, numbers_in
-from jeton.model.run import Arrival, FanIn, Group, Progress, Slot
+from jeton.model.json import Json
+from jeton.model.ranges import count_in, joined, numbers_in
+from jeton.model.run import SLOTS_PER_STRETCH, Arrived, FanIn, Group, Progress, Slot
 
 
 def open_group(draft: Draft, decision: OpenGroup) -> None:
@@ -61,7 +63,7 @@ def settle_slot(draft: Draft, decision: SettleSlot) -> None:
     draft.touch_slot(slot_id)
     fan_ins = progress.fan_ins
     if decision.node is not None:
-        draft.put(draft.state.arrivals, slot_id, Arrival(decision.node, slot.waiting, decision.value))
+        _keep_arrived(draft, decision.node, index, slot, decision)
         fan_ins = {**fan_ins, decision.node: _with_arrival(draft, group_id, fan_ins, decision)}
     elif decision.escaped is not None and group.outer is not None:
         _lay_outside(draft, group, index, slot, decision)
@@ -69,6 +71,19 @@ def settle_slot(draft: Draft, decision: SettleSlot) -> None:
     flying = (*progress.flying[:segment], progress.flying[segment] - 1, *progress.flying[segment + 1 :])
     draft.put_progress(group_id, Progress(progress.live - 1, progress.started, flying, fan_ins, progress.opened))
     draft.urgent.append(GroupChanged(group_id))
+
+
+def _keep_arrived(draft: Draft, node: str, index: int, slot: Slot, decision: SettleSlot) -> None:
+    arrived_id = (decision.slot[0], node, index // SLOTS_PER_STRETCH)
+    before = draft.state.arrived.get(arrived_id, _NOBODY)
+    brings: dict[int, Json] = {} if isinstance(decision.value, UnsetType) else {index: decision.value}
+    draft.put_arrived(
+        arrived_id,
+        Arrived(joined(before.slots, (index,)), joined(before.tokens, slot.waiting), {**before.values, **brings}),
+    )
+
+
+_NOBODY = Arrived()
 
 
 def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decision: SettleSlot) -> FanIn:
@@ -105,9 +120,7 @@ def open_fan_in(draft: Draft, decision: OpenFanIn) -> None:
         raise BrokenInvariant("a fan-in opens exactly once", group=decision.group, node=decision.node)
     if progress.live:
         draft.drop_slots(group, progress)
-    for index in numbers_in(decision.slots):
-        draft.drop(draft.state.arrivals, (group.id, index))
-        draft.touch_slot((group.id, index))
+    draft.drop_arrived(group, decision.node)
     draft.state.head.alive -= count_in(decision.tokens)
     left = {node: fan_in for node, fan_in in progress.fan_ins.items() if node != decision.node}
     draft.put_progress(group.id, Progress(0, progress.started, (0,) * len(progress.flying), left, opened=True))

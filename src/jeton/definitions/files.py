@@ -75,7 +75,7 @@ def _report_unreadable(file: Path, error: OSError, report: Report) -> None:
 
 def _shown(file: Path) -> str:
     """The name as text: on disk it may be bytes that are none."""
-    return os.fsencode(file).decode("utf-8", "replace")
+    return str(file).encode("utf-8", "replace").decode("utf-8")
 
 
 def _read(file: Path, report: Report) -> Document | None:

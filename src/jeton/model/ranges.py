@@ -27,3 +27,16 @@ def numbers_in(ranges: Ranges) -> Iterator[int]:
 def count_in(ranges: Ranges) -> int:
     """How many numbers there are."""
     return sum(last - first + 1 for first, last in ranges)
+
+
+def joined(ranges: Ranges, numbers: Iterable[int]) -> Ranges:
+    """The set with these numbers in it. Those that come in order, as most do, cost nothing to place."""
+    for number in numbers:
+        last = ranges[-1][1] if ranges else -2
+        if number == last + 1:
+            ranges = (*ranges[:-1], (ranges[-1][0], number))
+        elif number > last:
+            ranges = (*ranges, (number, number))
+        else:
+            ranges = to_ranges((*numbers_in(ranges), number))
+    return ranges

@@ -12,11 +12,13 @@ from msgspec import UNSET, UnsetType
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.ranges import Ranges
 
 RunStatus: TypeAlias = Literal[
     "submitted", "running", "waiting", "completed", "failed", "cancelled", "timed_out", "exhausted"
 ]
 TokenEnd: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
+SLOTS_PER_STRETCH = 32
 TERMINAL: frozenset[RunStatus] = frozenset({"completed", "failed", "cancelled", "timed_out", "exhausted"})
 
 
@@ -105,6 +107,10 @@ class Group(msgspec.Struct, frozen=True, omit_defaults=True):
                 return number
         raise IndexError(index)
 
+    def stretches(self) -> range:
+        """The numbers of the stretches its slots are kept in."""
+        return range(-(-self.total // SLOTS_PER_STRETCH))
+
     def item(self, index: int) -> Json:
         """The list item the slot stands for, if it came from a list."""
         segment = self.segments[self.segment_of(index)]
@@ -145,12 +151,19 @@ class Slot(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.tokens and not self.groups
 
 
-class Arrival(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A slot that arrived: at which node, with which tokens, and what it brings to the merge."""
+ArrivedId: TypeAlias = tuple[GroupId, str, int]
+"""A stretch of the slots that arrived at one fan-in: its group, its node, and the number of the stretch."""
 
-    node: str
-    tokens: tuple[TokenId, ...]
-    value: Json | UnsetType = UNSET  # unset: the merge's source was never written
+
+class Arrived(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Slots that wait at a fan-in, a stretch of them together: which, with which tokens, and what they bring.
+
+    A slot that never wrote the merge's source has no value here, which is not the same as null.
+    """
+
+    slots: Ranges = ()
+    tokens: Ranges = ()
+    values: dict[int, Json] = {}
 
 
 class Head(msgspec.Struct, omit_defaults=True):
@@ -184,7 +197,7 @@ class Head(msgspec.Struct, omit_defaults=True):
 class RunState:
     """Everything a run is, in tables. Only a `Draft` writes to them."""
 
-    __slots__ = ("arrivals", "groups", "head", "input", "output", "progress", "slots", "state", "tokens")
+    __slots__ = ("arrived", "groups", "head", "input", "output", "progress", "slots", "state", "tokens")
 
     def __init__(self, head: Head, input: Json = None) -> None:
         self.head = head
@@ -195,4 +208,4 @@ class RunState:
         self.groups: dict[GroupId, Group] = {}
         self.progress: dict[GroupId, Progress] = {}
         self.slots: dict[SlotId, Slot] = {}
-        self.arrivals: dict[SlotId, Arrival] = {}
+        self.arrived: dict[ArrivedId, Arrived] = {}

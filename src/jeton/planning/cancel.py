@@ -1,10 +1,12 @@
 """Who else stops when something stops."""
 
+from collections.abc import Iterator
+
 from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId
-from jeton.model.ranges import to_ranges
-from jeton.model.run import RunState, RunStatus, Token, TokenEnd
+from jeton.model.ranges import numbers_in, to_ranges
+from jeton.model.run import Arrived, RunState, RunStatus, Token, TokenEnd
 
 
 def alive_in_slot(state: RunState, slot_id: SlotId) -> list[TokenId]:
@@ -16,19 +18,21 @@ def alive_in_slot(state: RunState, slot_id: SlotId) -> list[TokenId]:
     return found
 
 
-def alive_in_group(state: RunState, group_id: GroupId, *, arrived_at: str | None = None) -> list[TokenId]:
-    """Every token of a group: in its live slots, and at its fan-ins (except those that arrived at one node)."""
-    group, progress = state.groups[group_id], state.progress[group_id]
-    found: list[TokenId] = []
-    for segment, started in zip(group.segments, progress.started, strict=True):
-        for index in range(segment.first, segment.first + started):
-            if (group_id, index) in state.slots:
-                found += alive_in_slot(state, (group_id, index))
-            else:
-                arrival = state.arrivals.get((group_id, index))
-                if arrival is not None and arrival.node != arrived_at:
-                    found += arrival.tokens
+def alive_in_group(state: RunState, group_id: GroupId) -> list[TokenId]:
+    """Every token of a group: in its live slots, and at its fan-ins."""
+    found = [token for slot in live_slots(state, group_id) for token in alive_in_slot(state, slot)]
+    for node in state.progress[group_id].fan_ins:
+        for arrived in arrived_at(state, group_id, node):
+            found += map(TokenId, numbers_in(arrived.tokens))
     return found
+
+
+def arrived_at(state: RunState, group_id: GroupId, node: str) -> Iterator[Arrived]:
+    """The slots that wait at a fan-in, a stretch at a time, in index order."""
+    for stretch in state.groups[group_id].stretches():
+        arrived = state.arrived.get((group_id, node, stretch))
+        if arrived is not None:
+            yield arrived
 
 
 def live_slots(state: RunState, group_id: GroupId) -> list[SlotId]:
@@ -47,8 +51,8 @@ def alive_in_run(state: RunState) -> set[TokenId]:
     found = set(state.tokens)
     for slot in state.slots.values():
         found.update(slot.waiting)
-    for arrival in state.arrivals.values():
-        found.update(arrival.tokens)
+    for arrived in state.arrived.values():
+        found.update(map(TokenId, numbers_in(arrived.tokens)))
     return found
 
 

@@ -6,6 +6,8 @@ how many arrived, so nothing here looks at siblings until a fan-in opens and tak
 
 from typing import Literal
 
+from msgspec import UNSET
+
 from jeton.model.decision import (
     AbandonTokens,
     CloseGroup,
@@ -19,10 +21,10 @@ from jeton.model.decision import (
 )
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
-from jeton.model.ranges import to_ranges
+from jeton.model.ranges import numbers_in, to_ranges
 from jeton.model.run import Dispatched, Executing, Group, Progress, RunState, TokenEnd, WaitingForTimer
 from jeton.model.workflow import MOfN, Strategy, Synchronization
-from jeton.planning.cancel import alive_in_group, alive_in_slot, end_run, live_slots
+from jeton.planning.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, live_slots
 from jeton.planning.failure import continuing_slot
 from jeton.planning.merge import MergeFailed, laid_over, merge, source_value
 from jeton.planning.program import Program
@@ -117,26 +119,23 @@ def open_fan_in(
     left_behind: TokenEnd = "cancelled",
 ) -> list[Decision]:
     """Exactly once: merge what arrived in index order, stop or leave the rest, send one token on."""
-    arrived = [
-        (index, arrival)
-        for segment, started in zip(group.segments, state.progress[group.id].started, strict=True)
-        for index in range(segment.first, segment.first + started)
-        if (arrival := state.arrivals.get((group.id, index))) is not None and arrival.node == node
-    ]
+    arrived = list(arrived_at(state, group.id, node))
+    slots = [index for stretch in arrived for index in numbers_in(stretch.slots)]
     merged: list[Decision] = []
     if sync.merge is not None:
-        value = merge(sync.merge.strategy, [(index, arrival.value) for index, arrival in arrived])
+        brought = {index: value for stretch in arrived for index, value in stretch.values.items()}
+        value = merge(sync.merge.strategy, [(index, brought.get(index, UNSET)) for index in slots])
         if isinstance(value, MergeFailed):
             return fail_fan_in(program, state, group, RunError("merge_failed", value.problem, node), now)
         problem = None if group.outer else state_problem(program, state, {sync.merge.target: value})
         if problem is not None:
             return fail_fan_in(program, state, group, RunError("state_invalid", problem, node), now)
         merged.append(MergeBranches(group.id, node, sync.merge.target, value, group.outer))
-    tokens = to_ranges(token for _, arrival in arrived for token in arrival.tokens)
+    tokens = to_ranges(token for stretch in arrived for token in numbers_in(stretch.tokens))
     onward = CreateToken(TokenId(state.head.next_token), node, group.path, group.origin, group.outer, group.loops)
     return [
         *_leave(state, group, node, sync, left_behind),
-        OpenFanIn(group.id, node, to_ranges(index for index, _ in arrived), tokens),
+        OpenFanIn(group.id, node, to_ranges(slots), tokens),
         *merged,
         onward,
     ]

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from jeton.actor.run_actor import LiveRun
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
@@ -9,7 +11,6 @@ from jeton.engine.explain.views import Considering, Routing, Verdict
 from jeton.engine.times import moment
 from jeton.expression import Failed
 from jeton.model.decision import (
-    Considered,
     CreateToken,
     CreateTokens,
     Decision,
@@ -26,7 +27,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.message import TaskFinished
 from jeton.model.paths import written
 from jeton.model.run import Head, RunState, Token
-from jeton.planning.program import Place, Program, Way
+from jeton.planning.program import Program, Way
 from jeton.planning.routing import choose
 from jeton.planning.scope import mapped, scope_of
 
@@ -52,6 +53,14 @@ def routings(
             walk.fold(decision)
 
 
+class _Seen(msgspec.Struct, frozen=True):
+    """What became of one transition: the path that was missing, or the problem, goes with the verdict."""
+
+    verdict: Verdict
+    missing: str | None = None
+    problem: str | None = None
+
+
 class _Walk:
     """One entry: what each of its nodes came to, and the state as it changes under its decisions."""
 
@@ -64,13 +73,10 @@ class _Walk:
         self._errors: dict[TokenId, JsonObject] = {}
 
     def fold(self, decision: Decision) -> None:
-        match decision:
-            case FinishNode():
-                self._results[decision.token] = self._result(decision)
-            case FailNode():
-                self._errors[decision.token] = decision.error
-            case _:
-                pass
+        if isinstance(decision, FinishNode):
+            self._results[decision.token] = self._result(decision)
+        elif isinstance(decision, FailNode):
+            self._errors[decision.token] = decision.error
         fold(self._draft, decision)
 
     def routing(self, decision: RouteToken, at: int) -> Routing | None:
@@ -86,56 +92,42 @@ class _Walk:
             entry=self._entry.number,
             at=moment(self._entry.at),
             after="success" if error is None else "failure",
-            considered=self._considered(token, error, decision.considered),
+            considered=self._considered(decision, token, error),
             created=created,
             parked_at=parked_at,
             ends=decision.ends,
         )
 
-    def _considered(
-        self, token: Token, error: JsonObject | None, recorded: tuple[Considered, ...]
-    ) -> tuple[Considering, ...]:
+    def _considered(self, decision: RouteToken, token: Token, error: JsonObject | None) -> tuple[Considering, ...]:
         place = self._program.places[token.node]
         if error is None:
             names = scope_of(self._program, self._state, token, self._results[token.id])
         else:
             names = scope_of(self._program, self._state, token, error=error)
         tiers = place.tiers if error is None else place.handlers
-        if not recorded:  # a run that failed here kept its error instead; the same question has the same answer
-            choice = choose(tiers, token.loops, names, place.node.fan_out == "first_match")
-            recorded = _up_to_failure(tiers, names) if isinstance(choice, RunError) else choice.considered
-        verdicts = {seen.transition: seen for seen in recorded}
+        if decision.considered:
+            seen = {each.transition: _Seen(each.verdict, each.path) for each in decision.considered}
+        else:  # a run that failed here kept its error instead; the same question has the same answer
+            seen = _judged(tiers, token.loops, names, place.node.fan_out == "first_match")
+        asked = {way.index for tier in tiers for way in tier}
         ways = [way for tier in place.tiers for way in tier]
-        return tuple(self._considering(way, verdicts.get(way.index), place, token, names) for way in ways)
+        return tuple(self._considering(way, seen.get(way.index) or _unseen(way, asked), token, names) for way in ways)
 
-    def _considering(
-        self, way: Way, seen: Considered | None, place: Place, token: Token, names: JsonObject
-    ) -> Considering:
-        handled = [other.index for tier in place.handlers for other in tier]
-        verdict: Verdict
-        if seen is not None:
-            verdict = seen.verdict
-        elif token.id in self._errors and way.index not in handled:
-            verdict = "not_for_failures"
-        else:
-            verdict = "tier_decided"
-        problem = None
-        if verdict == "false" and way.condition is not None:
-            held = way.condition.holds(names)
-            if isinstance(held, Failed):
-                verdict, problem = "error", held.problem
-        evaluated = way.condition is not None and verdict in ("matched", "false", "missing", "error")
+    def _considering(self, way: Way, seen: _Seen, token: Token, names: JsonObject) -> Considering:
+        values: dict[str, Json] = {}
+        if way.condition is not None and seen.verdict in ("matched", "false", "missing", "error"):
+            values = way.condition.values(names)
         return Considering(
             transition=way.index,
             to=way.target,
             priority=self._program.workflow.transitions[way.index].priority,
             condition=None if way.condition is None else way.source,
-            verdict=verdict,
-            values=way.condition.values(names) if evaluated and way.condition is not None else {},
-            missing=None if seen is None else seen.path,
+            verdict=seen.verdict,
+            values=values,
+            missing=seen.missing,
             iterations=None if way.max_iterations is None else token.loops.get(way.index, 0),
             max_iterations=way.max_iterations,
-            problem=problem,
+            problem=seen.problem,
         )
 
     def _result(self, decision: FinishNode) -> Json:
@@ -143,14 +135,17 @@ class _Walk:
         token = self._state.tokens[decision.token]
         match decision.work:
             case "task":
-                return next(
-                    (_answer(m) for m in self._entry.messages if _answers(m, token)),
-                    None,
-                )
+                return self._answer(token)
             case "timer":
                 return None
             case None:
                 return self._passed_through(token)
+
+    def _answer(self, token: Token) -> Json:
+        for message in self._entry.messages:
+            if isinstance(message, TaskFinished) and (message.token, message.attempt) == (token.id, token.attempt):
+                return None if isinstance(message.result, msgspec.UnsetType) else message.result
+        return None
 
     def _passed_through(self, token: Token) -> Json:
         mapping = self._program.places[token.node].input_mapping
@@ -165,29 +160,22 @@ class _Walk:
         return tree
 
 
-def _answers(message: object, token: Token) -> bool:
-    return isinstance(message, TaskFinished) and message.token == token.id and message.attempt == token.attempt
-
-
-def _answer(message: object) -> Json:
-    return message.result if isinstance(message, TaskFinished) and not _is_unset(message) else None
-
-
-def _is_unset(message: TaskFinished) -> bool:
-    from msgspec import UNSET
-
-    return message.result is UNSET
-
-
-def _up_to_failure(tiers: tuple[tuple[Way, ...], ...], names: JsonObject) -> tuple[Considered, ...]:
-    """A condition that could not be evaluated ends the run, and the looking."""
-    found: list[Considered] = []
+def _judged(
+    tiers: tuple[tuple[Way, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
+) -> dict[int, _Seen]:
+    """Ask again what the journal did not keep. A condition that cannot be evaluated ends the run, and the looking."""
+    choice = choose(tiers, loops, names, first_match)
+    if not isinstance(choice, RunError):
+        return {each.transition: _Seen(each.verdict, each.path) for each in choice.considered}
     for way in (way for tier in tiers for way in tier):
-        held = True if way.condition is None else way.condition.holds(names)
-        found.append(Considered(way.index, "matched" if held is True else "false"))
+        held = None if way.condition is None else way.condition.holds(names)
         if isinstance(held, Failed):
-            break
-    return tuple(found)
+            return {way.index: _Seen("error", problem=held.problem)}
+    return {}
+
+
+def _unseen(way: Way, asked: set[int]) -> _Seen:
+    return _Seen("tier_decided" if way.index in asked else "not_for_failures")
 
 
 def _led_to(following: Sequence[Decision]) -> tuple[tuple[TokenId, ...], str | None]:

@@ -1,0 +1,39 @@
+"""`assert`: what must hold for the task to go on."""
+
+from collections.abc import Iterator
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.actions.context import expression_flaws
+from jeton.executor.mapping import CONTEXT, compiled, expression_problem
+from jeton.expression import Failed, Missing
+from jeton.model.json import Json
+
+
+class Assert(Kind, frozen=True):
+    """False is a business failure, and so is asking for a key that is missing."""
+
+    that: str | bool
+
+    def flaws(self) -> Iterator[Flaw]:
+        return expression_flaws("that", self.that)
+
+    def lane(self) -> Lane:
+        return "instant"
+
+    def prepare(self) -> Act:
+        condition = compiled(self.that, CONTEXT)
+
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            scope: dict[str, Json] = {"input": call.input, "state": call.state, "output": call.output}
+            match condition.holds(scope):
+                case True:
+                    return {}
+                case Failed() as failed:
+                    return ActionFailed("expression_error", expression_problem("that", failed), fatal=True)
+                case Missing(path):
+                    return ActionFailed("assertion_failed", f"{self.that} does not hold: nothing is at {path}")
+                case _:
+                    values = condition.values(scope)
+                    return ActionFailed("assertion_failed", f"{self.that} does not hold with {values}")
+
+        return act

@@ -1,0 +1,70 @@
+"""`context`: make an object from what is there, or check what is there against a schema."""
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.mapping import CONTEXT, compiled_mapping, expression_problem, mapped
+from jeton.executor.schema import Validator
+from jeton.expression import ExpressionInvalid, Failed, compile_expression
+from jeton.model.json import Json, Mapping, Schema
+
+
+class Validate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the input must be."""
+
+    schema: Schema
+
+
+class Context(Kind, frozen=True):
+    """`set` gives an object made of expressions; `validate` gives its input, if that fits."""
+
+    set: Mapping | UnsetType = UNSET
+    validate: Validate | UnsetType = UNSET
+
+    def flaws(self) -> Iterator[Flaw]:
+        if (self.set is UNSET) == (self.validate is UNSET):
+            remedy = "write 'set: {key: expression}' or 'validate: {schema: …}'"
+            yield Flaw("", "needs one of 'set' and 'validate'", remedy)
+        for key, source in (self.set or {}).items():
+            yield from expression_flaws(f"set.{key}", source)
+
+    def lane(self) -> Lane:
+        return "instant"
+
+    def prepare(self) -> Act:
+        if self.validate:
+            return _validating(Validator(self.validate.schema))
+        return _setting(self.set or {})
+
+
+def expression_flaws(path: str, source: Json) -> Iterator[Flaw]:
+    """Every reason why a text is no expression over the action's input and the task's state and output."""
+    if isinstance(source, str):
+        try:
+            compile_expression(source, CONTEXT)
+        except ExpressionInvalid as invalid:
+            for each in invalid.problems:
+                yield Flaw(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
+
+
+def _setting(mapping: Mapping) -> Act:
+    expressions = compiled_mapping(mapping, CONTEXT)
+
+    async def act(call: ActionCall) -> Json | ActionFailed:
+        made = mapped(expressions, {"input": call.input, "state": call.state, "output": call.output})
+        if isinstance(made, Failed):
+            return ActionFailed("expression_error", expression_problem("set", made), fatal=True)
+        return made
+
+    return act
+
+
+def _validating(validator: Validator) -> Act:
+    async def act(call: ActionCall) -> Json | ActionFailed:
+        flaw = validator.flaw(call.input, "input")
+        return call.input if flaw is None else ActionFailed("validation_failed", flaw)
+
+    return act

@@ -1,0 +1,78 @@
+"""`mock`: an answer for tests and drafts. What looks like chance is derived from the call, so that it can be repeated."""
+
+from collections.abc import Iterator
+from random import Random
+from zlib import crc32
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.sample import sample
+from jeton.executor.schema import Validator
+from jeton.model.json import Json, Schema
+
+
+class Range(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Both ends included."""
+
+    min: int
+    max: int
+
+
+class Fail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first `times` calls fail; a business attempt and an infrastructure retry both make a call."""
+
+    times: int = 1
+    message: str = "mock failure"
+    transient: bool = False
+
+
+class Mock(Kind, frozen=True):
+    """Waits, then fails or gives its output."""
+
+    output: Json | UnsetType = UNSET
+    schema: Schema | None = None
+    seed: int | None = None
+    delay_ms: int | Range = 0
+    fail: Fail | None = None
+
+    def flaws(self) -> Iterator[Flaw]:
+        if self.output is not UNSET and self.schema is not None:
+            yield Flaw("", "has both 'output' and 'schema', and makes its result from one", "remove one of the two")
+        if isinstance(self.delay_ms, Range) and not 0 <= self.delay_ms.min <= self.delay_ms.max:
+            yield Flaw("delay_ms", "needs a min of 0 or more, and a max that is not below it", "write {min: 1, max: 50}")
+        if isinstance(self.delay_ms, int) and self.delay_ms < 0:
+            yield Flaw("delay_ms", "is negative", "write 0 or more")
+
+    def lane(self) -> Lane:
+        return "instant" if self.delay_ms == 0 else "loop"
+
+    def prepare(self) -> Act:
+        validator = None if self.schema is None else Validator(self.schema)
+
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            if self.delay_ms != 0:
+                await call.resources.clock.sleep(self._delay_ms(call))
+            number = call.call.attempt + call.call.action_attempt - 1
+            if self.fail is not None and number <= self.fail.times:
+                return ActionFailed("mock_failure", self.fail.message, self.fail.transient)
+            if validator is None or self.schema is None:
+                return {} if isinstance(self.output, UnsetType) else self.output
+            made = sample(self.schema, self._chance(call))
+            flaw = validator.flaw(made, "output")
+            if flaw is None:
+                return made
+            return ActionFailed("mock_schema", f"cannot make data for this schema; write 'output' instead: {flaw}")
+
+        return act
+
+    def _delay_ms(self, call: ActionCall) -> int:
+        if isinstance(self.delay_ms, int):
+            return self.delay_ms
+        drawn = crc32(f"{self.seed}:{call.call.idempotency_key}:{call.call.action_attempt}".encode())
+        return self.delay_ms.min + drawn % (self.delay_ms.max - self.delay_ms.min + 1)
+
+    def _chance(self, call: ActionCall) -> Random:
+        """One seed, one value; without a seed, one value for each call that is not a repetition."""
+        return Random(call.call.idempotency_key if self.seed is None else self.seed)

@@ -1,0 +1,47 @@
+"""`python`: a function of ours or of the user's. Async ones run on the event loop, others in a thread."""
+
+from collections.abc import Iterator
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.call import enter_call, leave_call
+from jeton.executor.functions import FunctionMissing, find_function
+from jeton.executor.hints import BadArguments
+from jeton.model.json import Json
+
+
+class Python(Kind, frozen=True):
+    """Names the function as `module:name`, or by the name it was registered with."""
+
+    function: str
+
+    def flaws(self) -> Iterator[Flaw]:
+        if not self.function:
+            yield Flaw("function", "is empty", "write 'module:name'")
+
+    def missing(self) -> str | None:
+        try:
+            find_function(self.function)
+        except FunctionMissing as missing:
+            return str(missing)
+        return None
+
+    def lane(self) -> Lane:
+        return "loop" if find_function(self.function).is_async else "thread"
+
+    def prepare(self) -> Act:
+        function = find_function(self.function)
+
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            try:
+                arguments = function.arguments(call.input)
+            except BadArguments as bad:
+                return ActionFailed("input_invalid", str(bad))
+            token = enter_call(call.call)
+            try:
+                if function.is_async:
+                    return function.plain(await function.call(**arguments))
+                return await call.resources.threads.run(lambda: function.plain(function.call(**arguments)))
+            finally:
+                leave_call(token)
+
+        return act
