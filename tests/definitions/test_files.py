@@ -1,6 +1,5 @@
 """Which files are read, and what is said of those that cannot be."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -114,7 +113,7 @@ def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatch: py
 
 def test_a_folder_that_holds_itself_is_walked_once(tmp_path: Path) -> None:
     write(tmp_path, "a.yaml", WORKFLOW % "one")
-    os.symlink(tmp_path, tmp_path / "again")
+    (tmp_path / "again").symlink_to(tmp_path)
     assert load_library(tmp_path).ok
 
 

@@ -13,7 +13,7 @@ from jeton.model.json import Json
         pytest.param('{"a":1,\t"b":[true,false,null]}', {"a": 1, "b": [True, False, None]}, id="objects and lists"),
         pytest.param("[-0.5, 1e3, 12, 0]", [-0.5, 1000.0, 12, 0], id="numbers"),
         pytest.param('["\\ud83d\\ude00", "\\n\\/"]', ["😀", "\n/"], id="surrogate pairs and escapes"),
-        pytest.param(' {} \r\n', {}, id="space around it"),
+        pytest.param(" {} \r\n", {}, id="space around it"),
         pytest.param("[]", [], id="nothing inside"),
         pytest.param('["yes", "no"]', ["yes", "no"], id="text is text"),
     ],

@@ -2,6 +2,7 @@
 
 import pytest
 
+from jeton.definitions import library_from
 from tests.definitions.given import Rule, problems, workflow
 
 ONE_NODE = "initial_node: a\nnodes: {a: %s}"
@@ -16,11 +17,11 @@ def transition(more: str) -> str:
 
 
 def action(body: str) -> str:
-    return node("{action: %s}" % body)
+    return node(f"{{action: {body}}}")
 
 
 def step(body: str) -> str:
-    return "tasks: {t: {steps: [%s]}}" % body
+    return f"tasks: {{t: {{steps: [{body}]}}}}"
 
 
 SHAPES = {
@@ -36,7 +37,7 @@ SHAPES = {
     ),
     "a name that is too long": Rule(
         "bad_name",
-        "workflows.w.nodes." + "x" * 0 + f'["{"x" * 64}"]'.removeprefix("."),
+        f'workflows.w.nodes["{"x" * 64}"]',
         workflow(f"initial_node: {'x' * 65}\nnodes: {{{'x' * 65}: {{}}}}"),
         workflow(f"initial_node: {'x' * 64}\nnodes: {{{'x' * 64}: {{}}}}"),
     ),
@@ -100,7 +101,10 @@ SHAPES = {
         transition("foreach: {collection: [1], max_parallel: 1}"),
     ),
     "a negative number of branches": Rule(
-        "out_of_range", "workflows.w.transitions[0].spawn_count", transition("spawn_count: -1"), transition("spawn_count: 0")
+        "out_of_range",
+        "workflows.w.transitions[0].spawn_count",
+        transition("spawn_count: -1"),
+        transition("spawn_count: 0"),
     ),
     "a number as collection": Rule(
         "wrong_type",
@@ -417,8 +421,6 @@ def test_problems_of_every_kind_are_reported_together() -> None:
     ],
 )
 def test_a_name_that_is_none_is_refused_and_shown_harmlessly(name: str) -> None:
-    from jeton.definitions import library_from
-
     found = library_from({"workflows": {name: {"initial_node": "a", "nodes": {"a": {}}}}}).problems
     assert [p.code for p in found] == ["bad_name"]
     assert all(text.isprintable() and len(text) < 300 for text in (found[0].problem, found[0].path))
@@ -435,6 +437,4 @@ def test_a_name_that_is_none_is_refused_and_shown_harmlessly(name: str) -> None:
     ],
 )
 def test_a_name_that_is_one(name: str) -> None:
-    from jeton.definitions import library_from
-
     assert library_from({"workflows": {name: {"initial_node": "a", "nodes": {"a": {}}}}}).problems == ()

@@ -49,7 +49,9 @@ def compose(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.builds(lambda a, op, b: f"({a} {op} {b})", inner, st.sampled_from(BINARY), inner),
         st.builds(lambda a, op, b: f"({a} {op} {b})", inner, st.sampled_from(BINARY), inner),
-        st.builds(lambda op, a: f"{op}({a})", st.sampled_from(["!", "-", "size", "double", "int", "string", "dyn"]), inner),
+        st.builds(
+            lambda op, a: f"{op}({a})", st.sampled_from(["!", "-", "size", "double", "int", "string", "dyn"]), inner
+        ),
         st.builds(lambda a, b, c: f"(dyn({a}) ? dyn({b}) : dyn({c}))", inner, inner, inner),
         st.builds(lambda a, f: f"has(({a}).{f})", PATHS, st.sampled_from(FIELDS)),
         st.builds(lambda a, b: f"dyn({a})[dyn({b})]", inner, inner),
@@ -87,7 +89,7 @@ def same(ours: Outcome, theirs: Outcome) -> bool:
             return True
         case Failed(), float():
             return theirs - theirs != 0  # the library gives the infinity that JSON does not have
-        case (Missing() | Failed()), _:
+        case ((Missing() | Failed()), _):
             return "inf" in repr(theirs) or "nan" in repr(theirs)
         case _:
             return repr(ours) == repr(theirs) or sorted_keys(ours) == sorted_keys(theirs)

@@ -47,6 +47,7 @@ class Grammar:
     default_priority: dict[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
+        self.leaks = 0
         self.on_branch_failure: str = self.rng.choice(("fail", "continue"))
 
     def chance(self, probability: float) -> bool:
@@ -177,7 +178,7 @@ class Grammar:
             case "shared":  # a plain match beside an unnamed foreach is one more slot of it
                 listed = self.branch(around, node, self.many(around))
                 single = self.branch(around, node, {})
-                return self.join(around, node, node, listed, single)
+                return self.join(around, node, node, listed, single, fixed=1)
             case _:
                 many = self.many(around)
                 if self.chance(0.3):
@@ -215,7 +216,7 @@ class Grammar:
             body = self.sequence(Around(around.depth, around.items, around.tokens), 1)
             self.go(node, body.entry, **rest)
             bodies.append(body)
-        return self.join(around, node, node, *bodies, sure=False)
+        return self.join(around, node, node, *bodies, fixed=len(bodies), sure=False)
 
     def named_groups(self, around: Around, node: str) -> Part:
         """Each name is a group of its own; one plain match beside them makes no slot."""
@@ -239,13 +240,15 @@ class Grammar:
         """Bring the branches together: at one fan-in, at two, or nowhere."""
         ends = [end for body in bodies for end in body.ends]
         leaks = any(body.leaks for body in bodies)
-        if self.chance(0.18):
+        if self.leaks < 2 and self.chance(0.18):
+            self.leaks += 1
             return Part(node, tuple(ends), leaks=True)
         inside = replace(around, depth=around.depth + sure)
         if self.chance(0.15):
             self.lose_some(inside, ends)
         named = group if leaks and self.chance(0.85) or self.chance(0.4) else None
         if not self.chance(0.12):
+            fixed = 0 if leaks and named is None else fixed  # an inner group may come to this join, of any size
             return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))
         first = self.fan_in(around, ends, self.synchronization(group, fixed), some=inside)
         second = self.fan_in(around, ends, self.synchronization(group, fixed))
@@ -284,8 +287,8 @@ def fixed_total(many: Object) -> int | None:
     """How many slots there are, if the definition alone says so."""
     count = many.get("spawn_count")
     if isinstance(count, int):
-        return max(1, count)
-    return {"[1, 2]": 2, "[5]": 1, "[]": 1}.get(many.get("foreach", {}).get("collection", ""))
+        return count
+    return {"[1, 2]": 2, "[5]": 1, "[]": 0}.get(many.get("foreach", {}).get("collection", ""))
 
 
 def workflow_from(rng: Random) -> Object:

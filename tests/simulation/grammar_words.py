@@ -136,9 +136,9 @@ def synchronization(rng: Random, *, group: str | None, on_branch_failure: str, f
     """A join. `fixed`: how many slots there are, if the definition says so; a larger quorum is a load error."""
     sync: Object = {}
     strategy = rng.choice(("all", "all", "any", "m_of_n", None))
-    if strategy == "m_of_n":
+    if strategy == "m_of_n" and fixed != 0:
         sync["strategy"] = {"m_of_n": rng.randint(1, min(3, fixed or 3))}
-    elif strategy is not None:
+    elif strategy in ("all", "any"):
         sync["strategy"] = strategy
     if group is not None:
         sync["sibling_group"] = group

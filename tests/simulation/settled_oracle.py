@@ -9,6 +9,14 @@ from tests.simulation.oracle_model import RunFailed, abandoned
 class SettledOracle(Oracle):
     """One override per settled point, and a way to stop between two timers that are due by the same alarm."""
 
+    @property
+    def status(self) -> str:
+        """Point 4: what is under way in an abandoned slot does not keep a run running."""
+        if self.run.status != "running":
+            return self.run.status
+        counted = [token for token in self.run.tokens if not abandoned(token.slot)]
+        return "running" if any(token.status in ("pending", "dispatched") for token in counted) else "waiting"
+
     def start(self, input: dict[str, Any], now: int) -> None:
         """Point 1, the other half: what was cancelled before does not start."""
         if self.run.status == "submitted":

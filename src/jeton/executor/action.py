@@ -4,8 +4,8 @@ A kind is a frozen value: its fields are what an author may write under `impleme
 what is fixed there cannot be changed by the input of a call.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -27,7 +27,7 @@ class TransientError(Exception):
 
 
 class ActionFailed(msgspec.Struct, frozen=True):
-    """An action that failed. `fatal`: the definition is at fault, so no step may pass over it, and trying again is vain."""
+    """An action that failed. `fatal`: the definition is at fault, so no step may pass over it or ask for a retry."""
 
     type: str
     message: str
@@ -61,7 +61,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     resources: Resources
 
 
-Act: TypeAlias = Callable[[ActionCall], Awaitable[Json | ActionFailed]]
+Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, Json | ActionFailed]]
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

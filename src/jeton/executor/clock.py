@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable
-from typing import Protocol, TypeVar
+from collections.abc import Coroutine, Generator
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
 Value = TypeVar("Value")
 
@@ -23,7 +24,7 @@ class Clock(Protocol):
         """Wait this long."""
         ...
 
-    async def within(self, ms: int, work: Awaitable[Value]) -> Value:
+    async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
         """What the work gives; raises TimedOut, and ends the work, if that takes longer."""
         ...
 
@@ -37,15 +38,53 @@ class LoopClock:
     async def sleep(self, ms: int) -> None:
         await asyncio.sleep(ms / 1000)
 
-    async def within(self, ms: int, work: Awaitable[Value]) -> Value:
+    async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
+        begun = _Begun(work)
+        if begun.done:
+            return begun.value
         limit = asyncio.timeout(ms / 1000)
         try:
             async with limit:
-                return await work
+                return await begun
         except TimeoutError:
             if limit.expired():
                 raise TimedOut from None
             raise
+
+
+class _Begun(Generic[Value]):
+    """Work taken as far as its first wait: setting a timer costs more than most of what never waits."""
+
+    __slots__ = ("_waiting", "_work", "done", "value")
+
+    value: Value
+
+    def __init__(self, work: Coroutine[Any, Any, Value]) -> None:
+        self._work = work
+        try:
+            self._waiting = work.send(None)
+            self.done = False
+        except StopIteration as end:
+            self.done, self.value = True, end.value
+
+    def __await__(self) -> Generator[Any, Any, Value]:
+        """What is left of the work: all that it waits for is passed on, and so is all that comes back."""
+        waiting = self._waiting
+        while True:
+            try:
+                sent = yield waiting
+            except GeneratorExit:
+                self._work.close()
+                raise
+            except BaseException as error:
+                go_on = partial(self._work.throw, error)
+            else:
+                go_on = partial(self._work.send, sent)
+            try:
+                waiting = go_on()
+            except StopIteration as end:
+                value: Value = end.value
+                return value
 
 
 class _Expired(BaseException):
@@ -73,7 +112,7 @@ class VirtualClock:
             raise _Expired(first[1])
         self._now = wakes
 
-    async def within(self, ms: int, work: Awaitable[Value]) -> Value:
+    async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
         limit = object()
         self._limits.append((self._now + ms, limit))
         try:

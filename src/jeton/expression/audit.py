@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from jeton.expression.bounds import LARGEST_VALUE, Exhausted, weigh
-from jeton.expression.macros import Bound, Collected, macro_of
+from jeton.expression.macros import Bound, Collected, macro_of, written
 from jeton.expression.operators import Wrong
-from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, children, descend
+from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, children
 from jeton.model.json import Json
 
 Audit: TypeAlias = Callable[[Json], None] | None
 
 MOST_COPIES = 64  # a result that has the data in it no more often than this need not be measured
 SETTLED = frozenset({"bool", "null", "int", "string"})  # kinds that need no look, and double is the one that does
-WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orJson", "value", "split"})
+WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orValue", "value", "split"})
 
 
 def audit_for(tree: Node) -> Audit:
@@ -25,9 +25,9 @@ def audit_for(tree: Node) -> Audit:
         return None
     if copies(tree, {}, 1) > MOST_COPIES:
         return audit_all
-    if not any(makes_numbers(node) for node in descend(tree)):
+    if not any(makes_numbers(node) for node in written(tree)):
         return None
-    return audit_all if any(isinstance(node, ListOf | MapOf | Fold) for node in descend(tree)) else audit_number
+    return audit_all if any(isinstance(node, ListOf | MapOf | Fold) for node in written(tree)) else audit_number
 
 
 def makes_numbers(node: Node) -> bool:
@@ -38,7 +38,7 @@ def makes_numbers(node: Node) -> bool:
 
 
 def copies(node: Node, known: Mapping[str, float], unknown: float) -> float:
-    """How many times the data may be in the result. Inside a loop, data from outside the loop may be there any number of times."""
+    """How many times the data may be in the result: data from outside a loop any number of times inside it."""
     if node.kind:
         return 0
     match node:

@@ -1,6 +1,7 @@
-"""How much an evaluation may do. Everything is counted, nothing is timed: the same data gives the same answer on any machine.
+"""How much an evaluation may do: counted, never timed, so that the same data gives the same answer on any machine.
 
-One unit is about the work of one node of the tree, a tenth of a microsecond. A loop is charged for all its items before it starts."""
+One unit is about the work of one node of the tree, some tenth of a microsecond. A loop is charged for all its items
+before it starts."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -11,13 +12,14 @@ from jeton.model.json import Json
 BUDGET = 1_000_000
 LARGEST_VALUE = 1_000_000  # characters of a text, items of a list, or nodes of a whole result
 CHARACTERS_PER_UNIT = 8
+DEEPEST_DATA = 200  # the library would overrun its stack some thousand levels deep
 CHEAP = 100  # a value of this length is not worth charging for
 
-Scope: TypeAlias = Mapping[str, Any]  # Json, or in a bound variable the problem its value had
+Scope: TypeAlias = Mapping[str, Any]  # plain JSON, or in a bound variable the problem that its value had
 
 
 class Exhausted(Exception):
-    """The budget is spent. Unlike a Problem, no `||` absorbs it: whether a bound is hit must not depend on what else is true."""
+    """The budget is spent. Unlike a Problem no `||` absorbs it: what was not evaluated cannot be made up for."""
 
 
 class Meter:
@@ -33,7 +35,7 @@ class Meter:
 
 
 class Frame(dict[str, Any]):
-    """The scope inside a loop or a binding: what was visible outside, the new variable, and the meter of this evaluation."""
+    """The scope inside a loop or a binding: what was visible outside, a new variable, and the evaluation's meter."""
 
     __slots__ = ("meter",)
 
@@ -61,14 +63,17 @@ def size_of(node: Node) -> int:
     return 1 + sum(size_of(part) for part in parts)
 
 
-def weigh(value: Json, most: int) -> int:
+def weigh(value: Json, most: int, depth: int = DEEPEST_DATA) -> int:
     """The number of nodes in the value, with long texts counted by length; stops soon after `most`."""
     if isinstance(value, str):
         return 1 + len(value) // CHARACTERS_PER_UNIT
+    if not isinstance(value, list | dict):
+        return 1
+    if depth == 0:
+        raise Exhausted(f"the data is nested more than {DEEPEST_DATA} levels deep")
     weight = 1
-    if isinstance(value, list | dict):
-        for item in value if isinstance(value, list) else value.values():
-            weight += weigh(item, most - weight) if isinstance(item, list | dict | str) else 1
-            if weight > most:
-                break
+    for item in value if isinstance(value, list) else value.values():
+        weight += weigh(item, most - weight, depth - 1)
+        if weight > most:
+            break
     return weight

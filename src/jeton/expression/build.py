@@ -55,7 +55,7 @@ class Builder:
         match node:
             case Ident(name):
                 is_bound = name in names and names[name].bound
-                return closures.bound_variable(name) if is_bound else closures.variable(name.removeprefix("."), node.at)
+                return closures.bound_variable(name) if is_bound else closures.variable(name, node.at)
             case Select():
                 return self.select(node, names)
             case Has(operand, field):
@@ -91,9 +91,7 @@ class Builder:
     def select(self, node: Select, names: Names) -> Run:
         keys = path_of(node)
         if keys is None or (keys[0] in names and names[keys[0]].bound):
-            return closures.select(
-                self.run(node.operand, names), node.field, shown_text(node.operand, names), node.at
-            )
+            return closures.select(self.run(node.operand, names), node.field, shown_text(node.operand, names), node.at)
         return closures.path(keys, shown(keys, names), node.at)
 
     def call(self, node: Call, names: Names) -> Run:

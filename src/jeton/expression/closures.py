@@ -5,7 +5,7 @@ They are closures because this is the engine's hot path: what can be decided onc
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from jeton.expression.bounds import Scope
+from jeton.expression.bounds import CHARACTERS_PER_UNIT, CHEAP, Scope, charge
 from jeton.expression.operators import (
     COMPARISONS,
     HIGHEST,
@@ -84,11 +84,12 @@ def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
 
 def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> Problem:
     """Why these keys lead nowhere; `shown` is what the path is called, key by key."""
-    value: Any = scope
-    for depth, key in enumerate(keys):
-        if depth and type(value) is not dict:
-            kind = kind_of(value)
-            return Wrong(f"{path_text(shown[:depth])} is {kind}, which has no field '{key}'", at)
+    if keys[0] not in scope:
+        return KeyMissing(shown[0])
+    value: Json = scope[keys[0]]
+    for depth, key in enumerate(keys[1:], start=1):
+        if type(value) is not dict:
+            return Wrong(f"{path_text(shown[:depth])} is {kind_of(value)}, which has no field '{key}'", at)
         if key not in value:
             return KeyMissing(path_text(shown[: depth + 1]))
         value = value[key]
@@ -252,6 +253,8 @@ def text_test(function: str, left: Run, right: Run, at: int) -> Run:
     def run(scope: Scope) -> bool:
         a, b = left(scope), right(scope)
         if type(a) is str and type(b) is str:
+            if len(a) > CHEAP:
+                charge(scope, len(a) // CHARACTERS_PER_UNIT)
             return test(a, b)
         raise no_overload(function, at, a, b)
 

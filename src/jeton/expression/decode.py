@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from jeton.expression.problems import Unsupported
 from jeton.expression.syntax import (
     Call,
     Entry,
@@ -30,16 +31,6 @@ POSITIONS = 4
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 TYPE_NULL, TYPE_PRIMITIVE = 2, 3
 PRIMITIVES = {1: "bool", 2: "int", 4: "double", 5: "string"}  # and two that JSON does not have: uint and bytes
-
-
-class ForeignMessage(Exception):
-    """The expression makes a protobuf message, and expressions see plain data only."""
-
-    remedy = "write a map: {'key': value}"
-
-    def __init__(self, name: str, at: int) -> None:
-        super().__init__(f"makes a {name}, which is no plain data")
-        self.at = at
 
 
 def decode(serialized: bytes) -> Node:
@@ -73,7 +64,7 @@ class Decoder:
         if 3 in message:
             return self.constant(raw(message, 3), at)
         if 4 in message:
-            return Ident(text(read(raw(message, 4)), 1), at, kind)
+            return self.ident(text(read(raw(message, 4)), 1), at, kind)
         if 5 in message:
             return self.select(read(raw(message, 5)), at, kind)
         if 6 in message:
@@ -101,6 +92,13 @@ class Decoder:
             case _:
                 return ForeignLiteral(data, at)
 
+    def ident(self, name: str, at: int, kind: str) -> Ident:
+        if name.startswith("."):  # the library has kept the dot because the plain name means something else here
+            raise Unsupported(
+                f"reads '{name}' past a variable of that name", "give the inner variable another name", at
+            )
+        return Ident(name, at, kind)
+
     def select(self, message: Message, at: int, kind: str) -> Select | Has:
         operand, field = self.node(raw(message, 1)), text(message, 2)
         return Has(operand, field, at) if number(message, 3) else Select(operand, field, at, kind)
@@ -117,7 +115,7 @@ class Decoder:
 
     def map_of(self, message: Message, at: int) -> MapOf:
         if 1 in message:
-            raise ForeignMessage(text(message, 1), at)
+            raise Unsupported(f"makes a {text(message, 1)}, which is no plain data", "write a map: {'key': value}", at)
         return MapOf(tuple(self.entry(entry) for entry in repeated(message, 2)), at)
 
     def entry(self, message: Message) -> Entry:
@@ -163,6 +161,8 @@ def fields(data: bytes) -> Iterator[tuple[int, Field]]:
 
 
 def varint(data: bytes, offset: int) -> tuple[int, int]:
+    if data[offset] < 0x80:  # as nearly all of them are
+        return data[offset], offset + 1
     value = shift = 0
     while data[offset] & 0x80:
         value |= (data[offset] & 0x7F) << shift

@@ -1,6 +1,6 @@
 """Expressions: compiled once, evaluated purely."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import final
 
@@ -9,11 +9,17 @@ import msgspec
 from jeton.expression.audit import Audit, audit_for
 from jeton.expression.bounds import Exhausted
 from jeton.expression.build import build
-from jeton.expression.decode import ForeignMessage
-from jeton.expression.island import TooComplex
-from jeton.expression.library import compile_source
+from jeton.expression.infer import Inference
+from jeton.expression.library import compile_source, parse_source
 from jeton.expression.operators import KeyMissing, Problem, Wrong
-from jeton.expression.problems import LONGEST_SOURCE, ExpressionInvalid, ExpressionProblem, position_of, problems_of
+from jeton.expression.problems import (
+    LONGEST_SOURCE,
+    ExpressionInvalid,
+    ExpressionProblem,
+    Unsupported,
+    position_of,
+    problems_of,
+)
 from jeton.expression.reads import Path, reads_of
 from jeton.expression.syntax import Node, from_json, kind_of
 from jeton.expression.values import Failed, Missing, Outcome, path_text, shorten
@@ -97,10 +103,22 @@ def compiled(source: str, variables: frozenset[str]) -> Expression:
     try:
         return Expression(source, compile_source(source, variables).tree(), variables)
     except RuntimeError as error:
-        raise ExpressionInvalid(problems_of(str(error), source, variables)) from None
-    except (ForeignMessage, TooComplex) as error:
-        problem = ExpressionProblem(str(error), error.remedy, position_of(source, error.at))
+        raise ExpressionInvalid(better(problems_of(str(error), source, variables), source, variables)) from None
+    except Unsupported as error:
+        problem = ExpressionProblem(error.problem, error.remedy, position_of(source, error.at))
         raise ExpressionInvalid((problem,)) from None
+
+
+def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset[str]) -> tuple[ExpressionProblem, ...]:
+    """The same problems; where it is one of types, in the words of our own inference, which knows a remedy."""
+    try:
+        tree = parse_source(source, variables)
+    except (RuntimeError, Unsupported):
+        return tuple(found)
+    inference = Inference(source, {})
+    inference.type_of(tree, {})
+    ours = {problem.position: problem for problem in inference.problems}
+    return tuple(each if "there is no function" in each.problem else ours.get(each.position, each) for each in found)
 
 
 def literal(value: Json) -> Expression:

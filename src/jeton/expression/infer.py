@@ -2,13 +2,13 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from jeton.expression.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
 from jeton.expression.problems import ExpressionProblem, position_of
 from jeton.expression.schemas import (
     ALL_KINDS,
     UNKNOWN,
-    RuledOut,
     Type,
     field_of,
     inlined,
@@ -36,8 +36,9 @@ from jeton.expression.syntax import (
 from jeton.expression.unparse import unparse
 from jeton.model.json import Json, Schema
 
-Types = Mapping[str, Type]
+Types: TypeAlias = Mapping[str, Type]
 
+LIST, MAP, BOOL = frozenset({"list"}), frozenset({"map"}), frozenset({"bool"})
 LAST_ERROR: Schema = {
     "type": "object",
     "properties": {
@@ -108,7 +109,7 @@ class Inference:
             case "_[_]" | "_[?_]", (operand, key):
                 return self.item(node, operand, key, local)
             case "_?_:_", (condition, then, otherwise):
-                self.expect(condition, self.type_of(condition, local), frozenset({"bool"}), "the condition before ?")
+                self.expect(condition, self.type_of(condition, local), BOOL, "the condition before ?")
                 return union([self.type_of(then, local), self.type_of(otherwise, local)])
             case "orValue", (optional, otherwise):
                 return union([self.type_of(optional, local), self.type_of(otherwise, local)])
@@ -121,15 +122,15 @@ class Inference:
 
     def item(self, node: Node, operand: Node, key: Node, local: Types) -> Type:
         of, keys = self.type_of(operand, local), kinds_of(self.type_of(key, local))
-        kinds = kinds_of(of) & {"list", "map"}
+        kinds = kinds_of(of) & (LIST | MAP)
         if not kinds:
             text = unparse(operand)
             self.report(node, f"{text} is {listed(kinds_of(of))}, which has no items to index", f"read {text} itself")
-        elif kinds == {"list"} and not keys & {"int", "double"}:
+        elif kinds == LIST and not keys & {"int", "double"}:
             self.report(node, f"a list is indexed with {listed(keys)}", "use an int, counted from 0")
-        elif kinds == {"map"} and "string" not in keys:
+        elif kinds == MAP and "string" not in keys:
             self.report(node, f"a map is indexed with {listed(keys)}", f"write string({unparse(key)})")
-        if kinds != {"list"}:
+        if kinds != LIST:
             return UNKNOWN
         return item_of(of, key.value if isinstance(key, Literal) and isinstance(key.value, int) else None)
 
@@ -149,7 +150,7 @@ class Inference:
     def function(self, node: Call, local: Types) -> Type:
         args = [self.type_of(arg, local) for arg in node.args]
         for arg, of, expected in zip(node.args, args, ARGUMENTS.get(node.function, ()), strict=False):
-            self.expect(arg, of, expected, f"what {node.function.strip('_')} takes")
+            self.expect(arg, of, expected, f"what {node.function.strip('_')} takes", node)
         if node.function == "-_":
             numbers = kinds_of(args[0]) & {"int", "double"}
             return of_kind(node.kind or (min(numbers) if len(numbers) == 1 else ""))
@@ -177,27 +178,27 @@ class Inference:
                 return self.type_of(body, {**local, variable: self.type_of(value, local)})
             case Quantified(_, variable, items, body) | Counted(variable, items, body):
                 inner = {**local, variable: self.loop_variable(items, local)}
-                self.expect(body, self.type_of(body, inner), frozenset({"bool"}), "the condition of the loop")
+                self.expect(body, self.type_of(body, inner), BOOL, "the condition of the loop")
                 return of_kind("bool")
             case Collected(variable, items, where, value):
                 inner = {**local, variable: self.loop_variable(items, local)}
                 if where is not None:
-                    self.expect(where, self.type_of(where, inner), frozenset({"bool"}), "the condition of the loop")
+                    self.expect(where, self.type_of(where, inner), BOOL, "the condition of the loop")
                 return Type({"type": "array", "items": inlined(self.type_of(value, inner))}, {})
             case None:
                 return of_kind(node.kind)
 
     def loop_variable(self, items: Node, local: Types) -> Type:
         of = self.type_of(items, local)
-        self.expect(items, of, frozenset({"list", "map"}), "what a loop goes through")
-        kinds = kinds_of(of) & {"list", "map"}
-        return item_of(of) if kinds == {"list"} else of_kind("string") if kinds == {"map"} else UNKNOWN
+        self.expect(items, of, LIST | MAP, "what a loop goes through")
+        kinds = kinds_of(of) & (LIST | MAP)
+        return item_of(of) if kinds == LIST else of_kind("string") if kinds == MAP else UNKNOWN
 
-    def expect(self, node: Node, of: Type, expected: frozenset[str], role: str) -> None:
+    def expect(self, node: Node, of: Type, expected: frozenset[str], role: str, where: Node | None = None) -> None:
         """Reports a part of which no value can be what is needed."""
         if not kinds_of(of) & expected:
             problem = f"{unparse(node)} is {listed(kinds_of(of))}, and {role} is {listed(expected)}"
-            self.report(node, problem, conversion_remedy(node, kinds_of(of), expected))
+            self.report(where or node, problem, conversion_remedy(node, kinds_of(of), expected))
 
     def report(self, node: Node, problem: str, remedy: str) -> None:
         found = ExpressionProblem(problem, remedy, position_of(self.source, node.at))
@@ -243,8 +244,8 @@ def as_double(node: Node) -> Node:
 
 
 def conversion_remedy(node: Node, kinds: frozenset[str], expected: frozenset[str]) -> str:
-    if expected == {"bool"}:
+    if expected == BOOL:
         return f"compare it with something, as in {unparse(node)} == …"
-    if "string" in expected and kinds <= {"int", "double", "bool"}:
+    if "string" in expected and len(expected) == 1 and kinds <= {"int", "double", "bool"}:
         return f"write string({unparse(node)})"
     return f"use {listed(expected)} here"

@@ -1,20 +1,22 @@
 """The parts of an expression that the library evaluates: functions we do not have, and values that JSON does not have.
 
-Such a *foreign* value, a time or a type or bytes, cannot be handed out of the library and in again. So an island is the
-smallest part of the tree around it whose own value is plain; the plain parts inside are evaluated first, and are its inputs."""
+Such a *foreign* value, a time or a type or bytes, cannot be handed out of the library and in again. So an island is
+the smallest part of the tree around it whose own value is plain. The plain parts inside it are evaluated first, and
+are its inputs."""
 
 import re
 from collections.abc import Callable, Mapping
 
 import msgspec
 
-from jeton.expression.bounds import LARGEST_VALUE, Exhausted, Frame, Scope, limit, weigh
+from jeton.expression.bounds import LARGEST_VALUE, Exhausted, Scope, charge, limit, weigh
 from jeton.expression.closures import Run
 from jeton.expression.encode import encode
 from jeton.expression.library import CelError, load_program
 from jeton.expression.macros import Bound, Collected, Counted, Quantified, macro_of
 from jeton.expression.operators import KeyMissing, Problem, Wrong
 from jeton.expression.optionals import OPENERS, plain_parts
+from jeton.expression.problems import Unsupported
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
 from jeton.model.json import Json
 
@@ -25,7 +27,7 @@ NATIVE = frozenset(
 PLAIN = NATIVE | {"split"}  # and those of `math`: they give plain values of a type the checker does not know
 CALL_COST = 60
 MOST_FOREIGN_DATA = 1_000  # for a loop in the library, which takes time and memory in the square of this
-LARGEST_FOREIGN_LOOP = 100
+LARGEST_FOREIGN_LOOP = 60
 NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?$', re.DOTALL)
 NO_VARIABLE = re.compile(r'No value with name "(.*)" found in Activation')
 NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
@@ -43,16 +45,6 @@ class Island(msgspec.Struct, frozen=True):
     serialized: bytes
     inputs: tuple[Node, ...]  # the variables @0, @1… of the island, in this order
     loops: bool
-
-
-class TooComplex(Exception):
-    """A loop over foreign values is larger than we let the library have."""
-
-    remedy = "turn them into numbers or text inside the loop, or split the expression"
-
-    def __init__(self, at: int) -> None:
-        super().__init__("loops over values that JSON does not have, such as times, in too complex a way")
-        self.at = at
 
 
 class Foreign:
@@ -76,7 +68,7 @@ class Foreign:
             case ForeignLiteral():
                 return True
             case Ident(name):
-                return names[name].foreign if name in names else name.removeprefix(".") not in self.variables
+                return names[name].foreign if name in names else name not in self.variables
             case ListOf(_, optional) if optional:
                 return True
             case MapOf(entries) if any(entry.optional or entry.key.kind not in ("", "string") for entry in entries):
@@ -114,7 +106,8 @@ def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
     nodes = inside(node, names)
     loops = any(isinstance(each, Fold) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
-        raise TooComplex(node.at)
+        problem = "loops over values that JSON does not have, such as times, in too complex a way"
+        raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
     return Island(encode(node, names), tuple(inputs), loops)
 
 
@@ -173,21 +166,19 @@ def account(island: Island, function: str, values: Mapping[str, Json], scope: Sc
     if function in GROWING:
         length = GROWING[function](*values.values())
         limit(scope, length, length)
-    if island.loops:
-        weight = sum(weigh(value, MOST_FOREIGN_DATA) for value in values.values())
-        if weight > MOST_FOREIGN_DATA:
-            raise Exhausted("loops over too much data for values that JSON does not have, such as times")
-    if type(scope) is Frame:
-        scope.meter.spend(CALL_COST + sum(weigh(value, LARGEST_VALUE) for value in values.values()))
+    weight = sum(weigh(value, LARGEST_VALUE) for value in values.values() if isinstance(value, list | dict | str))
+    if island.loops and weight > MOST_FOREIGN_DATA:
+        raise Exhausted("loops over too much data for values that JSON does not have, such as times")
+    charge(scope, CALL_COST + weight)
 
 
-def replaced_length(text: Json = "", old: Json = "", new: Json = "", _most: Json = 0) -> int:
+def replaced_length(text: Json = None, old: Json = None, new: Json = None, *_most: Json) -> int:
     if not (isinstance(text, str) and isinstance(old, str) and isinstance(new, str)):
         return 0
     return len(text) + text.count(old) * max(len(new) - len(old), 0)
 
 
-def joined_length(items: Json = (), separator: Json = "") -> int:
+def joined_length(items: Json = None, separator: Json = "") -> int:
     if not (isinstance(items, list) and isinstance(separator, str)):
         return 0
     return sum(len(item) + len(separator) for item in items if isinstance(item, str))

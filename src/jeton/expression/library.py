@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import cast
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
@@ -35,7 +36,9 @@ class Program:
         try:
             value = self._expression.eval(data=variables)
             plain = value.plain_value()
-        except (RuntimeError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        except (TypeError, SystemError):  # the one value that the library cannot turn into Python
+            raise CelError("the result is an optional: open it with orValue") from None
+        except Exception as error:  # whatever its C++ threw
             raise CelError(without_status(str(error))) from None
         # an error comes as text, so only text has to be looked at twice
         if isinstance(plain, str) and value.type() == cel.Type.ERROR:
@@ -46,6 +49,11 @@ class Program:
 def compile_source(source: str, variables: frozenset[str]) -> Program:
     """Raises RuntimeError with everything the library found wrong."""
     return Program(environment(variables).compile(source))
+
+
+def parse_source(source: str, variables: frozenset[str]) -> Node:
+    """The tree of a source that need not pass the library's type check."""
+    return Program(environment(variables).compile(source, disable_check=True)).tree()
 
 
 @lru_cache(maxsize=4096)
@@ -83,20 +91,15 @@ def to_json(value: object) -> Json:
         case float():
             return value
         case list():
-            items: list[object] = value
-            return [to_json(item) for item in items]
+            return [to_json(item) for item in cast(list[object], value)]
         case dict():
-            entries: dict[object, object] = value
-            return {key_text(key): to_json(item) for key, item in entries.items()}
+            return {key_text(key): to_json(item) for key, item in cast(dict[object, object], value).items()}
         case datetime():
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case timedelta():
             return f"{value / timedelta(seconds=1):.6f}".rstrip("0").rstrip(".") + "s"
         case _:
-            raise CelError(f"the result is {FOREIGN.get(type(value).__name__, 'a value')} which JSON does not have")
-
-
-FOREIGN = {"bytearray": "bytes,", "Type": "a type,"}
+            raise CelError("the result is bytes or a type, which JSON does not have")
 
 
 def key_text(key: object) -> str:

@@ -22,7 +22,7 @@ def items_of(value: Json, at: int) -> list[Json]:
 
 
 def quantified(decisive: bool, variable: str, items: Run, body: Run, cost: int, at: int) -> Run:
-    """`exists` if one true item decides, `all` if one false item does; like `||` and `&&`, in spite of other problems."""
+    """`exists` if one true item decides, `all` if one false item does: like `||` and `&&`, in spite of problems."""
 
     def run(scope: Scope) -> bool:
         values = items_of(items(scope), at)

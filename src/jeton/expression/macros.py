@@ -1,10 +1,11 @@
 """Which macro a fold came from. The parser expands `all`, `map` and the others before we see them."""
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import msgspec
 
-from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, Node
+from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, Node, children
 
 
 class Quantified(msgspec.Struct, frozen=True):
@@ -61,3 +62,21 @@ def macro_of(fold: Fold) -> Macro | None:
             return Counted(fold.variable, fold.range, body)
         case _:
             return None
+
+
+def written(node: Node) -> Iterator[Node]:
+    """The node and everything below it that its author wrote, without what the parser made of the macros."""
+    yield node
+    macro = macro_of(node) if isinstance(node, Fold) else None
+    for part in children(node) if macro is None else parts_of(macro):
+        yield from written(part)
+
+
+def parts_of(macro: Macro) -> tuple[Node, ...]:
+    match macro:
+        case Quantified(_, _, items, body) | Counted(_, items, body):
+            return (items, body)
+        case Collected(_, items, where, value):
+            return (items, value) if where is None else (items, where, value)
+        case Bound(_, value, body):
+            return (value, body)

@@ -1,7 +1,7 @@
 """Optionals: `state.?votes.?total.orValue(0)`.
 
-Inside these functions an optional without a value is NOTHING, and one with a value is that value. That works because they
-only ever stand below `orValue`, `value` or `hasValue`; optionals anywhere else are left to the library."""
+Inside these functions an optional without a value is NOTHING, and one with a value is that value. That works because
+they only ever stand below `orValue`, `value` or `hasValue`; optionals anywhere else are left to the library."""
 
 from collections.abc import Callable
 from enum import Enum

@@ -8,17 +8,42 @@ import msgspec
 
 LONGEST_SOURCE = 10_000
 FUNCTIONS = (
-    "bool", "bytes", "ceil", "charAt", "contains", "double", "duration", "dyn", "endsWith", "exists", "exists_one",
-    "filter", "format", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours",
-    "getMilliseconds", "getMinutes", "getMonth", "getSeconds", "has", "hasValue", "indexOf", "int", "join",
-    "lastIndexOf", "lowerAscii", "map", "matches", "math.abs", "math.ceil", "math.floor", "math.greatest",
-    "math.least", "math.round", "math.sign", "math.sqrt", "math.trunc", "orValue", "quote", "replace", "reverse",
-    "size", "split", "startsWith", "string", "substring", "timestamp", "trim", "type", "uint", "upperAscii", "all",
-)  # fmt: skip
+    *("all", "bool", "bytes", "charAt", "contains", "double", "duration", "dyn", "endsWith", "exists", "exists_one"),
+    *("filter", "format", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours"),
+    *("getMilliseconds", "getMinutes", "getMonth", "getSeconds", "has", "hasValue", "indexOf", "int", "join"),
+    *("lastIndexOf", "lowerAscii", "map", "matches", "math.abs", "math.ceil", "math.floor", "math.greatest"),
+    *("math.least", "math.round", "math.sign", "math.sqrt", "math.trunc", "optMap", "orValue", "replace", "reverse"),
+    *("size", "split", "startsWith", "string", "substring", "timestamp", "trim", "type", "upperAscii", "value"),
+)
+# what people write who come from other languages
+FOREIGN_WORDS = {
+    "and": "&&",
+    "or": "||",
+    "not": "!",
+    "is": "==",
+    "=": "==",
+    "===": "==",
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "nil": "null",
+    "undefined": "null",
+    "len": "size",
+    "length": "size",
+    "any": "exists",
+    "lower": "lowerAscii",
+    "upper": "upperAscii",
+    "str": "string",
+    "float": "double",
+    "includes": "contains",
+}
+
 ERROR = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*?)(?=\n \| |\nERROR: |$)", re.DOTALL)
-UNDECLARED = re.compile(r"undeclared reference to '(.*)' \(in container ''\)")
 STATUS = re.compile(r"^[A-Z_]+: (.*?)(?: \[[A-Z_]+\])?$", re.DOTALL)
-WORDS = {"and": "&&", "or": "||", "not": "!", "=": "==", "===": "==", "True": "true", "False": "false", "None": "null"}
+UNDECLARED = re.compile(r"undeclared reference to '(.*)' \(in container ''\)")
+OVERLOAD = re.compile(r"found no matching overload for '(.*)' applied to '\((.*)\)'")
+UNEXPECTED = re.compile(r"Syntax error: [a-z ]+(?: input| at:) '(.*?)'?(?: expecting|$)", re.DOTALL)
+TYPE_NAME = re.compile(r"variable '(.*)' declared multiple times")
 
 
 class ExpressionProblem(msgspec.Struct, frozen=True):
@@ -35,33 +60,60 @@ class ExpressionInvalid(Exception):
         self.problems = problems
 
 
+class Unsupported(Exception):
+    """The source is good CEL, but makes or does something that we leave out."""
+
+    def __init__(self, problem: str, remedy: str, at: int) -> None:
+        super().__init__(problem)
+        self.problem, self.remedy, self.at = problem, remedy, at
+
+
 def position_of(source: str, at: int) -> str:
     """The line and column of a character, both counted from 1."""
     return f"{source.count(chr(10), 0, at) + 1}:{at - source.rfind(chr(10), 0, at)}"
 
 
 def problems_of(message: str, source: str, variables: Collection[str]) -> tuple[ExpressionProblem, ...]:
-    """What the library's compile error says, one problem for each of its lines."""
-    found = tuple(dict.fromkeys(each_problem(message, source, variables)))
+    """What the library's compile error says, one problem for each of its findings."""
+    if not source.strip():
+        return (ExpressionProblem("is empty", "write an expression: an empty text is ''", "1:1"),)
+    if syntax := next((each for each in ERROR.findall(without_code(message)) if "Syntax error" in each[2]), None):
+        return (syntax_error(syntax[2], f"{syntax[0]}:{syntax[1]}"),)  # those after it are mostly due to it
+    found = dict.fromkeys(each_problem(message, source, variables))
     if found:
-        return found
+        return tuple(sorted(found, key=lambda each: [int(part) for part in each.position.split(":")]))
     status = STATUS.match(message)
     problem = status[1] if status else message
     if "recursion limit" in problem:
         return (too_deep(),)
-    return (ExpressionProblem(problem, "see the CEL language definition for what is allowed", "1:1"),)
+    if taken := TYPE_NAME.search(problem):
+        remedy = "give the item variable another name"
+        return (ExpressionProblem(f"the variable '{taken[1]}' has the name of a CEL type", remedy, "1:1"),)
+    return (ExpressionProblem(problem, "write it another way", "1:1"),)
+
+
+def without_code(message: str) -> str:
+    return message.removesuffix("[INVALID_ARGUMENT]").rstrip()
 
 
 def each_problem(message: str, source: str, variables: Collection[str]) -> Iterator[ExpressionProblem]:
-    for line, column, said in ERROR.findall(message.removesuffix("[INVALID_ARGUMENT]").rstrip()):
+    for line, column, said in ERROR.findall(without_code(message)):
         position = f"{line}:{column}"
-        undeclared = UNDECLARED.search(said)
-        if undeclared:
+        if undeclared := UNDECLARED.search(said):
             yield unknown_name(undeclared[1], position, source, variables)
-        elif "recursion" in said:
+        elif overload := OVERLOAD.search(said):
+            yield no_overload(overload[1], overload[2], position)
+        elif "max recursion depth" in said:
             yield too_deep()
         else:
-            yield ExpressionProblem(said.split(" expecting {")[0], remedy_for(source), position)
+            yield ExpressionProblem(said, REMEDIES.get(said.split(":")[0], "write it another way"), position)
+
+
+REMEDIES = {
+    "reserved identifier": 'a field that has a word of CEL for its name is read as state["name"]',
+    "invalid int literal": "write a double, or a text: ints are 64 bit",
+    "has() argument must be a field selection": "write has(state.field)",
+}
 
 
 def too_deep() -> ExpressionProblem:
@@ -72,24 +124,38 @@ def unknown_name(name: str, position: str, source: str, variables: Collection[st
     """A name nobody declared is a function if a bracket stands at its position, and a variable otherwise."""
     line, column = (int(part) for part in position.split(":"))
     lines = source.split("\n")
-    after = lines[line - 1][column - 1 :] if 0 < line <= len(lines) else ""
-    if after.startswith("("):
-        return ExpressionProblem(f"there is no function '{name}'", did_you_mean(name, FUNCTIONS), position)
+    if lines[line - 1][column - 1 :].startswith("("):
+        remedy = suggestion(name, FUNCTIONS) or "use one of the functions of CEL, with the number of arguments it takes"
+        return ExpressionProblem(f"there is no function '{name}'", remedy, position)
     root = name.split(".")[0]
-    return ExpressionProblem(f"there is no variable '{root}' here", did_you_mean(root, sorted(variables)), position)
+    remedy = suggestion(root, variables) or f"write one of {', '.join(sorted(variables))}; a text is written '{root}'"
+    return ExpressionProblem(f"there is no variable '{root}' here", remedy, position)
 
 
-def did_you_mean(name: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean '{close[0]}'?"
-    if name in WORDS:
-        return f"write {WORDS[name]}"
-    return f"write one of: {', '.join(known)}" if len(known) <= 12 else "use one of the functions of CEL"
+def suggestion(name: str, known: Collection[str]) -> str | None:
+    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    if name in FOREIGN_WORDS:
+        return f"write {FOREIGN_WORDS[name]}"
+    return f"did you mean '{close[0]}'?" if close and close[0] != name else None
 
 
-def remedy_for(source: str) -> str:
-    for word, remedy in WORDS.items():
-        if re.search(rf"(?<![\w=!<>]){re.escape(word)}(?![\w=])", source):
-            return f"write {remedy} instead of {word}"
-    return "correct it here"
+def no_overload(function: str, arguments: str, position: str) -> ExpressionProblem:
+    kinds = [kind.strip().replace("null_type", "null") for kind in arguments.split(",")]
+    if function == "_?_:_" and len(kinds) == 3:
+        problem = f"the two sides of ? : are {kinds[1]} and {kinds[2]}"
+        return ExpressionProblem(problem, "write dyn(…) around one of them, if that is meant", position)
+    remedy = "bring both sides to one type, as with double(…) or string(…)"
+    return ExpressionProblem(f"there is no {function.strip('_@')} for {' and '.join(kinds)}", remedy, position)
+
+
+def syntax_error(said: str, position: str) -> ExpressionProblem:
+    unexpected = UNEXPECTED.search(said)
+    token = unexpected[1].strip() if unexpected else said.removeprefix("Syntax error: ")
+    if token == "<EOF>":
+        return ExpressionProblem("ends too soon", "write the rest", position)
+    if token[:1] in ("'", '"'):
+        return ExpressionProblem("has a text without an end", f"close it with {token[0]}", position)
+    if token[:1] == ".":
+        return ExpressionProblem("has no field name after the dot", REMEDIES["reserved identifier"], position)
+    remedy = f"write {FOREIGN_WORDS[token]}" if token in FOREIGN_WORDS else "remove it, or write text 'in quotes'"
+    return ExpressionProblem(f"'{token}' does not belong here", remedy, position)

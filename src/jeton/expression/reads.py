@@ -12,12 +12,22 @@ def path_of(node: Node) -> Path | None:
     """The path that the node spells, if it is a variable and constant keys and nothing else."""
     match node:
         case Ident(name):
-            return (name.removeprefix("."),)
-        case Select(operand, field) | Has(operand, field) | Call("_[_]", (operand, Literal(str(field)))):
+            return (name,)
+        case Select(operand, field) | Call("_[_]", (operand, Literal(str(field)))):
             base = path_of(operand)
             return None if base is None else (*base, field)
         case _:
             return None
+
+
+def read_by(node: Node) -> Path | None:
+    """The path that the node reads, which `has(a.b)` and `a.?b` do as much as `a.b`."""
+    match node:
+        case Has(operand, field) | Select(operand, field) | Call("_[_]" | "_?._", (operand, Literal(str(field)))):
+            base = read_by(operand)
+            return None if base is None else (*base, field)
+        case _:
+            return path_of(node)
 
 
 def reads_of(node: Node, variables: Collection[str]) -> tuple[Path, ...]:
@@ -26,7 +36,7 @@ def reads_of(node: Node, variables: Collection[str]) -> tuple[Path, ...]:
 
 
 def walk(node: Node, variables: frozenset[str]) -> Iterator[Path]:
-    path = path_of(node)
+    path = read_by(node)
     if path is not None:
         if path[0] in variables:
             yield path

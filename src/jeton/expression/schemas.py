@@ -20,8 +20,17 @@ KINDS_OF_TYPE: dict[str, frozenset[str]] = {
     "array": frozenset({"list"}),
     "object": frozenset({"map"}),
 }
-TYPE_OF_KIND = {"null": "null", "bool": "boolean", "int": "integer", "double": "number", "string": "string"}
+TYPE_OF_KIND = {
+    "null": "null",
+    "bool": "boolean",
+    "int": "integer",
+    "double": "number",
+    "string": "string",
+    "list": "array",
+    "map": "object",
+}
 DEEPEST_REFERENCE = 8
+MOST_INLINED = 2_000
 
 
 class Type(msgspec.Struct, frozen=True):
@@ -29,6 +38,7 @@ class Type(msgspec.Struct, frozen=True):
 
     schema: Schema
     document: Schema
+    double: bool = False  # JSON Schema has no word for a number that is no int
 
 
 class RuledOut(msgspec.Struct, frozen=True):
@@ -63,21 +73,8 @@ def referred(reference: Json, document: Schema) -> Json:
 
 
 def of_kind(kind: str) -> Type:
-    match kind:
-        case "list":
-            return Type({"type": "array"}, {})
-        case "map":
-            return Type({"type": "object"}, {})
-        case "double":
-            # not every number: the kind is known, and const tells the checker of mappings nothing it could use
-            return DOUBLE
-        case "":
-            return UNKNOWN
-        case _:
-            return Type({"type": TYPE_OF_KIND[kind]}, {})
-
-
-DOUBLE = Type({"type": "number", "x-cel": "double"}, {})
+    """The type of all values of one of CEL's kinds; unknown if that is empty."""
+    return Type({"type": TYPE_OF_KIND[kind]}, {}, kind == "double") if kind else UNKNOWN
 
 
 def of_value(value: Json) -> Type:
@@ -89,9 +86,9 @@ def kinds_of(of: Type) -> frozenset[str]:
     schema, kinds = of.schema, ALL_KINDS
     if "const" in schema:
         return frozenset({kind_of(schema["const"])})
-    if schema == DOUBLE.schema:
+    if of.double:
         return frozenset({"double"})
-    if isinstance(values := schema.get("enum"), list):
+    if isinstance(values := schema.get("enum"), list) and values:
         kinds &= frozenset(kind_of(value) for value in values)
     names = schema.get("type", [])
     named = [names] if isinstance(names, str) else names if isinstance(names, list) else []
@@ -99,7 +96,7 @@ def kinds_of(of: Type) -> frozenset[str]:
         kinds &= frozenset().union(*(KINDS_OF_TYPE.get(str(name), ALL_KINDS) for name in named))
     for options in choices(of):
         kinds &= frozenset().union(*(kinds_of(option) for option in options))
-    return kinds
+    return kinds or ALL_KINDS  # a schema that nothing fits is somebody else's problem
 
 
 def choices(of: Type) -> list[list[Type]]:
@@ -160,31 +157,37 @@ def item_of(of: Type, index: int | None = None) -> Type:
 
 def union(types: Iterable[Type]) -> Type:
     """What is of any of these types; unknown if one of them is."""
-    schemas: list[Json] = []
-    for each in types:
-        schema = inlined(each)
-        if not schema:
-            return UNKNOWN
-        if schema not in schemas:
-            schemas.append(schema)
-    if not schemas:
+    members = list(types)
+    schemas = [inlined(each) for each in members]
+    if not schemas or {} in schemas:
         return UNKNOWN
-    only = schemas[0]
-    return Type(only, {}) if len(schemas) == 1 and isinstance(only, dict) else Type({"anyOf": schemas}, {})
+    distinct: list[Json] = []
+    for schema in schemas:
+        if schema not in distinct:
+            distinct.append(schema)
+    double = all(each.double for each in members)
+    return Type(schemas[0] if len(distinct) == 1 else {"anyOf": distinct}, {}, double)
 
 
 def inlined(of: Type) -> Schema:
-    """The schema without references, so that it can leave its document; those that nest too deeply are unknown."""
-    schema = inline(of.schema, of.document, 0)
+    """The schema without references, so that it can leave its document; where they go in circles it is unknown."""
+    schema = inline(of.schema, of.document, (), [MOST_INLINED])
     return schema if isinstance(schema, dict) else {}
 
 
-def inline(schema: Json, document: Schema, depth: int) -> Json:
+def inline(schema: Json, document: Schema, followed: tuple[Json, ...], room: list[int]) -> Json:
+    room[0] -= 1
     if isinstance(schema, list):
-        return [inline(each, document, depth) for each in schema]
+        return [inline(each, document, followed, room) for each in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        return {} if depth == DEEPEST_REFERENCE else inline(referred(schema["$ref"], document), document, depth + 1)
+        reference = schema["$ref"]
+        if reference in followed or room[0] < 0:
+            return {}
+        return inline(referred(reference, document), document, (*followed, reference), room)
     kept = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
-    return {key: value if key in ("const", "enum") else inline(value, document, depth) for key, value in kept.items()}
+    return {
+        key: value if key in ("const", "enum") else inline(value, document, followed, room)
+        for key, value in kept.items()
+    }

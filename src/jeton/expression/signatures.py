@@ -7,7 +7,8 @@ def same(*kinds: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((kind, kind, kind) for kind in kinds)
 
 
-ORDER = tuple((kind, kind, "bool") for kind in ("int", "double", "string", "bool")) + (
+ORDER = (
+    *((kind, kind, "bool") for kind in ("int", "double", "string", "bool")),
     ("int", "double", "bool"),
     ("double", "int", "bool"),
 )
@@ -24,7 +25,7 @@ PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "_<=_": ORDER,
     "_>_": ORDER,
     "_>=_": ORDER,
-    "@in": tuple((kind, "list", "bool") for kind in EVERY) + (("string", "map", "bool"),),
+    "@in": (*((kind, "list", "bool") for kind in EVERY), ("string", "map", "bool")),
 }
 
 BOOL, STRING, LIST = frozenset({"bool"}), frozenset({"string"}), frozenset({"list"})

@@ -1,7 +1,7 @@
 """The tree of a parsed expression.
 
-`at` is where the parser puts a node, as a count of characters: the operator of `a + b`, the dot of `a.b`, the bracket of
-`f(a)`. `kind` is what the checker knows the value to be, if that is one of null, bool, int, double and string."""
+`at` is where the parser puts a node, as a count of characters: the operator of `a + b`, the dot of `a.b`, the bracket
+of `f(a)`. `kind` is what the checker knows the value to be, if that is one of null, bool, int, double and string."""
 
 from collections.abc import Iterator
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Writes a tree as CEL source again: for the paths in messages, and for remedies that spell out the better expression."""
+"""Writes a tree as CEL source again: for the paths in messages, and for remedies that spell out what to write."""
 
 from jeton.expression.macros import Bound, Collected, Counted, Quantified, macro_of
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Has, Ident, ListOf, Literal, MapOf, Node, Select

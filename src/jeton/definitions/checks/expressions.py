@@ -10,9 +10,14 @@ from jeton.definitions.place import Place
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, type_of, type_problems
 
-WORDS = {"boolean": "true or false", "array": "a list", "integer": "a whole number", "number": "a number",
-         "string": "an RFC 3339 time as text"}  # fmt: skip
-WAITS = {"seconds": "number", "until": "string"}
+WORDS = {
+    "bool": "true or false",
+    "list": "a list",
+    "int": "a whole number",
+    "double": "a number",
+    "string": "an RFC 3339 time as text",
+}
+WAITS = {"seconds": "double", "until": "string"}
 
 
 def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, report: Report) -> None:
@@ -35,12 +40,12 @@ def _of_transitions(
     for index, transition in enumerate(graph.workflow.transitions):
         place = graph.source.transition(index)
         if index in compiled.conditions:
-            yield compiled.conditions[index], "boolean", types.after(transition.source), place / "condition"
+            yield compiled.conditions[index], "bool", types.after(transition.source), place / "condition"
         if index in compiled.collections:
             at = place / "foreach" / "collection"
-            yield compiled.collections[index], "array", types.at(transition.source), at
+            yield compiled.collections[index], "list", types.at(transition.source), at
         if index in compiled.counts:
-            yield compiled.counts[index], "integer", types.at(transition.source), place / "spawn_count"
+            yield compiled.counts[index], "int", types.at(transition.source), place / "spawn_count"
 
 
 def check_mapping(mapping: Mapped, types: Types, place: Place, report: Report) -> None:

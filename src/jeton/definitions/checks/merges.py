@@ -1,14 +1,13 @@
 """Whether what a merge makes fits the schema of where it goes."""
 
 from jeton.definitions.checks.graph import Graph
-from jeton.definitions.checks.schemas import RuledOut, below, excludes
+from jeton.definitions.checks.schemas import WORDS, RuledOut, below, excludes
 from jeton.definitions.place import Place
 from jeton.definitions.report import Report
 from jeton.model.json import Schema
 from jeton.model.workflow import Merge
 
-MAKES = {"append": "array", "collect": "array", "merge_object": "object", "keyed_by_branch": "object"}
-WORDS = {"array": "a list", "object": "an object"}
+MAKES = {"append": "list", "collect": "list", "merge_object": "map", "keyed_by_branch": "map"}
 
 
 def check_merges(graph: Graph, report: Report) -> None:

@@ -46,7 +46,7 @@ def _check_condition(step: Step, seen: Types, place: Place, report: Report) -> N
         at = place / "condition" / "if"
         test = compile_one(step.condition.test, CONTEXT, at, report)
         if test is not None:
-            check_gives(test, "boolean", seen, at, report)
+            check_gives(test, "bool", seen, at, report)
 
 
 def _check_input(step: Step, given: Mapped, action: Action, seen: Types, place: Place, report: Report) -> None:
@@ -81,7 +81,7 @@ def _check_action(action: Action, seen: Types, place: Place, report: Report) -> 
     if action.kind == "assert" and isinstance(action.implementation.get("that"), str):
         that = compile_one(action.implementation["that"], CONTEXT, implementation / "that", report)
         if that is not None:
-            check_gives(that, "boolean", seen, implementation / "that", report)
+            check_gives(that, "bool", seen, implementation / "that", report)
     if action.idempotency is not None:
         at = place / "idempotency" / "key"
         key = compile_one(action.idempotency.key, CONTEXT, at, report)

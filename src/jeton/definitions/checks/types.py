@@ -5,22 +5,13 @@ from collections.abc import Mapping
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.graph import Graph
+from jeton.definitions.checks.schemas import items
 from jeton.expression import Expression, type_of
 from jeton.model.json import JsonObject, Schema
 from jeton.model.task import Action, Task
 from jeton.model.workflow import AgentTarget, GateTarget, Node, Target, TaskTarget, WaitTarget, Workflow, WorkflowTarget
 
 UNKNOWN: Schema = {}
-LAST_ERROR: Schema = {
-    "type": "object",
-    "properties": {
-        "node": {"type": "string"},
-        "type": {"type": "string"},
-        "message": {"type": "string"},
-        "attempts": {"type": "integer"},
-    },
-}
-
 Types = Mapping[str, Schema]
 
 
@@ -85,8 +76,7 @@ class WorkflowTypes:
             collection = self._compiled.collections.get(index)
             if collection is not None:
                 given = type_of(collection, self.at(self._graph.transition(index).source))
-                items = given.get("items")
-                self._items[index] = items if isinstance(items, dict) else UNKNOWN
+                self._items[index] = items(given)
         return self._items[index]
 
 
@@ -110,16 +100,9 @@ def context_types(workflow: Workflow) -> dict[str, Schema]:
     returned = workflow.output_schema if workflow.output_mapping is None else None
     return {
         "input": workflow.input_schema or UNKNOWN,
-        "state": with_last_error(workflow.state_schema) if workflow.state_schema else UNKNOWN,
+        "state": workflow.state_schema or UNKNOWN,
         "output": returned or UNKNOWN,
     }
-
-
-def with_last_error(schema: Schema) -> Schema:
-    """The state's schema with the one key that is exempt from it."""
-    properties = schema.get("properties")
-    known: JsonObject = properties if isinstance(properties, dict) else {}
-    return {**schema, "properties": {**known, "_last_error": LAST_ERROR}}
 
 
 def mapped_type(mapping: Mapping[str, Expression], types: Types) -> Schema:

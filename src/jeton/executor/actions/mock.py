@@ -1,4 +1,4 @@
-"""`mock`: an answer for tests and drafts. What looks like chance is derived from the call, so that it can be repeated."""
+"""`mock`: an answer for tests and drafts. What looks like chance is derived from the call, so it can be repeated."""
 
 from collections.abc import Iterator
 from random import Random
@@ -41,7 +41,9 @@ class Mock(Kind, frozen=True):
         if self.output is not UNSET and self.schema is not None:
             yield Flaw("", "has both 'output' and 'schema', and makes its result from one", "remove one of the two")
         if isinstance(self.delay_ms, Range) and not 0 <= self.delay_ms.min <= self.delay_ms.max:
-            yield Flaw("delay_ms", "needs a min of 0 or more, and a max that is not below it", "write {min: 1, max: 50}")
+            yield Flaw(
+                "delay_ms", "needs a min of 0 or more, and a max that is not below it", "write {min: 1, max: 50}"
+            )
         if isinstance(self.delay_ms, int) and self.delay_ms < 0:
             yield Flaw("delay_ms", "is negative", "write 0 or more")
 

@@ -1,0 +1,1 @@
+"""What jeton costs, measured: beside the machine's own ceiling, in one run, because machines are noisy."""

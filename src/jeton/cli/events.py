@@ -1,0 +1,53 @@
+"""`jeton events RUN`: what happened, in order."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from jeton.cli.options import json_option, store_option
+from jeton.cli.say import answering, printable, say, say_json, say_json_line, short_json
+
+if TYPE_CHECKING:
+    from jeton.model.json import JsonObject
+
+ENVELOPE = ("seq", "at", "run_id", "type", "entry")
+
+
+@click.command("events")
+@click.argument("run")
+@click.option("--follow", is_flag=True, help="Stay for those to come, until the run has ended.")
+@click.option("--after", default=-1, metavar="SEQ", help="Only those behind this sequence number.")
+@click.option("--trace", is_flag=True, help="Also what was decided, as decision.… events outside the sequence.")
+@store_option
+@json_option
+def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json: bool) -> None:
+    """List a run's events.
+
+    With --json: one object {events: […]}, or with --follow one event to a line.
+    """
+    from jeton.engine.engine import open
+
+    found: "list[JsonObject]" = []
+
+    async def read() -> None:
+        async with open(store, owner=False) as engine:
+            async for event in engine.events(run, after, follow=follow, trace=trace):
+                if not as_json:
+                    say(event_line(event))
+                elif follow:
+                    say_json_line(event)
+                else:
+                    found.append(event)
+
+    with answering(as_json):
+        asyncio.run(read())
+        if as_json and not follow:
+            say_json({"events": found})
+
+
+def event_line(event: "JsonObject") -> str:
+    """An event for people: when, what, and the rest of it."""
+    seq = str(event.get("seq", ""))
+    fields = [f"{key}={short_json(value)}" for key, value in event.items() if key not in ENVELOPE]
+    return f"{seq:>5}  {str(event['at'])[11:23]}  {printable(str(event['type'])):<18} {'  '.join(fields)}".rstrip()

@@ -1,0 +1,45 @@
+"""`jeton show RUN`: one run's record."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from jeton.cli.options import json_option, store_option
+from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
+
+if TYPE_CHECKING:
+    from jeton.engine.record import RunRecord
+
+
+@click.command("show")
+@click.argument("run")
+@store_option
+@json_option
+def command(run: str, store: str, as_json: bool) -> None:
+    """Show how a run stands."""
+    from jeton.engine.engine import open
+    from jeton.engine.plain import plain
+
+    async def shown() -> "RunRecord":
+        async with open(store, owner=False) as engine:
+            return await engine.get(run)
+
+    with answering(as_json):
+        record = asyncio.run(shown())
+        if as_json:
+            say_json(plain(record))
+        else:
+            say_record(record)
+
+
+def say_record(record: "RunRecord") -> None:
+    """The fields that say something, one to a line."""
+    from jeton.engine.plain import plain
+
+    for name, value in plain(record).items():
+        if value in (None, [], False):
+            continue
+        shown = styled_status(record.status) if name == "status" else value
+        text = shown if isinstance(shown, str) else short_json(shown)
+        say(f"{name:>16}  {text if name == 'status' else printable(text)}")

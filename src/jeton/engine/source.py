@@ -1,0 +1,43 @@
+"""What may be deployed: files, plain data, workflows built in Python, and lists of these."""
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from jeton.definitions import Loaded, library_from, load_library
+from jeton.engine.bundle import joined
+from jeton.model.failure import Problem
+from jeton.model.workflow import Library
+
+
+@runtime_checkable
+class Built(Protocol):
+    """A workflow made in Python: `jeton.Workflow`, or anything that can say what it means as plain data."""
+
+    @property
+    def name(self) -> str: ...
+
+    def definition(self) -> Mapping[str, object]:
+        """A library file's content with this workflow in it."""
+        ...
+
+
+One: TypeAlias = str | PathLike[str] | Mapping[str, object] | Built
+Source: TypeAlias = One | Iterable[One]
+
+
+def load_source(source: Source, known: Library) -> Loaded:
+    """All of it as one library. Later parts may refer to earlier ones, and files to each other."""
+    parts = [source] if isinstance(source, str | PathLike | Mapping | Built) else list(source)
+    paths = [part for part in parts if isinstance(part, str | PathLike)]
+    library, problems = Library(), tuple[Problem, ...]()
+    if paths:
+        loaded = load_library(paths, known)
+        library, problems = loaded.library, loaded.problems
+    for part in parts:
+        if isinstance(part, str | PathLike):
+            continue
+        data = part.definition() if isinstance(part, Built) else part
+        loaded = library_from(data, joined(known, library))
+        library, problems = joined(library, loaded.library), problems + loaded.problems
+    return Loaded(library, problems)

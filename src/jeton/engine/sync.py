@@ -1,0 +1,159 @@
+"""The engine without `await`, for scripts: the same methods, carried out on an event loop in a thread of its own."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import TypeVar
+
+from jeton.engine.engine import GRACE_S, CancelAnswer, Context, Deployment, Engine, Run, open
+from jeton.engine.explain.views import Explanation
+from jeton.engine.record import RunRecord
+from jeton.engine.source import Built, Source
+from jeton.engine.tokens import TokenView
+from jeton.hosts.sqlite import Durability
+from jeton.model.ids import RunId
+from jeton.model.json import JsonObject
+from jeton.model.run import RunStatus
+
+_Value = TypeVar("_Value")
+
+
+@contextmanager
+def open_sync(
+    store: str | PathLike[str],
+    *,
+    durability: Durability = "full",
+    owner: bool = True,
+    recover: bool = True,
+    grace_s: float = GRACE_S,
+) -> Iterator["SyncEngine"]:
+    """As `open`, for code that is not async. Runs go on in the background between calls."""
+    with _Loop() as loop:
+        opening = open(store, durability=durability, owner=owner, recover=recover, grace_s=grace_s)
+        engine = loop.wait(opening.__aenter__())
+        try:
+            yield SyncEngine(engine, loop)
+        finally:
+            loop.wait(opening.__aexit__(None, None, None))
+
+
+class _Loop:
+    """An event loop in a thread."""
+
+    def __enter__(self) -> "_Loop":
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="jeton", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+    def wait(self, work: Coroutine[object, object, _Value]) -> _Value:
+        """Have it done there, and wait for it here."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:  # an interrupt must not leave the work behind
+            future.cancel()
+            raise
+
+    def each(self, items: AsyncGenerator[_Value, None]) -> Iterator[_Value]:
+        """The items, one by one, as they come."""
+        try:
+            while True:
+                yield self.wait(items.asend(None))
+        except StopAsyncIteration:
+            return
+        finally:
+            self.wait(items.aclose())
+
+
+class SyncEngine:
+    """All runs of one store. Each method does what the `Engine`'s of the same name does."""
+
+    def __init__(self, engine: Engine, loop: _Loop) -> None:
+        self._engine = engine
+        self._loop = loop
+
+    def deploy(self, source: Source) -> Deployment:
+        return self._loop.wait(self._engine.deploy(source))
+
+    def start(
+        self, workflow: str | Built, input: object = None, *, key: str | None = None, trace: bool = False
+    ) -> "SyncRun":
+        run = self._loop.wait(self._engine.start(workflow, input, key=key, trace=trace))
+        return SyncRun(run, self._loop)
+
+    def run(self, run: str) -> "SyncRun":
+        return SyncRun(self._engine.run(run), self._loop)
+
+    def get(self, run: str) -> RunRecord:
+        return self._loop.wait(self._engine.get(run))
+
+    def list(
+        self,
+        *,
+        workflow: str | None = None,
+        status: RunStatus | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> tuple[RunRecord, ...]:
+        return self._loop.wait(self._engine.list(workflow=workflow, status=status, after=after, limit=limit))
+
+    def cancel(self, run: str, reason: str = "") -> CancelAnswer:
+        return self._loop.wait(self._engine.cancel(run, reason))
+
+    def ended(self, run: str, timeout: float | None = None) -> RunRecord:
+        return self._loop.wait(self._engine.ended(run, timeout))
+
+    def events(
+        self, run: str, after: int = -1, *, follow: bool = False, trace: bool = False
+    ) -> Iterator[JsonObject]:
+        return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
+
+    def tokens(self, run: str) -> tuple[TokenView, ...]:
+        return self._loop.wait(self._engine.tokens(run))
+
+    def context(self, run: str) -> Context:
+        return self._loop.wait(self._engine.context(run))
+
+    def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
+        return self._loop.wait(self._engine.explain(run, token=token, transition=transition))
+
+    def idle(self) -> None:
+        self._loop.wait(self._engine.idle())
+
+    @property
+    def needs_app(self) -> dict[RunId, str]:
+        return self._engine.needs_app
+
+
+class SyncRun:
+    """One run. Each method does what the `Run`'s of the same name does."""
+
+    def __init__(self, run: Run, loop: _Loop) -> None:
+        self._run = run
+        self._loop = loop
+        self.id = run.id
+
+    def result(self, timeout: float | None = None) -> RunRecord:
+        return self._loop.wait(self._run.result(timeout))
+
+    def record(self) -> RunRecord:
+        return self._loop.wait(self._run.record())
+
+    def events(self, after: int = -1, *, follow: bool = True) -> Iterator[JsonObject]:
+        return self._loop.each(self._run.events(after, follow=follow))
+
+    def cancel(self, reason: str = "") -> CancelAnswer:
+        return self._loop.wait(self._run.cancel(reason))
+
+    def __repr__(self) -> str:
+        return f"SyncRun({self.id!r})"

@@ -1,0 +1,37 @@
+"""Runs one task and knows nothing of the graph."""
+
+from jeton.executor.action import ActionCall, ActionFailed, Flaw, Kind, Resources, TransientError
+from jeton.executor.actions import check_implementation, register_kind
+from jeton.executor.call import Call, TaskCall, current_call
+from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
+from jeton.executor.compile_task import ReadyTask, compile_task
+from jeton.executor.executor import Executor
+from jeton.executor.python_action import ActionFunction, action, action_functions
+from jeton.executor.run_task import run_task
+from jeton.executor.threads import Threads
+
+__all__ = [
+    "ActionCall",
+    "ActionFailed",
+    "ActionFunction",
+    "Call",
+    "Clock",
+    "Executor",
+    "Flaw",
+    "Kind",
+    "LoopClock",
+    "ReadyTask",
+    "Resources",
+    "TaskCall",
+    "Threads",
+    "TimedOut",
+    "TransientError",
+    "VirtualClock",
+    "action",
+    "action_functions",
+    "check_implementation",
+    "compile_task",
+    "current_call",
+    "register_kind",
+    "run_task",
+]

@@ -1,0 +1,48 @@
+"""The kinds of action: one file each. A plugin adds one by the entry point group `jeton.kinds`, by its name."""
+
+from importlib.metadata import entry_points
+
+import msgspec
+
+from jeton.executor.action import Flaw, Kind
+from jeton.executor.actions.assertion import Assert
+from jeton.executor.actions.context import Context
+from jeton.executor.actions.mock import Mock
+from jeton.executor.actions.python import Python
+from jeton.model.json import JsonObject
+from jeton.model.task import Action
+
+ENTRY_POINTS = "jeton.kinds"
+
+_kinds: dict[str, type[Kind]] = {"assert": Assert, "context": Context, "mock": Mock, "python": Python}
+
+
+def register_kind(name: str, kind: type[Kind]) -> None:
+    """Make a kind known. The last one registered counts, so that a test can put another in the place of one."""
+    _kinds[name] = kind
+
+
+def kind_named(name: str) -> type[Kind] | None:
+    """The kind of that name, from a plugin if need be."""
+    if name not in _kinds:
+        for entry_point in entry_points(group=ENTRY_POINTS, name=name):
+            _kinds[name] = entry_point.load()
+    return _kinds.get(name)
+
+
+def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | Flaw:
+    """The implementation, read; or what about its shape is wrong."""
+    try:
+        return msgspec.convert(implementation, kind)
+    except msgspec.ValidationError as error:
+        problem, _, path = str(error).partition(" - at `$")
+        return Flaw(path.rstrip("`").lstrip("."), problem, "see the kind's page for what it takes")
+
+
+def check_implementation(action: Action) -> tuple[Flaw, ...]:
+    """Everything wrong with an action's implementation, for loading: nothing is run, and nothing imported."""
+    kind = kind_named(action.kind)
+    if kind is None:
+        return (Flaw("kind", f"there is no action kind '{action.kind}'", f"use one of: {', '.join(sorted(_kinds))}"),)
+    found = read_kind(kind, action.implementation)
+    return (found,) if isinstance(found, Flaw) else tuple(found.flaws())

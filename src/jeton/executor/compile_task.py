@@ -1,0 +1,152 @@
+"""A task made ready to run, once: actions looked up, expressions and schemas compiled."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.actions import kind_named, read_kind
+from jeton.executor.functions import FunctionMissing
+from jeton.executor.mapping import CONTEXT, Mapped, compiled, compiled_mapping
+from jeton.executor.schema import Validator, validator_of
+from jeton.expression import Expression
+from jeton.model.json import Json
+from jeton.model.task import Action, Execution, Outcome, RetryPolicy, Step, Task
+from jeton.model.workflow import Library
+
+ONCE = RetryPolicy()
+LANES: tuple[Lane, ...] = ("instant", "loop", "thread")
+
+
+class ReadyAction(msgspec.Struct, frozen=True):
+    """An action that can be called."""
+
+    act: Act
+    lane: Lane
+    policy: RetryPolicy
+    timeout_ms: int | None
+    input_validator: Validator | None
+    output_validator: Validator | None
+
+
+class ReadyStep(msgspec.Struct, frozen=True):
+    """A step whose expressions are compiled."""
+
+    ref: str
+    action: ReadyAction
+    on_failure: str
+    condition: Expression | None
+    then: Outcome
+    otherwise: Outcome
+    input_mapping: Mapped | None
+    output_mapping: Mapped | None
+
+
+class ReadyTask(msgspec.Struct, frozen=True):
+    """A task that can be run. Its lane is that of its most demanding step."""
+
+    steps: tuple[ReadyStep, ...]
+    timeout_ms: int
+    lane: Lane
+    input_validator: Validator | None
+    output_validator: Validator | None
+
+
+def compile_task(task: Task, library: Library) -> ReadyTask:
+    """Compile a checked task. Actions given by name are taken from the library."""
+    steps = tuple(_step(index, step, library) for index, step in enumerate(task.steps))
+    return ReadyTask(
+        steps=steps,
+        timeout_ms=task.timeout_ms,
+        lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
+        input_validator=validator_of(task.input_schema),
+        output_validator=validator_of(task.output_schema),
+    )
+
+
+def failing_task(failure: str, message: str) -> ReadyTask:
+    """A task that cannot be made ready fails when it is run."""
+    step = ReadyStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
+    return ReadyTask((step,), 0, "instant", None, None)
+
+
+def missing_function(task: Task, library: Library) -> str | None:
+    """Which function of the task this process cannot find."""
+    for action in _actions(task, library):
+        kind = kind_named(action.kind)
+        found = None if kind is None else read_kind(kind, action.implementation)
+        missing = found.missing() if isinstance(found, Kind) else None
+        if missing is not None:
+            return missing
+    return None
+
+
+def named_action(name: str, library: Library) -> Action | None:
+    """An action of a bundle, where `name@3` and `name` are the same: a bundle holds one version of each."""
+    return library.actions.get(name) or library.actions.get(name.partition("@")[0])
+
+
+def _actions(task: Task, library: Library) -> Iterator[Action]:
+    for step in task.steps:
+        action = named_action(step.action, library) if isinstance(step.action, str) else step.action
+        if action is not None:
+            yield action
+
+
+def _step(index: int, step: Step, library: Library) -> ReadyStep:
+    condition = step.condition
+    return ReadyStep(
+        ref=step.ref or str(index),
+        action=_action(step.action, library),
+        on_failure=step.on_failure,
+        condition=None if condition is None else compiled(condition.test, CONTEXT),
+        then="continue" if condition is None else condition.then,
+        otherwise="skip" if condition is None else condition.otherwise,
+        input_mapping=None if step.input_mapping is None else compiled_mapping(step.input_mapping, CONTEXT),
+        output_mapping=None
+        if step.output_mapping is None
+        else compiled_mapping(step.output_mapping, (*CONTEXT, "result")),
+    )
+
+
+def _action(reference: str | Action, library: Library) -> ReadyAction:
+    action = named_action(reference, library) if isinstance(reference, str) else reference
+    if action is None:
+        return _failing("unknown_action", f"there is no action called '{reference}'")
+    kind = kind_named(action.kind)
+    if kind is None:
+        return _failing("unknown_kind", f"this version knows no action of the kind '{action.kind}'")
+    found = read_kind(kind, action.implementation)
+    if isinstance(found, Flaw):
+        return _failing("bad_implementation", f"{action.kind}: {found.path} {found.problem}")
+    if action.isolation == "process":
+        return _failing("unsupported_isolation", "this version cannot run an action in a process of its own")
+    try:
+        return _ready(action, found)
+    except FunctionMissing as missing:
+        return _failing("function_missing", f"there is no function {missing}")
+
+
+def _ready(action: Action, kind: Kind) -> ReadyAction:
+    execution = action.execution or Execution()
+    policy = execution.retry_policy or ONCE
+    waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
+    lane = kind.lane()
+    return ReadyAction(
+        act=kind.prepare(),
+        lane="loop" if waits and lane == "instant" else lane,
+        policy=policy,
+        timeout_ms=execution.timeout_ms,
+        input_validator=validator_of(action.input_schema),
+        output_validator=validator_of(action.output_schema),
+    )
+
+
+def _failing(failure: str, message: str) -> ReadyAction:
+    """An action that cannot be made ready fails when its step is reached, not before."""
+    failed = ActionFailed(failure, message, fatal=True)
+
+    async def act(call: ActionCall) -> Json | ActionFailed:
+        return failed
+
+    return ReadyAction(act, "instant", ONCE, None, None, None)

@@ -1,0 +1,197 @@
+"""Runs tasks: many at a time, fairly between runs, each answered once."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import TypeAlias
+
+from jeton.executor.action import Resources, failed_by
+from jeton.executor.call import TaskCall
+from jeton.executor.clock import Clock, LoopClock
+from jeton.executor.compile_task import ReadyTask, failing_task
+from jeton.executor.lane import Lane
+from jeton.executor.ready_tasks import ReadyTasks
+from jeton.executor.run_task import Answer, run_task
+from jeton.executor.threads import DEFAULT_THREADS, Threads
+from jeton.model.effect import StartTask, StopTask
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import RunId, TokenId
+from jeton.model.task import Task
+from jeton.model.workflow import Library
+
+DEFAULT_TASKS = 256  # whoever waits on the loop costs memory and little else
+SLICE_S = 0.005  # how long tasks that never wait may keep the loop to themselves
+STOPPING_S = 1.0  # how long a cancelled task may take to clean up before it is left behind
+
+Attempt: TypeAlias = tuple[RunId, TokenId, int]
+
+
+class _Job:
+    """One attempt in our hands, from `start` to its answer or its stop."""
+
+    __slots__ = ("attempt", "call", "finished", "lane", "ready", "running", "started", "stopped")
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        call: TaskCall,
+        ready: ReadyTask,
+        lane: "Lane[_Job]",
+        started: Callable[[], None],
+        finished: Callable[[Answer], None],
+    ) -> None:
+        self.attempt = attempt
+        self.call = call
+        self.ready = ready
+        self.lane = lane
+        self.started = started
+        self.finished = finished
+        self.running: asyncio.Task[None] | None = None
+        self.stopped = False
+
+
+class Executor:
+    """Fulfils `jeton.actor.ports.Workers`. Lives on one event loop; every method is called there.
+
+    A task whose steps never wait is driven by hand, without an asyncio task; any other gets one of its own, because
+    code on the loop may ask which task it is in.
+    """
+
+    def __init__(self, tasks: int = DEFAULT_TASKS, threads: int = DEFAULT_THREADS, clock: Clock | None = None) -> None:
+        self._resources = Resources(clock or LoopClock(), Threads(threads))
+        self._ready = ReadyTasks()
+        self._jobs: dict[Attempt, _Job] = {}
+        # in the order they are served: what never waits comes last, because there is no end to how much of it begins
+        self._lanes: dict[str, Lane[_Job]] = {"thread": Lane(threads), "loop": Lane(tasks), "instant": Lane(1)}
+        self._awake = False
+        self._closed = False
+
+    def missing(self, task: Task, bundle: Library) -> str | None:
+        """Which function of the task cannot be found here, if any."""
+        return self._ready.missing(task, bundle)
+
+    def start(
+        self,
+        run: RunId,
+        effect: StartTask,
+        task: Task,
+        bundle: Library,
+        started: Callable[[], None],
+        finished: Callable[[Answer], None],
+    ) -> None:
+        """Run one attempt, unless we have it already. Nothing is called back before this returns."""
+        attempt = (run, effect.token, effect.attempt)
+        if self._closed or attempt in self._jobs:
+            return
+        call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input)
+        try:
+            ready = self._ready.get(task, bundle)
+        except Exception as error:  # a definition nobody checked; its task fails, and the host goes on
+            ready = failing_task("definition_invalid", str(error))
+        lane = self._lanes[ready.lane]
+        job = self._jobs[attempt] = _Job(attempt, call, ready, lane, started, finished)
+        lane.put(run, job)
+        self._wake()
+
+    def stop(self, run: RunId, effect: StopTask) -> None:
+        """End the attempt if it is still going. A thread cannot be ended: it is given up, and its result dropped."""
+        job = self._jobs.pop((run, effect.token, effect.attempt), None)
+        if job is not None:
+            self._stop(job)
+
+    async def close(self, grace_s: float) -> None:
+        """Let what runs finish within the grace time, and stop the rest. What has not begun is not begun any more."""
+        self._closed = True
+        for lane in self._lanes.values():
+            lane.clear()
+        running = [job.running for job in self._jobs.values() if job.running is not None]
+        if running:
+            await asyncio.wait(running, timeout=grace_s)
+        jobs, self._jobs = self._jobs, {}
+        for job in jobs.values():
+            self._stop(job)
+        unfinished = [task for task in running if not task.done()]
+        if unfinished:
+            await asyncio.wait(unfinished, timeout=STOPPING_S)
+        self._resources.threads.close()
+
+    def _wake(self) -> None:
+        if not self._awake:
+            self._awake = True
+            asyncio.get_running_loop().call_soon(self._hand_out)
+
+    def _hand_out(self) -> None:
+        """Begin what has a place. What never waits has its turn in slices, so that the loop stays responsive."""
+        self._awake = False
+        until = time.perf_counter() + SLICE_S
+        for lane in self._lanes.values():
+            while (job := lane.take()) is not None:
+                if job.stopped:
+                    lane.leave()
+                else:
+                    self._begin(job)
+                if time.perf_counter() > until:
+                    self._wake()
+                    return
+
+    def _begin(self, job: _Job) -> None:
+        _tell(job.started)
+        if job.stopped:
+            job.lane.leave()
+        elif job.ready.lane != "instant":
+            job.running = asyncio.get_running_loop().create_task(self._work(job))
+        elif not _driven(self._work(job)):
+            self._finish(job, TaskFailed("broken_kind", "an action that says it never waits has waited"))
+
+    async def _work(self, job: _Job) -> None:
+        try:
+            answer = await run_task(job.call, job.ready, self._resources)
+        except GeneratorExit:
+            raise
+        except asyncio.CancelledError:
+            # somebody who is not us ends everything on this loop: no answer, and the attempt will be found again
+            if not job.stopped:
+                self._forget(job)
+            return
+        except BaseException as error:  # nothing a task raises may end the loop, or leave its token without an answer
+            failed = failed_by(error)
+            answer = TaskFailed(failed.type, failed.message, transient=failed.transient)
+        self._finish(job, answer)
+
+    def _finish(self, job: _Job, answer: Answer) -> None:
+        if not job.stopped:
+            self._forget(job)
+            _tell(lambda: job.finished(answer))
+
+    def _forget(self, job: _Job) -> None:
+        job.stopped = True
+        del self._jobs[job.attempt]
+        job.lane.leave()
+        self._wake()
+
+    def _stop(self, job: _Job) -> None:
+        """Its place is free at once, even if it takes its time to end, or never does."""
+        job.stopped = True
+        if job.running is not None:
+            job.lane.leave()
+            self._wake()
+            job.running.cancel()
+
+
+def _driven(work: Coroutine[object, None, None]) -> bool:
+    """Run to its end what never suspends; False, and given up, if it does."""
+    try:
+        work.send(None)
+    except StopIteration:
+        return True
+    work.close()
+    return False
+
+
+def _tell(callback: Callable[[], None]) -> None:
+    """The host's callbacks may fail; the executor goes on."""
+    try:
+        callback()
+    except Exception as error:
+        context = {"message": "a host failed to take what a task told it", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(context)

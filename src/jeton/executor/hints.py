@@ -1,0 +1,177 @@
+"""Types written in Python into JSON Schema, JSON into arguments of those types, and results back into JSON.
+
+msgspec knows dataclasses, TypedDicts, its own Structs and the plain types. Pydantic models are recognised by what they
+can do, so that pydantic is never imported here: whoever has such a model has imported it.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol, TypeGuard, Union, cast, get_type_hints, is_typeddict
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.model.failure import DefinitionError, Problem
+from jeton.model.json import Json, JsonObject, Schema
+
+DEFS = "#/$defs/{name}"
+PLAIN_DATA = "a dataclass, TypedDict, msgspec Struct, pydantic model or plain type"
+
+
+class BadArguments(Exception):
+    """The input does not fit the function's parameters."""
+
+
+class PydanticModel(Protocol):
+    """What we use of a pydantic model."""
+
+    @classmethod
+    def model_json_schema(cls, *, ref_template: str = ...) -> dict[str, Any]: ...
+    @classmethod
+    def model_validate(cls, obj: object) -> object: ...
+    def model_dump(self, *, mode: str = ...) -> object: ...
+
+
+def is_pydantic(hint: object) -> TypeGuard[type[PydanticModel]]:
+    """Whether it is a pydantic model class, without importing pydantic."""
+    return isinstance(hint, type) and hasattr(hint, "model_json_schema") and hasattr(hint, "model_validate")
+
+
+def schema_of(hint: object) -> Schema:
+    """The JSON Schema of a type; a TypeError says which part of it has none."""
+    if is_pydantic(hint):
+        return _whole(hint.model_json_schema(ref_template=DEFS.replace("name", "model")), {})
+    (schema,), components = msgspec.json.schema_components([hint], schema_hook=_schema_hook, ref_template=DEFS)
+    return _whole(schema, components)
+
+
+def plain(value: object) -> Json:
+    """The value as JSON would have it, sharing nothing with what the function keeps."""
+    return cast("Json", _decode(_encode(value)))
+
+
+class Signature:
+    """The parameters and the result of a function, by its hints. Without a hint, anything goes."""
+
+    def __init__(self, function: Callable[..., object], name: str) -> None:
+        hints = _hints_of(function, name)
+        fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+        self._open = False
+        for parameter in inspect.signature(function).parameters.values():
+            hint = hints.get(parameter.name, Any)
+            match parameter.kind:
+                case inspect.Parameter.POSITIONAL_ONLY:
+                    problem = f"the parameter '{parameter.name}' is positional only, and input is given by name"
+                    raise _unfit(name, problem, "remove the '/' from the parameters")
+                case inspect.Parameter.VAR_POSITIONAL:
+                    continue
+                case inspect.Parameter.VAR_KEYWORD:
+                    self._open = True
+                case _ if parameter.default is inspect.Parameter.empty:
+                    fields.append((parameter.name, hint))
+                case _:
+                    # the default is the function's own business: it is used when nothing is given
+                    fields.append((parameter.name, Union[hint, UnsetType], UNSET))  # noqa: UP007 - hint is a value
+        self._struct = msgspec.defstruct(name, fields, kw_only=True)
+        self._names = frozenset(field[0] for field in fields)
+        self._result = hints.get("return", Any)
+        self._name = name
+
+    def input_schema(self) -> Schema:
+        """What the function takes."""
+        return self._schema(self._struct, "its parameters")
+
+    def output_schema(self) -> Schema | None:
+        """What it gives; nothing if its hints do not say."""
+        return None if self._result is Any else self._schema(self._result, "its result") or None
+
+    def arguments(self, given: Json) -> dict[str, object]:
+        """The input as arguments of the right types. Nothing is shared with it: a function may change what it gets."""
+        if not isinstance(given, dict):
+            raise BadArguments(f"{self._name} takes an object with its parameters as keys")
+        own = cast("JsonObject", msgspec.to_builtins(given))
+        try:
+            values = msgspec.convert(own, self._struct, dec_hook=_dec_hook)
+        except (msgspec.ValidationError, ValueError) as error:
+            raise BadArguments(f"{self._name}: {error}") from None
+        arguments: dict[str, object] = {
+            name: value for name in self._names if (value := getattr(values, name)) is not UNSET
+        }
+        if self._open:
+            arguments.update((key, value) for key, value in own.items() if key not in self._names)
+        return arguments
+
+    def _schema(self, hint: object, what: str) -> Schema:
+        try:
+            return schema_of(hint)
+        except TypeError as error:
+            raise _unfit(self._name, f"{what} have no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
+
+
+def is_typed(hint: object) -> bool:
+    """Whether it is a type with fields, as opposed to a schema already written."""
+    return is_pydantic(hint) or is_typeddict(hint) or isinstance(hint, type)
+
+
+def _hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError as error:
+        problem = f"its hints cannot be read: {error}"
+        raise _unfit(name, problem, "define the types at the top of the module, and import them at run time") from None
+
+
+def _unfit(name: str, problem: str, remedy: str) -> DefinitionError:
+    return DefinitionError((Problem("error", "bad_function", "", 0, f"actions.{name}", problem, remedy),))
+
+
+def _schema_hook(hint: type) -> dict[str, Any]:
+    if is_pydantic(hint):
+        return hint.model_json_schema(ref_template=DEFS.replace("name", "model"))
+    raise NotImplementedError
+
+
+def _dec_hook(hint: type, value: object) -> object:
+    if is_pydantic(hint):
+        return hint.model_validate(value)
+    raise NotImplementedError(f"no JSON becomes a {hint.__name__}; use {PLAIN_DATA}")
+
+
+def _enc_hook(value: object) -> object:
+    if is_pydantic(type(value)):
+        return cast("PydanticModel", value).model_dump(mode="json")
+    raise NotImplementedError(f"a {type(value).__name__} is no JSON; give back {PLAIN_DATA}")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_enc_hook).encode
+_decode = msgspec.json.Decoder().decode
+
+
+def _whole(schema: dict[str, Any], components: dict[str, Any]) -> Schema:
+    """One schema with the parts it refers to beside it, and itself not behind a reference."""
+    parts: dict[str, Json] = {}
+    found = _hoisted(schema, parts)
+    parts.update((name, _hoisted(part, parts)) for name, part in components.items())
+    if isinstance(found, dict) and set(found) == {"$ref"}:
+        name = str(found["$ref"]).removeprefix("#/$defs/")
+        found = parts[name]
+        if f'"#/$defs/{name}"' not in _encode([found, parts]).decode():
+            del parts[name]
+    top = cast("JsonObject", found)
+    own = {key: value for key, value in top.items() if key != "title"}
+    return {**own, "$defs": parts} if parts else own
+
+
+def _hoisted(schema: object, parts: dict[str, Json]) -> Json:
+    """The schema without parts of its own, which go to the top: a reference counts from there."""
+    match schema:
+        case dict():
+            given = cast("dict[str, object]", schema)
+            inner = given.get("$defs")
+            if isinstance(inner, dict):
+                parts.update((name, _hoisted(part, parts)) for name, part in cast("dict[str, object]", inner).items())
+            return {key: _hoisted(value, parts) for key, value in given.items() if key != "$defs"}
+        case list() | tuple():
+            return [_hoisted(item, parts) for item in cast("list[object]", schema)]
+        case _:
+            return cast("Json", schema)

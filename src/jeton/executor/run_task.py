@@ -1,0 +1,120 @@
+"""Steps in order, and what a failing step does to the rest.
+
+The whole task lives in memory: its `state` and `output` are gone when it ends, and only the output gets out.
+"""
+
+from typing import Literal, TypeAlias
+
+from jeton.executor.action import ActionFailed, Resources
+from jeton.executor.call import TaskCall
+from jeton.executor.clock import TimedOut
+from jeton.executor.compile_task import ReadyStep, ReadyTask
+from jeton.executor.mapping import Mapped, expression_problem, holds, mapped
+from jeton.executor.run_action import run_action
+from jeton.expression import Failed, Missing
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json, JsonObject
+from jeton.model.paths import written
+
+Answer: TypeAlias = Json | TaskFailed
+
+
+async def run_task(call: TaskCall, task: ReadyTask, resources: Resources) -> Answer:
+    """The task's output, or why it has none. Suspends only where an action or a delay does."""
+    context = _Context(call.input)
+    if task.lane == "instant":
+        return await _run_steps(call, task, context, resources)
+    try:
+        return await resources.clock.within(task.timeout_ms, _run_steps(call, task, context, resources))
+    except TimedOut:
+        return TaskFailed("timed_out", f"the task took longer than {task.timeout_ms} ms", context.step)
+
+
+class _Context:
+    """What the steps of one attempt share."""
+
+    __slots__ = ("input", "output", "state", "step")
+
+    def __init__(self, given: Json) -> None:
+        self.input = given
+        self.state: JsonObject = {}
+        self.output: JsonObject = {}
+        self.step: str | None = None
+
+    def scope(self) -> JsonObject:
+        return {"input": self.input, "state": self.state, "output": self.output}
+
+    def record(self, step: str, failed: ActionFailed) -> None:
+        """A failure that the task goes on after."""
+        before = self.state.get("_errors")
+        error: JsonObject = {"step": step, "type": failed.type, "message": failed.message}
+        self.state = {**self.state, "_errors": [*(before if isinstance(before, list) else []), error]}
+
+
+async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resources: Resources) -> Answer:
+    flaw = None if task.input_validator is None else task.input_validator.flaw(call.input, "input")
+    if flaw is not None:
+        return TaskFailed("input_invalid", flaw)
+    for step in task.steps:
+        context.step = step.ref
+        wanted = _outcome(step, context)
+        if wanted == "skip":
+            continue
+        if wanted == "succeed":
+            break
+        failed = await _run_step(call, step, context, resources) if wanted == "continue" else wanted
+        if failed is None:
+            continue
+        if failed.fatal or step.on_failure != "continue":
+            retry = step.on_failure == "retry" and not failed.fatal
+            return TaskFailed(failed.type, failed.message, step.ref, failed.transient, retry)
+        context.record(step.ref, failed)
+    flaw = None if task.output_validator is None else task.output_validator.flaw(context.output, "output")
+    return context.output if flaw is None else TaskFailed("output_invalid", flaw, retry=True)
+
+
+def _outcome(step: ReadyStep, context: _Context) -> Literal["continue", "skip", "succeed"] | ActionFailed:
+    """Whether the step runs. The outcome `fail` fails the step, so that its `on_failure` has a say."""
+    if step.condition is None:
+        return "continue"
+    answer = holds(step.condition, context.scope())
+    if isinstance(answer, Failed):
+        return _expression_error("condition.if", answer)
+    outcome = step.then if answer else step.otherwise
+    if outcome == "fail":
+        return ActionFailed("condition_failed", f"{step.condition.source} is {str(answer).lower()}")
+    return outcome
+
+
+async def _run_step(call: TaskCall, step: ReadyStep, context: _Context, resources: Resources) -> ActionFailed | None:
+    given = context.input if step.input_mapping is None else mapped(step.input_mapping, context.scope())
+    if isinstance(given, Failed):
+        return _expression_error("input_mapping", given)
+    result = await run_action(step.action, given, context.state, context.output, call, step.ref, resources)
+    if isinstance(result, ActionFailed):
+        return result
+    if step.output_mapping is None:
+        context.output = written(context.output, [], result)
+        return None
+    return _write(step.output_mapping, context, result)
+
+
+def _write(mapping: Mapped, context: _Context, result: Json) -> ActionFailed | None:
+    """All values are worked out before the first is written."""
+    scope = {**context.scope(), "result": result}
+    values: list[tuple[list[str], Json]] = []
+    for keys, expression in mapping:
+        value = expression.evaluate(scope)
+        if isinstance(value, Failed):
+            return _expression_error("output_mapping", value)
+        values.append((keys, None if isinstance(value, Missing) else value))
+    for (section, *keys), value in values:
+        if section == "state":
+            context.state = written(context.state, keys, value)
+        else:
+            context.output = written(context.output, keys, value)
+    return None
+
+
+def _expression_error(where: str, failed: Failed) -> ActionFailed:
+    return ActionFailed("expression_error", expression_problem(where, failed), fatal=True)

@@ -1,0 +1,5 @@
+"""The embedded host: asyncio and one SQLite file."""
+
+from jeton.hosts.sqlite.host import SqliteHost, wall_ms
+
+__all__ = ["SqliteHost", "wall_ms"]

@@ -1,0 +1,57 @@
+"""One run in memory: its state, what waits for it, and what it has in work."""
+
+from asyncio import Future
+from typing import TypeAlias
+
+from jeton.actor.run_actor import LiveRun
+from jeton.hosts.sqlite.chain import first_hash
+from jeton.hosts.sqlite.store import StoredRun
+from jeton.model.ids import TokenId
+from jeton.model.message import Message, TaskStarted
+from jeton.model.workflow import Library
+from jeton.planning.program import Program
+
+Attempt: TypeAlias = tuple[TokenId, int]
+KeyRow: TypeAlias = tuple[str, str, str, bytes]
+"""Workflow, key, run, and the hash of the input."""
+
+
+class Actor:
+    """It takes a batch, and no other until that one is durable. Only the event loop touches it."""
+
+    __slots__ = (
+        "answering",
+        "askers",
+        "began",
+        "bundle",
+        "hash",
+        "key",
+        "live",
+        "out",
+        "parts",
+        "program",
+        "queued",
+        "ringing",
+        "run",
+        "waiting",
+        "wake",
+        "writing",
+    )
+
+    def __init__(self, live: LiveRun, program: Program, bundle: Library, before: StoredRun | None) -> None:
+        self.run = live.state.head.run
+        self.live = live
+        self.program = program
+        self.bundle = bundle
+        self.hash = first_hash(self.run) if before is None else before.hash
+        self.parts: dict[str, int] = {} if before is None else before.parts
+        self.wake = None if before is None else before.wake
+        self.waiting: list[Message] = []
+        self.began: list[TaskStarted] = []  # they ride on the next batch, and cause none
+        self.askers: list[tuple[Message, Future[None]]] = []  # told when the message is durable
+        self.answering: list[int] = []  # the inbox rows among what waits
+        self.out: set[Attempt] = set()  # with a worker of this process
+        self.key: KeyRow | None = None  # to be stored with its first commit
+        self.queued = False
+        self.ringing = False
+        self.writing = False

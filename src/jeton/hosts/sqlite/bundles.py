@@ -1,0 +1,71 @@
+"""Definitions as a store keeps them: a bundle per version, numbered by what it does, and compiled once."""
+
+import hashlib
+
+import apsw
+import msgspec
+
+from jeton.definitions.version import definition_hash
+from jeton.hosts.sqlite.store import Store
+from jeton.model.failure import Refused
+from jeton.model.workflow import Library
+from jeton.planning.program import Program, compile_program
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_decode = msgspec.json.Decoder(Library).decode
+
+
+class Bundles:
+    """Every version anybody asked for, decoded and compiled."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._libraries: dict[tuple[str, int], Library] = {}
+        self._programs: dict[tuple[str, int], Program] = {}
+
+    def find(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
+        """The bundle of a version; without one, of the version deployed last."""
+        if version is not None and (name, version) in self._libraries:
+            return self._libraries[name, version], version
+        found = self._store.bundle(name, version)
+        if found is None:
+            return None
+        body, number = found
+        return self._libraries.setdefault((name, number), _decode(body)), number
+
+    def program(self, name: str, version: int) -> tuple[Program, Library]:
+        """What planning needs, and what the executor needs."""
+        found = self.find(name, version)
+        if found is None:
+            problem = f"version {version} of workflow '{name}' is not in this store"
+            raise Refused("unknown_workflow", problem, "deploy it first")
+        if (name, version) not in self._programs:
+            self._programs[name, version] = compile_program(found[0].workflows[name], found[0])
+        return self._programs[name, version], found[0]
+
+
+def bundle_hash(bundle: Library) -> str:
+    """The same for bundles that do the same, however they are described."""
+    parts = {
+        section: {name: definition_hash(definition) for name, definition in definitions.items()}
+        for section, definitions in (
+            ("workflows", bundle.workflows),
+            ("tasks", bundle.tasks),
+            ("actions", bundle.actions),
+        )
+    }
+    return hashlib.sha256(_encode({**parts, "settings": bundle.settings})).hexdigest()
+
+
+def put_bundle(db: apsw.Connection, name: str, bundle: Library) -> int:
+    """Its version number: the one it has, or the next. Either way new runs get it from now on."""
+    found: str = bundle_hash(bundle)
+    latest: int = db.execute("select coalesce(max(deployed), 0) from definitions where name = ?", (name,)).get
+    known: int | None = db.execute("select version from definitions where name = ? and hash = ?", (name, found)).get
+    if known is not None:
+        db.execute("update definitions set deployed = ? where name = ? and version = ?", (latest + 1, name, known))
+        return known
+    version: int = db.execute("select coalesce(max(version), 0) + 1 from definitions where name = ?", (name,)).get
+    insert = "insert into definitions(name, version, hash, bundle, deployed) values(?, ?, ?, ?, ?)"
+    db.execute(insert, (name, version, found, _encode(bundle), latest + 1))
+    return version

@@ -1,0 +1,126 @@
+"""What a store still owes its runs: messages of other processes, and tasks that nobody works on.
+
+This is no one-time act on opening. It looks at what is stored and at what is in work, and hands in what is missing, now
+and again; looking twice changes nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+import apsw
+import msgspec
+
+from jeton.hosts.sqlite.actor import Actor
+from jeton.hosts.sqlite.runs import Runs
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.writer import Writer
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.message import AlarmRang, ContinueRun, Message, TaskLost
+from jeton.model.run import Dispatched, Executing, Pending
+
+EVERY_S = 10.0
+AT_ONCE = 100
+
+_log = logging.getLogger("jeton.store")
+_message = msgspec.json.Decoder(Message)
+
+
+class Recovery:
+    """One per owner."""
+
+    def __init__(
+        self,
+        store: Store,
+        runs: Runs,
+        writer: Writer,
+        clock: Callable[[], int],
+        breath: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._store = store
+        self._runs = runs
+        self._writer = writer
+        self._clock = clock
+        self._breath = breath
+        self._read = 0  # inbox rows up to this are in some run's hands
+
+    async def keep(self) -> None:
+        """Look after everything, for ever."""
+        while True:
+            try:
+                await self.take_inbox()
+                await self.ask_after_tasks()
+            except Exception:
+                _log.exception("what is stored is looked after again in a moment")
+            await asyncio.sleep(EVERY_S)
+
+    async def take_inbox(self) -> None:
+        """Hand in what other processes left; their rows go in the commits that answer them."""
+        while rows := self._store.inbox(self._read, AT_ONCE):
+            for number, run, body in rows:
+                self._read = max(self._read, number)
+                try:
+                    message = _message.decode(body)
+                    actor = self._runs.find(run)
+                except (msgspec.DecodeError, Refused) as problem:
+                    _log.error("message %s to run %s cannot be handed in: %s", number, run, problem)
+                    continue
+                if actor is None:
+                    _log.error("message %s is to run %s, which nobody started", number, run)
+                    continue
+                actor.answering.append(number)
+                self._runs.tell(actor, message)
+            await self._breath()
+
+    async def ask_after_tasks(self) -> None:
+        """A run that is busy, and not in memory, has tasks that no worker has: they are lost, and given out again.
+
+        The core counts such deliveries, so a task that kills its worker does not do so for ever."""
+        after = RunId("")
+        while runs := self._store.busy(after, AT_ONCE):
+            for run in runs:
+                if run not in self._runs.actors:
+                    self._ask_after(run)
+            after = runs[-1]
+            await self._breath()
+
+    def _ask_after(self, run: RunId) -> None:
+        try:
+            actor = self._runs.find(run)
+        except Refused:
+            return
+        if actor is None or actor.live.state.head.ended:
+            return
+        for message in self._owed(actor):
+            self._runs.tell(actor, message)
+
+    def _owed(self, actor: Actor) -> list[Message]:
+        now, owed = self._clock(), list[Message]()
+        lacking: str | None = None
+        pending = False
+        for token in actor.live.state.tokens.values():
+            match token.phase:
+                case Dispatched() | Executing():
+                    missing = self._runs.missing(actor, token.node)
+                    lacking = lacking or missing
+                    if missing is None:
+                        owed.append(TaskLost(now, token.id, token.attempt))
+                case Pending():
+                    pending = True
+                case _:
+                    pass
+        if lacking is None:
+            self._runs.needs_app.pop(actor.run, None)
+        else:
+            self._runs.needs_app[actor.run] = lacking
+        if pending:
+            owed.append(ContinueRun(now))
+        if actor.wake is not None and actor.wake <= now:
+            owed.append(AlarmRang(now))
+        return owed
+
+
+def leave_message(db: apsw.Connection, run: RunId, message: Message) -> None:
+    """For a process that does not own the store: one short transaction."""
+    db.execute("insert into inbox(run, body) values(?, ?)", (run, msgspec.json.encode(message)))

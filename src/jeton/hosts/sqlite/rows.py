@@ -1,0 +1,139 @@
+"""What a commit puts into the tables, as rows made ready on the event loop; and the statements that take many at once."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import apsw
+
+from jeton.actor.ports import Stored
+from jeton.actor.run_actor import Commit, LiveRun
+from jeton.actor.sections import Sections
+from jeton.apply.draft import Touched
+from jeton.hosts.sqlite.actor import Actor
+from jeton.hosts.sqlite.failpoints import hit
+from jeton.model.ids import RunId
+
+PART_BYTES = 1_000_000
+
+SectionRow: TypeAlias = tuple[str, str, int, bytes]
+GoneRow: TypeAlias = tuple[str, str, int]
+
+_JOURNAL = "insert into journal(run, number, hash, body) values(?, ?, ?, ?)"
+_SECTIONS = "insert or replace into sections(run, name, part, body) values(?, ?, ?, ?)"
+_GONE = "delete from sections where run = ? and name = ? and part >= ?"
+_RUNS = """
+insert into runs(run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head)
+values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict(run) do update set
+    status = excluded.status, paused = excluded.paused, started_at = excluded.started_at, ended_at = excluded.ended_at,
+    wake = excluded.wake, busy = excluded.busy, entries = excluded.entries, hash = excluded.hash, head = excluded.head
+"""
+_KEYS = "insert into start_keys(workflow, key, run, input_hash) values(?, ?, ?, ?)"
+_ANSWERED = "delete from inbox where id = ?"
+_WAKE = "update runs set wake = ?, busy = ? where run = ?"
+
+
+class Write:
+    """One commit of one run on its way to the disk, with everybody who waits for it."""
+
+    __slots__ = ("actor", "answered", "askers", "commit", "gone", "hash", "key", "sections", "stored")
+
+    def __init__(self, actor: Actor, commit: Commit, stored: Stored | None) -> None:
+        self.actor = actor
+        self.commit = commit
+        self.stored = stored  # None: nothing changed but the alarm, or only messages of other processes were answered
+        self.hash = actor.hash
+        self.askers, actor.askers = actor.askers, []
+        self.answered, actor.answering = actor.answering, []
+        self.key, actor.key = actor.key, None
+        self.sections: list[SectionRow] = []
+        self.gone: list[GoneRow] = []
+        if stored is not None:
+            self._divide(actor.run, stored.sections, actor.parts)
+
+    @property
+    def live(self) -> LiveRun:
+        return self.actor.live
+
+    @property
+    def touched(self) -> Touched:
+        return self.commit.touched
+
+    def _divide(self, run: RunId, sections: Sections, parts: dict[str, int]) -> None:
+        """`parts` remembers which sections lie in several rows, so that the others cost no second look."""
+        for name, body in sections.items():
+            if name == "head":
+                continue  # it lies in the run's row
+            if body is None:
+                parts.pop(name, None)
+                self.gone.append((run, name, 0))
+            elif len(body) <= PART_BYTES and name not in parts:
+                self.sections.append((run, name, 0, body))
+            else:
+                count = -(-len(body) // PART_BYTES)
+                pieces = (body[part * PART_BYTES : (part + 1) * PART_BYTES] for part in range(count))
+                self.sections += [(run, name, part, piece) for part, piece in enumerate(pieces)]
+                if count < parts.get(name, 1):
+                    self.gone.append((run, name, count))
+                parts[name] = count
+
+    def entry(self) -> tuple[apsw.SQLiteValue, ...]:
+        """The journal's row."""
+        assert self.stored is not None
+        return self.actor.run, self.stored.number, self.hash, self.stored.entry
+
+    def row(self) -> tuple[apsw.SQLiteValue, ...]:
+        """The run's row."""
+        assert self.stored is not None
+        row, head = self.stored.row, self.live.state.head
+        return (
+            row.run,
+            row.workflow,
+            row.version,
+            row.status,
+            row.paused,
+            row.submitted_at,
+            row.started_at,
+            row.ended_at,
+            row.wake,
+            head.busy > 0 and not head.ended,
+            row.entries,
+            self.hash,
+            self.stored.sections["head"],
+        )
+
+
+class Mirror(Protocol):
+    """Further tables that follow the runs, in the same transaction."""
+
+    def write(self, db: apsw.Connection, writes: Sequence[Write]) -> None:
+        """Called by the writer, on its thread. No run is in `writes` twice, and none of them moves meanwhile."""
+        ...
+
+
+def put(db: apsw.Connection, writes: Sequence[Write]) -> None:
+    """Everything the commits say, table by table. The caller has begun a transaction."""
+    changed = [write for write in writes if write.stored is not None]
+    if changed:
+        db.executemany(_JOURNAL, [write.entry() for write in changed])
+        hit("between_statements")
+        db.executemany(_SECTIONS, [row for write in changed for row in write.sections])
+        gone = [row for write in changed for row in write.gone]
+        if gone:
+            db.executemany(_GONE, gone)
+        hit("between_statements")
+        db.executemany(_RUNS, [write.row() for write in changed])
+    keys = [write.key for write in writes if write.key is not None]
+    if keys:
+        db.executemany(_KEYS, keys)
+    answered = [(number,) for write in writes for number in write.answered]
+    if answered:
+        db.executemany(_ANSWERED, answered)
+    alarms = [_alarm(write) for write in writes if write.stored is None]
+    if alarms:
+        db.executemany(_WAKE, alarms)
+
+
+def _alarm(write: Write) -> tuple[apsw.SQLiteValue, ...]:
+    head = write.live.state.head
+    return write.commit.wake, head.busy > 0 and not head.ended, head.run

@@ -1,0 +1,313 @@
+"""The runs under way in this process, and the road of each batch: take what waits, advance, write, and only then let out.
+
+A run is here while something of it is in work or on its way to the disk. It takes its next batch when the last one is
+durable: whatever arrives in the meantime is one batch, and what the writer reads of a run does not move under it.
+"""
+
+import logging
+from asyncio import AbstractEventLoop, Future
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+from jeton.actor.ports import RunRow, Workers, stored
+from jeton.actor.run_actor import Commit, LiveRun, advance
+from jeton.actor.sections import load_run
+from jeton.hosts.sqlite.actor import Actor, KeyRow
+from jeton.hosts.sqlite.bundles import Bundles
+from jeton.hosts.sqlite.chain import next_hash
+from jeton.hosts.sqlite.failpoints import hit
+from jeton.hosts.sqlite.rows import Write
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.writer import Job, Writer
+from jeton.model.effect import StartTask, StopTask
+from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.message import ContinueRun, Message, StartRun, TaskFinished, TaskStarted
+from jeton.model.run import Head, RunState
+from jeton.model.task import Task
+
+RUNS_PER_TURN = 50
+
+_log = logging.getLogger("jeton.store")
+_encode = msgspec.json.Encoder().encode
+
+
+class Runs:
+    """All runs in memory. Everything here happens on the event loop."""
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        store: Store,
+        bundles: Bundles,
+        workers: Workers | None,
+        clock: Callable[[], int],
+        committed: Callable[[RunRow], None],
+        wants_alarm: Callable[[RunId, int], None],
+    ) -> None:
+        self.actors: dict[RunId, Actor] = {}
+        self.needs_app: dict[RunId, str] = {}
+        self.damaged: dict[RunId, str] = {}
+        self.stopping = False
+        self._loop = loop
+        self._store = store
+        self._bundles = bundles
+        self._workers = workers
+        self._clock = clock
+        self._tell_committed = committed
+        self._tell_wake = wants_alarm
+        self._ready: deque[Actor] = deque()
+        self._turning = False
+        self._found: set[tuple[str, int, str]] = set()  # nodes whose tasks can be run here
+        self._writer: Writer | None = None
+        self._on_quiet: list[Future[None]] = []
+
+    def write_to(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def quiet(self) -> "Future[None]":
+        """Done when no run is in memory any more."""
+        answer: Future[None] = self._loop.create_future()
+        if self.actors:
+            self._on_quiet.append(answer)
+        else:
+            answer.set_result(None)
+        return answer
+
+    def fail(self, refused: Refused) -> None:
+        """Nothing that is not durable ever was: forget every run, and tell all who wait."""
+        waiting = [answer for actor in self.actors.values() for _, answer in actor.askers] + self._on_quiet
+        self.actors.clear()
+        self._ready.clear()
+        self._on_quiet = []
+        for answer in waiting:
+            if not answer.done():
+                answer.set_exception(refused)
+
+    # coming in
+
+    def begin(self, run: RunId, workflow: str, version: int, input: Json, key: KeyRow | None) -> "Future[None]":
+        """A new run. The future is done when it is durable."""
+        program, bundle = self._bundles.program(workflow, version)
+        actor = Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
+        actor.key = key
+        self.actors[run] = actor
+        return self.ask(actor, StartRun(self._clock(), input))
+
+    def find(self, run: RunId) -> Actor | None:
+        """The run, from memory or from the store; None if nobody started it."""
+        actor = self.actors.get(run)
+        if actor is not None:
+            return actor
+        if run in self.damaged:
+            raise _damaged(run, self.damaged[run])
+        before = self._store.load(run)
+        if before is None:
+            return None
+        try:
+            live = load_run(before.sections)
+            program, bundle = self._bundles.program(live.state.head.workflow, live.state.head.version)
+        except Exception as problem:  # one run that cannot be read is no reason to stop the others
+            self.damaged[run] = f"{type(problem).__name__}: {problem}"
+            _log.error("run %s cannot be taken up: %s", run, self.damaged[run])
+            raise _damaged(run, self.damaged[run]) from problem
+        return Actor(live, program, bundle, before)
+
+    def tell(self, actor: Actor, message: Message) -> None:
+        """Have the run take a message with its next batch."""
+        actor.waiting.append(message)
+        self.actors[actor.run] = actor
+        if not actor.queued and not actor.writing:
+            self._queue(actor)
+
+    def ask(self, actor: Actor, message: Message) -> "Future[None]":
+        """The same; the future is done when the batch is durable."""
+        answer: Future[None] = self._loop.create_future()
+        actor.askers.append((message, answer))
+        self.tell(actor, message)
+        return answer
+
+    def _queue(self, actor: Actor) -> None:
+        actor.queued = True
+        self._ready.append(actor)
+        if not self._turning:
+            self._turning = True
+            self._loop.call_soon(self._turn)
+
+    # the road of a batch
+
+    def _turn(self) -> None:
+        """Advance a stretch of those that have something to do; then others on the loop have theirs."""
+        self._turning = False
+        writes: list[Write | Job] = []
+        for _ in range(min(len(self._ready), RUNS_PER_TURN)):
+            actor = self._ready.popleft()
+            write = self._advance(actor)
+            if write is not None:
+                writes.append(write)
+        if self._ready and not self._turning:
+            self._turning = True
+            self._loop.call_soon(self._turn)
+        if writes and self._writer is not None:
+            self._writer.put(writes)
+
+    def _advance(self, actor: Actor) -> Write | None:
+        actor.queued = actor.ringing = False
+        batch = [*actor.began, *actor.waiting]
+        actor.began, actor.waiting = [], []
+        commit = advance(actor.program, actor.live, batch)
+        try:
+            entry = stored(actor.live, commit)
+        except Exception as problem:  # something in it is no JSON: the message is at fault, and not the run
+            self._take_back(actor, batch, problem)
+            return None
+        if entry is None and not actor.answering and commit.wake == actor.wake:
+            askers, actor.askers = actor.askers, []
+            self._settle(actor, commit, askers)
+            return None
+        if entry is not None:
+            actor.hash = next_hash(actor.hash, entry.entry)
+        actor.writing = True
+        return Write(actor, commit, entry)
+
+    def written(self, writes: list[Write], jobs: list[Job]) -> None:
+        """After the commit: only now does anything leave."""
+        hit("before_effects")
+        for write in writes:
+            write.actor.writing = False
+            if write.stored is not None:
+                self._tell_committed(write.stored.row)
+            self._settle(write.actor, write.commit, write.askers)
+        for job in jobs:
+            job.tell()
+
+    def _settle(self, actor: Actor, commit: Commit, askers: list[tuple[Message, "Future[None]"]]) -> None:
+        for effect in commit.effects:
+            match effect:
+                case StartTask():
+                    self._start_task(actor, effect)
+                case StopTask():
+                    self._stop_task(actor, effect)
+        for _, answer in askers:
+            if not answer.done():
+                answer.set_result(None)
+        actor.wake = commit.wake
+        if commit.wake is not None:
+            self._tell_wake(actor.run, commit.wake)
+        if commit.again:
+            actor.waiting.append(ContinueRun(self._clock()))
+        if commit.ended:
+            self.needs_app.pop(actor.run, None)
+        if actor.waiting:
+            self._queue(actor)
+        elif commit.ended or not actor.out:
+            self._drop(actor)
+
+    def _take_back(self, actor: Actor, batch: list[Message], problem: Exception) -> None:
+        """The state has moved and cannot be stored: go back to what is, and leave out what was no JSON."""
+        before, head = self._store.load(actor.run), actor.live.state.head
+        if before is None:
+            actor.live = LiveRun(RunState(Head(actor.run, head.workflow, head.version)))
+        else:
+            actor.live = load_run(before.sections)
+        kept = [mended for message in batch if (mended := _mended(message)) is not None]
+        refused = Refused("bad_value", f"a value cannot be stored: {problem}", "send plain JSON")
+        askers, actor.askers = actor.askers, []
+        if kept == batch:
+            self.damaged[actor.run] = f"{type(problem).__name__}: {problem}"
+            _log.error("run %s made a state that cannot be stored: %s", actor.run, problem)
+            kept = []
+        for message, answer in askers:
+            if message in kept:
+                actor.askers.append((message, answer))
+            elif not answer.done():
+                answer.set_exception(refused)
+        actor.waiting[:0] = kept
+        if actor.waiting:
+            self._queue(actor)
+        else:
+            self._drop(actor)
+
+    def _drop(self, actor: Actor) -> None:
+        del self.actors[actor.run]
+        if not self.actors:
+            for answer in self._on_quiet:
+                answer.set_result(None)
+            self._on_quiet.clear()
+
+    # tasks
+
+    def missing(self, actor: Actor, node: str) -> str | None:
+        """Which function the node's task needs and nobody here has."""
+        head = actor.live.state.head
+        place = (head.workflow, head.version, node)
+        if place in self._found:
+            return None
+        if self._workers is None:
+            return "no tasks are run here"
+        missing = self._workers.missing(_task(actor, node), actor.bundle)
+        if missing is None:
+            self._found.add(place)
+        return missing
+
+    def _start_task(self, actor: Actor, effect: StartTask) -> None:
+        """Unless a worker has this very attempt already; while the host closes, it is left for the next owner."""
+        attempt = (effect.token, effect.attempt)
+        if attempt in actor.out or self.stopping:
+            return
+        missing = self.missing(actor, effect.node)
+        if missing is not None or self._workers is None:
+            self.needs_app[actor.run] = missing or ""
+            return
+
+        def started() -> None:
+            if attempt in actor.out:
+                actor.began.append(TaskStarted(self._clock(), *attempt))
+
+        def finished(answer: Json | TaskFailed) -> None:
+            if attempt not in actor.out:
+                return  # it was stopped, or has been told before
+            actor.out.discard(attempt)
+            if isinstance(answer, TaskFailed):
+                self.tell(actor, TaskFinished(self._clock(), *attempt, failure=answer))
+            else:
+                self.tell(actor, TaskFinished(self._clock(), *attempt, answer))
+
+        actor.out.add(attempt)
+        try:
+            self._workers.start(actor.run, effect, _task(actor, effect.node), actor.bundle, started, finished)
+        except Exception as problem:
+            _log.exception("a task of run %s could not be started", actor.run)
+            finished(TaskFailed("executor_error", f"{type(problem).__name__}: {problem}", transient=True))
+
+    def _stop_task(self, actor: Actor, effect: StopTask) -> None:
+        attempt = (effect.token, effect.attempt)
+        if attempt in actor.out and self._workers is not None:
+            actor.out.discard(attempt)
+            self._workers.stop(actor.run, effect)
+
+
+def _task(actor: Actor, node: str) -> Task:
+    task = actor.program.places[node].task
+    if task is None:
+        raise BrokenInvariant("a task was asked for at a node without one", node=node)
+    return task
+
+
+def _mended(message: Message) -> Message | None:
+    """The message as it is if it can be stored; a result that cannot is a failure of its task, the rest is refused."""
+    try:
+        _encode(message)
+    except Exception as problem:
+        if isinstance(message, TaskFinished):
+            failure = TaskFailed("bad_result", f"the task's result is no JSON: {problem}")
+            return TaskFinished(message.at, message.token, message.attempt, failure=failure)
+        return None
+    return message
+
+
+def _damaged(run: RunId, problem: str) -> Refused:
+    return Refused("run_damaged", f"run {run} cannot be taken up: {problem}", "verify the store")

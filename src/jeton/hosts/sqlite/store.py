@@ -1,0 +1,202 @@
+"""What a store holds, read on connections of their own. Every method is one short read transaction."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.actor.ports import RunRow, decode_entry
+from jeton.actor.run_actor import LiveRun
+from jeton.actor.sections import load_run
+from jeton.hosts.sqlite.connect import connect_reader
+from jeton.model.entry import Entry
+from jeton.model.failure import RunError
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.run import RunStatus
+
+ENTRIES_AT_ONCE = 500
+
+_ROW = "run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head"
+
+
+class _Outcome(msgspec.Struct):
+    """The part of a head that a row shows, and that has no column of its own."""
+
+    error: RunError | None = None
+    result: Json | UnsetType = UNSET
+
+
+_outcome = msgspec.json.Decoder(_Outcome).decode
+
+
+class StoredRun(msgspec.Struct, frozen=True):
+    """A run as an actor takes it up."""
+
+    sections: dict[str, bytes]
+    hash: bytes
+    wake: int | None
+    parts: dict[str, int]  # of the sections that lie in more than one
+
+
+class Store:
+    """All reading. It may be called from any thread: each call borrows a connection nobody else is using."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: deque[apsw.Connection] = deque()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[apsw.Connection]:
+        """One state of the store for as long as the block lasts, which should be short: it holds up the checkpoint."""
+        try:
+            db = self._idle.pop()
+        except IndexError:
+            db = connect_reader(self._path)
+        try:
+            db.execute("begin")
+            yield db
+        finally:
+            if db.in_transaction:
+                db.execute("rollback")
+            self._idle.append(db)
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    # runs
+
+    def row(self, run: RunId) -> RunRow | None:
+        """What queries see of a run."""
+        with self.snapshot() as db:
+            found = _all(db, f"select {_ROW} from runs where run = ?", run)
+        return _row(found[0]) if found else None
+
+    def rows(
+        self, workflow: str | None = None, status: RunStatus | None = None, after: RunId | None = None, limit: int = 100
+    ) -> list[RunRow]:
+        """Runs, newest first. `after` is the last one of the page before."""
+        where, values = ["true"], list[apsw.SQLiteValue]()
+        if workflow is not None:
+            where.append("workflow = ?")
+            values.append(workflow)
+        if status is not None:
+            where.append("status = ?")
+            values.append(status)
+        if after is not None:
+            where.append("(submitted_at, run) < ((select submitted_at from runs where run = ?), ?)")
+            values += [after, after]
+        query = f"select {_ROW} from runs where {' and '.join(where)} order by submitted_at desc, run desc limit ?"
+        with self.snapshot() as db:
+            return [_row(found) for found in _all(db, query, *values, limit)]
+
+    def entries(self, run: RunId, after: int = -1, limit: int | None = None) -> list[Entry]:
+        """The journal behind an entry, oldest first."""
+        query = "select body from journal where run = ? and number > ? order by number limit ?"
+        with self.snapshot() as db:
+            bodies = _all(db, query, run, after, -1 if limit is None else limit)
+        return [decode_entry(body) for (body,) in bodies]
+
+    def load(self, run: RunId) -> StoredRun | None:
+        """The sections of the last durable commit, or None for a run nobody started."""
+        with self.snapshot() as db:
+            found = _all(db, "select head, hash, wake from runs where run = ?", run)
+            if not found:
+                return None
+            bodies = _all(db, "select name, body from sections where run = ? order by name, part", run)
+        head, last_hash, wake = found[0]
+        sections: dict[str, bytes] = {"head": head}
+        parts: dict[str, int] = {}
+        for name, body in bodies:
+            if name in sections:
+                parts[name] = parts.get(name, 1) + 1
+                sections[name] += body
+            else:
+                sections[name] = body
+        return StoredRun(sections, last_hash, wake, parts)
+
+    def live(self, run: RunId) -> LiveRun | None:
+        """The run as it was at its last durable commit."""
+        found = self.load(run)
+        return None if found is None else load_run(found.sections)
+
+    # what recovery and alarms ask for
+
+    def due(self, now: int, after: tuple[int, RunId], limit: int) -> list[tuple[int, RunId]]:
+        """Parked runs whose time has come, and when it had; behind `after`, soonest first."""
+        query = (
+            "select wake, run from runs where busy = 0 and wake is not null and wake <= ? and (wake, run) > (?, ?)"
+            " order by wake, run limit ?"
+        )
+        with self.snapshot() as db:
+            return [(wake, RunId(run)) for wake, run in _all(db, query, now, *after, limit)]
+
+    def next_wake(self) -> int | None:
+        """When the first parked run wants its alarm."""
+        with self.snapshot() as db:
+            found: int | None = db.execute("select min(wake) from runs where busy = 0 and wake is not null").get
+        return found
+
+    def busy(self, after: RunId, limit: int) -> list[RunId]:
+        """Runs with something in work or moving by itself, by name."""
+        query = "select run from runs where busy = 1 and run > ? order by run limit ?"
+        with self.snapshot() as db:
+            return [RunId(run) for (run,) in _all(db, query, after, limit)]
+
+    def inbox(self, after: int, limit: int) -> list[tuple[int, RunId, bytes]]:
+        """Messages from other processes, oldest first."""
+        query = "select id, run, body from inbox where id > ? order by id limit ?"
+        with self.snapshot() as db:
+            return [(number, RunId(run), body) for number, run, body in _all(db, query, after, limit)]
+
+    # starts
+
+    def started(self, workflow: str, key: str) -> tuple[RunId, bytes] | None:
+        """The run that a key began, and the hash of its input."""
+        query = "select run, input_hash from start_keys where workflow = ? and key = ?"
+        with self.snapshot() as db:
+            found = _all(db, query, workflow, key)
+        return (RunId(found[0][0]), found[0][1]) if found else None
+
+    def bundle(self, name: str, version: int | None) -> tuple[bytes, int] | None:
+        """A deployed bundle; without a version, the one deployed last."""
+        query = "select bundle, version from definitions where name = ?1 and (?2 is null or version = ?2)"
+        with self.snapshot() as db:
+            found = _all(db, f"{query} order by deployed desc limit 1", name, version)
+        return (found[0][0], found[0][1]) if found else None
+
+    def meta(self, key: str) -> apsw.SQLiteValue:
+        """A fact about the store itself; None if it was never noted."""
+        with self.snapshot() as db:
+            found: apsw.SQLiteValue = db.execute("select value from meta where key = ?", (key,)).get
+        return found
+
+
+def _all(db: apsw.Connection, query: str, *values: apsw.SQLiteValue) -> list[Any]:
+    """Every row at once: a cursor left half read would keep its transaction open."""
+    return list(db.execute(query, values))
+
+
+def _row(found: tuple[Any, ...]) -> RunRow:
+    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head = found
+    outcome = _outcome(head)
+    return RunRow(
+        run=run,
+        workflow=workflow,
+        version=version,
+        status=status,
+        paused=bool(paused),
+        submitted_at=submitted_at,
+        started_at=started_at,
+        ended_at=ended_at,
+        wake=wake,
+        entries=entries,
+        error=outcome.error,
+        output=None if isinstance(outcome.result, UnsetType) else outcome.result,
+    )

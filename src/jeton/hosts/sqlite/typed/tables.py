@@ -1,0 +1,144 @@
+"""The tables of one layout, in a store: made, written key by key, and read back."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias, cast
+
+import apsw
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.apply.draft import SLOTS_PER_SECTION
+from jeton.hosts.sqlite.typed.branches import BranchRow, branch_rows
+from jeton.hosts.sqlite.typed.cells import Cell
+from jeton.hosts.sqlite.typed.ddl import create_statements
+from jeton.hosts.sqlite.typed.layout import Layout, plan_layout
+from jeton.hosts.sqlite.typed.rows import Cells, Rows, join, split
+from jeton.hosts.sqlite.typed.statements import Statements
+from jeton.model.ids import GroupId, RunId
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.run import RunState
+
+Changes: TypeAlias = Mapping[RunId, Mapping[str, Json | UnsetType]]
+"""By run and top-level key; unset: the key is gone."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Layout).decode
+
+
+def stored_layout(db: apsw.Connection, workflow: str, version: int) -> Layout | None:
+    """The layout that a version's tables were made by; None if it has none."""
+    found: bytes | None = db.execute(
+        "select layout from layouts where workflow = ? and version = ?", (workflow, version)
+    ).get
+    return None if found is None else _decode(found)
+
+
+def create_tables(db: apsw.Connection, workflow: str, version: int, schema: Schema) -> Layout:
+    """Make a version's tables. The caller has begun a transaction."""
+    taken = (name for (name,) in db.execute("select name from sqlite_schema").fetchall())
+    layout = plan_layout(workflow, version, schema, taken)
+    for statement in create_statements(layout):
+        db.execute(statement)
+    insert = "insert into layouts(workflow, version, layout) values(?, ?, ?)"
+    db.execute(insert, (workflow, version, _encode(layout)))
+    return layout
+
+
+class Tables:
+    """One layout's tables. The connection, and the transaction, are the caller's."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._sql = Statements(layout)
+        self._layout = layout
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The tables of items, outer before inner."""
+        return tuple(statements.table for statements in self._sql.lists)
+
+    def add(self, db: apsw.Connection, runs: Iterable[RunId]) -> None:
+        """A row for each run, with nothing in it."""
+        db.executemany(self._sql.insert, [(run,) for run in runs])
+
+    def write(self, db: apsw.Connection, changes: Changes) -> None:
+        """Rewrite these keys of these runs, and nothing else of them."""
+        by_key: dict[str, dict[RunId, Json | UnsetType]] = {}
+        for run, keys in changes.items():
+            for key, value in keys.items():
+                by_key.setdefault(key, {})[run] = value
+        for key, values in by_key.items():
+            self._write_key(db, key, values)
+
+    def _write_key(self, db: apsw.Connection, key: str, values: Mapping[RunId, Json | UnsetType]) -> None:
+        sql = self._sql.key(key)
+        split_rows = {run: Rows() for run in values}
+        for run, value in values.items():
+            if not isinstance(value, UnsetType):
+                split(key, sql.place, value, split_rows[run])
+        if sql.update is not None:
+            cells = [(*_in_order(sql.columns, rows.cells), run) for run, rows in split_rows.items()]
+            db.executemany(sql.update, cells)
+        for statements in reversed(sql.lists):  # inner before outer
+            db.executemany(statements.delete, [(run,) for run in values])
+        for statements in sql.lists:
+            items = [
+                (run, *positions, *_in_order(statements.columns, cells))
+                for run, rows in split_rows.items()
+                for positions, cells in rows.items.get(statements.table, ())
+            ]
+            if items:
+                db.executemany(statements.insert, items)
+        db.executemany(self._sql.delete_rest, [(run, key) for run in values])
+        rest = [(run, key, at, text) for run, rows in split_rows.items() for at, text in rows.rest]
+        if rest:
+            db.executemany(self._sql.insert_rest, rest)
+
+    def write_branches(self, db: apsw.Connection, touched: Iterable[tuple[RunState, GroupId, int]]) -> None:
+        """Rewrite these stretches of slots."""
+        gone: list[tuple[str, int, int, int]] = []
+        rows: list[BranchRow] = []
+        for state, group, chunk in touched:
+            first = chunk * SLOTS_PER_SECTION
+            gone.append((state.head.run, group, first, first + SLOTS_PER_SECTION))
+            rows += branch_rows(state, group, first, SLOTS_PER_SECTION)
+        if gone:
+            db.executemany(self._sql.delete_branches, gone)
+        if rows:
+            db.executemany(self._sql.insert_branch, rows)
+
+    def read(self, db: apsw.Connection, run: RunId) -> JsonObject | None:
+        """The context, exactly as it was written; None for a run without a row."""
+        found = db.execute(self._sql.select, (run,)).fetchall()
+        if not found:
+            return None
+        rows = Rows()
+        rows.cells = _by_name(self._sql.columns, found[0][1:])
+        for statements in self._sql.lists:
+            depth = statements.depth
+            rows.items[statements.table] = [
+                (cast("tuple[int, ...]", row[:depth]), _by_name(statements.columns, row[depth:]))
+                for row in db.execute(statements.select, (run,)).fetchall()
+            ]
+        rows.rest = cast("list[tuple[str, str]]", db.execute(self._sql.select_rest, (run,)).fetchall())
+        return join(self._layout.state, rows)
+
+    def read_branches(self, db: apsw.Connection, run: RunId) -> list[BranchRow]:
+        return cast("list[BranchRow]", db.execute(self._sql.select_branches, (run,)).fetchall())
+
+    def drop_run(self, db: apsw.Connection, run: RunId) -> None:
+        """Forget a run; what hangs on its row goes with it."""
+        db.execute(self._sql.delete, (run,))
+
+
+def _in_order(columns: tuple[str, ...], cells: Cells) -> list[Cell | None]:
+    return [cells.get(name) for name in columns]
+
+
+def _by_name(columns: tuple[str, ...], row: tuple[apsw.SQLiteValue, ...]) -> Cells:
+    named = zip(columns, cast("tuple[Cell | None, ...]", row), strict=True)
+    return {name: cell for name, cell in named if cell is not None}
+
+
+def changes_of(state: RunState, keys: Iterable[str]) -> dict[str, Json | UnsetType]:
+    """These keys of a run's context, as they are now."""
+    return {key: state.state.get(key, UNSET) for key in keys}

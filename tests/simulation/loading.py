@@ -1,0 +1,19 @@
+"""Plain definitions into a library, read as a user's are, without the checks that take longer than the run."""
+
+from typing import Any
+
+from jeton.definitions.files import SourceFile
+from jeton.definitions.library import read_library
+from jeton.definitions.read_python import read_python
+from jeton.definitions.report import Report
+from jeton.model.workflow import Library
+
+
+def library_of(workflow: dict[str, Any], tasks: dict[str, Any]) -> Library:
+    """One workflow, called `w`, and its tasks."""
+    report = Report()
+    document = read_python({"workflows": {"w": workflow}, "tasks": tasks}, "grammar", report)
+    assert document is not None
+    library = read_library([SourceFile("grammar", document)], report).library()
+    assert not report.problems, report.problems
+    return library
