@@ -31,7 +31,7 @@ CASES = [
         "an unconditional transition never swallows a failure",
         workflow({"a": mock(fail="nope"), "b": {}}, to("a", "b")),
         status="failed",
-        error="mock_failed",
+        error="mock_failure",
         also=the_default_was_not_taken,
     ),
     Case(
@@ -46,7 +46,7 @@ CASES = [
             to("b", "c", "has(state._last_error)", 1),
             to("b", "c", None, 2),
         ),
-        output={"seen": "mock_failed", "after": False},
+        output={"seen": "mock_failure", "after": False},
     ),
     Case(
         "a failure handler is not followed after a success",
@@ -86,7 +86,7 @@ CASES = [
             {"a": {"task": "t"}, "r": {"output_mapping": {"output.e": "state._last_error"}}},
             to("a", "r", "has(state._last_error)"),
         ),
-        output={"e": {"node": "a", "step": "x", "type": "mock_failed", "message": "again", "attempts": 2}},
+        output={"e": {"node": "a", "step": "x", "type": "mock_failure", "message": "again", "attempts": 2}},
         tasks={
             "t": {
                 "retry": {"max_attempts": 2, "initial_delay_ms": 1},
@@ -119,7 +119,7 @@ CASES = [
         "an unhandled failure in a branch fails the run when the join says nothing else",
         workflow({"s": {}, "w": mock(fail="nope"), "end": {}}, each("s", "w", "[1, 2]"), join("w", "end")),
         status="failed",
-        error="mock_failed",
+        error="mock_failure",
     ),
 ]
 

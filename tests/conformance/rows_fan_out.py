@@ -155,11 +155,11 @@ CASES = [
     Case(
         "one plain match beside a named group makes no slot",
         workflow(
-            {"s": {}, "w": mock(), "p": {"output_mapping": {"output.inside": "has(_branch.index)"}}},
+            {"s": {}, "w": mock(), "p": {"output_mapping": {"output.inside": "_branch.index"}}},
             to("s", "w", sibling_group="g"),
             to("s", "p"),
         ),
-        output={"inside": False},
+        output={"inside": None},
     ),
 ]
 

@@ -1,10 +1,19 @@
 """Routing: which transitions a finished token follows."""
 
+from typing import Any
+
 import pytest
 
-from tests.conformance.case import Case, Outcome, mock, sets, to, workflow
+from tests.conformance.case import Case, Data, Outcome, mock, sets, to, workflow
 
-PLAIN = {"a": {}, "b": sets(v="'b'"), "c": sets(w="'c'"), "d": sets(x="'d'")}
+ENDS = {"b": sets(v="'b'"), "c": sets(w="'c'"), "d": sets(x="'d'")}
+
+
+def plain(*edges: Data, start: Data | None = None, **rest: Any) -> Data:
+    """A node that routes, and the nodes it routes to."""
+    return workflow({"a": start or {}, **{edge["to"]: ENDS[edge["to"]] for edge in edges}}, *edges, **rest)
+
+
 GRADES = workflow(
     {"a": {}, "approve": sets(to="'approve'"), "review": sets(to="'review'"), "reject": sets(to="'reject'")},
     to("a", "approve", "input.score >= 80", 1),
@@ -52,28 +61,28 @@ CASES = [
     ),
     Case(
         "R03 of two matching priorities only the first is followed",
-        workflow(PLAIN, to("a", "b", "true", 1), to("a", "c", "true", 2)),
+        plain(to("a", "b", "true", 1), to("a", "c", "true", 2)),
         output={"v": "b"},
     ),
     Case(
         "R04 two matches at one priority are both followed",
-        workflow(PLAIN, to("a", "b"), to("a", "c")),
+        plain(to("a", "b"), to("a", "c")),
         also=both_are_followed,
     ),
     Case(
         "R05 of three at one priority two match: exactly two tokens",
-        workflow(PLAIN, to("a", "b", "true"), to("a", "c", "true"), to("a", "d", "false")),
+        plain(to("a", "b", "true"), to("a", "c", "true"), to("a", "d", "false")),
         also=both_are_followed,
     ),
     Case(
         "R06 when tier 1 has no match the default in tier 2 is taken",
-        workflow(PLAIN, to("a", "b", "input.x > 10", 1), to("a", "c", None, 2)),
+        plain(to("a", "b", "input.x > 10", 1), to("a", "c", None, 2)),
         {"x": 1},
         output={"w": "c"},
     ),
     Case(
         "R07 transitions and no match: the run fails and the error names the node and each condition",
-        workflow(PLAIN, to("a", "b", "input.x == 1"), to("a", "c", "input.x == 2")),
+        plain(to("a", "b", "input.x == 1"), to("a", "c", "input.x == 2")),
         {"x": 3},
         status="failed",
         error="no_matching_transition",
@@ -81,12 +90,12 @@ CASES = [
     ),
     Case(
         "R08 the same with on_no_match complete: the run completes",
-        workflow(PLAIN, to("a", "b", "input.x == 1"), on_no_match="complete"),
+        plain(to("a", "b", "input.x == 1"), on_no_match="complete"),
         {"x": 3},
     ),
     Case(
         "R09 first_match follows only the first declared of two equal matches",
-        workflow({**PLAIN, "a": {"fan_out": "first_match"}}, to("a", "b"), to("a", "c")),
+        plain(to("a", "b"), to("a", "c"), start={"fan_out": "first_match"}),
         output={"v": "b"},
     ),
     *[
@@ -112,22 +121,22 @@ CASES = [
     ),
     Case(
         "R14 a condition on a missing path is false, not an error",
-        workflow(PLAIN, to("a", "b", "state.nothing.here == 1", 1), to("a", "c", None, 2)),
+        plain(to("a", "b", "state.nothing.here == 1", 1), to("a", "c", None, 2)),
         output={"w": "c"},
     ),
     Case(
         "R17 declaration order does not change which targets are followed",
-        workflow(PLAIN, to("a", "c"), to("a", "b")),
+        plain(to("a", "c"), to("a", "b")),
         also=both_are_followed,
     ),
     Case(
         "a condition that cannot be evaluated fails the run as expression_error",
-        workflow(PLAIN, to("a", "b", "input.x > 1")),
+        plain(to("a", "b", "input.x > 1")),
         {"x": "text"},
         status="failed",
         error="expression_error",
     ),
-    Case("several terminal nodes are fine", workflow(PLAIN, to("a", "b"), to("a", "c"), to("a", "d"))),
+    Case("several terminal nodes are fine", plain(to("a", "b"), to("a", "c"), to("a", "d"))),
     Case(
         "C05 the input passes through a node without a target as its result",
         workflow({"a": {"output_mapping": {"output.seen": "result.x"}}}),

@@ -19,7 +19,10 @@ PANEL = """
         nodes:
           prepare: {}
           judge:   {task: judge_essay, input_mapping: {essay: input.essay, judge: judge}}
-          tally:   {task: count_votes, input_mapping: {votes: state.votes}, output_mapping: {state.verdict: result.verdict}}
+          tally:
+            task: count_votes
+            input_mapping: {votes: state.votes}
+            output_mapping: {state.verdict: result.verdict}
           appeal:  {gate: {title: "Appeal?", schema: {type: object, required: [ok], properties: {ok: {type: boolean}}}}}
           done:    {}
         transitions:

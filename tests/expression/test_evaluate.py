@@ -168,6 +168,7 @@ def test_missing_keys(source: str, path: str) -> None:
         pytest.param("{input.limit: 1}", "1:1", "key of a map is int", id="a computed key must be text"),
         pytest.param("{'a': 1, 'a': 2}", "1:1", "twice", id="a key twice"),
         pytest.param("state.?gone", "1:6", "orValue", id="an optional that nobody opened"),
+        pytest.param("[{'a': state.?n}]", "1:1", "orValue", id="or that is inside a map"),
     ],
 )
 def test_failures(source: str, position: str, says: str) -> None:

@@ -10,6 +10,16 @@ import click
 # verb: what it does. The module of the same name holds a click command `command`.
 VERBS = {
     "check": "Report every problem in definition files.",
+    "run": "Start a workflow and follow it to its end.",
+    "resume": "Take up every unfinished run.",
+    "ls": "List runs.",
+    "show": "Show how a run stands.",
+    "events": "List what happened in a run.",
+    "tokens": "List a run's tokens.",
+    "context": "Show a run's data.",
+    "explain": "Say why a run did what it did.",
+    "cancel": "Stop a run.",
+    "draw": "Draw a workflow, with a run's state on it.",
 }
 
 

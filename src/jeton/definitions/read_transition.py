@@ -1,7 +1,6 @@
 """Transitions as written into the model, and the synchronization that a node's `fan_in` puts on them."""
 
 import re
-from typing import cast
 
 from jeton.definitions.fields import Fields, fields_of
 from jeton.definitions.place import Place
@@ -136,10 +135,11 @@ def _strategy(fields: Fields, key: str) -> Strategy:
         if inner is not None and inner.require("m_of_n"):
             return MOfN(inner.integer("m_of_n", at_least=1) or 1)
         return "all"
-    if value not in ("all", "any"):
+    if value == "any":
+        return "any"
+    if value != "all":
         fields.wrong(key, "a strategy", "write 'all', 'any' or '{m_of_n: 2}'")
-        return "all"
-    return cast("Strategy", value)
+    return "all"
 
 
 def _merge(fields: Fields) -> Merge | None:

@@ -6,7 +6,6 @@ from typing import cast
 
 import msgspec
 
-from jeton.model.json import Json
 from jeton.model.task import Action, Task
 from jeton.model.workflow import Workflow
 
@@ -23,9 +22,35 @@ class Version(msgspec.Struct, frozen=True):
 
 
 def definition_hash(definition: Workflow | Task | Action) -> str:
-    """SHA-256 over the canonical JSON of the definition. Defaults are left out, so writing one out changes nothing."""
-    plain = cast("dict[str, Json]", msgspec.to_builtins(definition))
-    return hashlib.sha256(_encoder.encode({k: v for k, v in plain.items() if k not in ABOUT})).hexdigest()
+    """SHA-256 over the canonical JSON of the definition."""
+    plain = {key: value for key, value in _canonical_struct(definition).items() if key not in ABOUT}
+    return hashlib.sha256(_encoder.encode(plain)).hexdigest()
+
+
+def _canonical(value: object) -> object:
+    match value:
+        case msgspec.Struct():
+            return _canonical_struct(value)
+        case dict():
+            return {key: _canonical(item) for key, item in cast("dict[str, object]", value).items()}
+        case list() | tuple():
+            return [_canonical(item) for item in cast("list[object]", value)]
+        case _:
+            return value
+
+
+def _canonical_struct(value: msgspec.Struct) -> dict[str, object]:
+    """What differs from the defaults, so that writing one out, or giving the model a new one, changes nothing.
+
+    Compared by value: msgspec's own `omit_defaults` compares by identity, which two equal texts need not have.
+    """
+    found: dict[str, object] = {} if value.__struct_config__.tag is None else {"type": value.__struct_config__.tag}
+    for field in msgspec.structs.fields(value):
+        item = getattr(value, field.name)
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        if item != default:
+            found[field.encode_name] = _canonical(item)
+    return found
 
 
 def version_of(definition_hash: str, known: Sequence[str]) -> Version:

@@ -230,6 +230,10 @@ class Engine:
         """Runs that are parked because a Python function of theirs is not here, and which function that is."""
         return self._host.needs_app
 
+    async def recover(self) -> None:
+        """Take up the unfinished runs of the store; `open` does it unless told otherwise."""
+        await self._host.recover()
+
     async def idle(self) -> None:
         """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
         await self._host.idle()

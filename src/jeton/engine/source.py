@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from jeton.definitions import Loaded, library_from, load_library
 from jeton.engine.bundle import joined
+from jeton.executor.python_action import action_functions
 from jeton.model.failure import Problem
 from jeton.model.workflow import Library
 
@@ -26,8 +27,9 @@ One: TypeAlias = str | PathLike[str] | Mapping[str, object] | Built
 Source: TypeAlias = One | Iterable[One]
 
 
-def load_source(source: Source, known: Library) -> Loaded:
-    """All of it as one library. Later parts may refer to earlier ones, and files to each other."""
+def load_source(source: Source) -> Loaded:
+    """All of it as one library. Parts may refer to earlier ones, files to each other, and all to Python actions."""
+    known = Library(actions=action_functions())
     parts = [source] if isinstance(source, str | PathLike | Mapping | Built) else list(source)
     paths = [part for part in parts if isinstance(part, str | PathLike)]
     library, problems = Library(), tuple[Problem, ...]()
@@ -40,4 +42,4 @@ def load_source(source: Source, known: Library) -> Loaded:
         data = part.definition() if isinstance(part, Built) else part
         loaded = library_from(data, joined(known, library))
         library, problems = joined(library, loaded.library), problems + loaded.problems
-    return Loaded(library, problems)
+    return Loaded(joined(known, library), problems)

@@ -23,10 +23,12 @@ class CelError(Exception):
 class Program:
     """One compiled expression; the library lets threads share it."""
 
-    __slots__ = ("_expression",)
+    __slots__ = ("_expression", "_read")
 
     def __init__(self, expression: cel.Expression) -> None:
         self._expression = expression
+        has_optionals = any(word in expression.serialize() for word in (b"_?._", b"_[?_]", b"optional."))
+        self._read = read_by_item if has_optionals else cel.Value.plain_value
 
     def tree(self) -> Node:
         return decode(self._expression.serialize())
@@ -35,7 +37,7 @@ class Program:
         """The result as plain JSON; raises CelError, and nothing else, if there is none."""
         try:
             value = self._expression.eval(data=variables)
-            plain = value.plain_value()
+            plain = self._read(value)
         except (TypeError, SystemError):  # the one value that the library cannot turn into Python
             raise CelError("the result is an optional: open it with orValue") from None
         except Exception as error:  # whatever its C++ threw
@@ -72,6 +74,16 @@ def environment(variables: frozenset[str]) -> cel.Env:
             ext_bindings.ExtBindings(),
         ],
     )
+
+
+def read_by_item(value: cel.Value) -> object:
+    """The same as plain_value(), which takes the process down if there is an optional in a map."""
+    plain = value.value()
+    if isinstance(plain, list):
+        return [read_by_item(item) for item in cast(list[cel.Value], plain)]
+    if isinstance(plain, dict):
+        return {key: read_by_item(item) for key, item in cast(dict[object, cel.Value], plain).items()}
+    return plain
 
 
 def without_status(message: str) -> str:

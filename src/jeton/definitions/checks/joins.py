@@ -18,11 +18,18 @@ def check_joins(graph: Graph, report: Report) -> None:
 def _check_groups(graph: Graph, report: Report) -> None:
     found = reached([graph.workflow.initial_node], steps_over(graph.workflow.transitions))
     groups = sorted({t.sibling_group or t.source for t in graph.workflow.transitions})
+    awaited = {
+        (t.target, t.synchronization.sibling_group)
+        for index, t in enumerate(graph.workflow.transitions)
+        if t.synchronization is not None and index not in graph.lineage.passed_through
+    }
     for index in graph.lineage.passed_through:
         transition = graph.transition(index)
         synchronization = transition.synchronization
         if synchronization is None or transition.source not in found:
             continue  # a node nobody reaches is reported as that
+        if (transition.target, synchronization.sibling_group) in awaited:
+            continue  # siblings do meet there; a token from outside the group passes straight through
         group = synchronization.sibling_group
         place = graph.source.synchronization(index)
         if group is None:

@@ -21,6 +21,7 @@ class Actor:
 
     __slots__ = (
         "answering",
+        "asked",
         "askers",
         "began",
         "bundle",
@@ -48,7 +49,8 @@ class Actor:
         self.wake = None if before is None else before.wake
         self.waiting: list[Message] = []
         self.began: list[TaskStarted] = []  # they ride on the next batch, and cause none
-        self.askers: list[tuple[Message, Future[None]]] = []  # told when the message is durable
+        self.askers: list[tuple[Message, Future[None]]] = []  # they wait for the batch to come
+        self.asked: list[tuple[Message, Future[None]]] = []  # they wait for the batch that is on its way
         self.answering: list[int] = []  # the inbox rows among what waits
         self.out: set[Attempt] = set()  # with a worker of this process
         self.key: KeyRow | None = None  # to be stored with its first commit

@@ -47,7 +47,9 @@ def refusal(problem: Exception) -> Refused:
     reopen = "then open it again: everything acknowledged is there"
     match problem:
         case apsw.FullError():
-            return Refused("store_full", f"the disk is full, and the store takes nothing more: {problem}", f"make room, {reopen}")
+            return Refused(
+                "store_full", f"the disk is full, and the store takes nothing more: {problem}", f"make room, {reopen}"
+            )
         case apsw.CorruptError() | apsw.NotADBError():
             return Refused("store_damaged", f"the store is damaged: {problem}", "verify it, and restore a backup")
         case _:

@@ -8,8 +8,31 @@ from jeton.hosts.sqlite.lock import Record, lock_path
 from jeton.model.failure import Refused
 
 _SHARED = frozenset(
-    "9p afs beegfs ceph cifs coda davfs fuse fuseblk gfs2 glusterfs lustre ncpfs nfs nfs4 ocfs2 orangefs prl_fs smb3 smbfs"
-    " vboxsf virtiofs vmhgfs".split()
+    [
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "davfs",
+        "fuse",
+        "fuseblk",
+        "gfs2",
+        "glusterfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "orangefs",
+        "prl_fs",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "virtiofs",
+        "vmhgfs",
+    ]
 )
 
 
@@ -45,7 +68,9 @@ def refuse_stale_log(path: Path, record: Record | None) -> None:
         return
     found = _identity(path)
     if found is not None and (found[0] != record.store or found[1] not in record.epochs):
-        problem = f"{log.name} was not written beside this {path.name}: the main file was replaced while its log was left"
+        problem = (
+            f"{log.name} was not written beside this {path.name}: the main file was replaced while its log was left"
+        )
         remedy = (
             f"put back the file that belongs to the log; or, to go on with this one, remove"
             f" {path.name}-wal, {path.name}-shm and {lock_path(path).name}"

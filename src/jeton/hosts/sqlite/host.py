@@ -1,31 +1,25 @@
 """The embedded host: one process owns the store and advances its runs; others read, and leave messages."""
 
 import asyncio
-import hashlib
 import time
-from asyncio import Future, Task
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import apsw
-import msgspec
 
 from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
-from jeton.hosts.sqlite.alarms import Alarms
-from jeton.hosts.sqlite.bundles import Bundles, put_bundle
-from jeton.hosts.sqlite.connect import Durability, connect, refusal
+from jeton.hosts.sqlite.bundles import Bundles
+from jeton.hosts.sqlite.connect import Durability, connect
 from jeton.hosts.sqlite.disk import refuse_shared_file_system, refuse_stale_log
-from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock, read_record
-from jeton.hosts.sqlite.migrate import prepare, refuse_foreign
-from jeton.hosts.sqlite.recovery import Recovery, leave_message
+from jeton.hosts.sqlite.migrate import prepare, refuse_unready
+from jeton.hosts.sqlite.owner import Owner, unknown
+from jeton.hosts.sqlite.recovery import leave_message
 from jeton.hosts.sqlite.rows import Mirror
-from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
-from jeton.hosts.sqlite.writer import Writer
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -35,11 +29,195 @@ from jeton.model.run import TERMINAL, RunStatus
 from jeton.model.workflow import Library
 
 POLL_S = 0.05
-CLOSE_GRACE_S = 5.0
-
-_canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 def wall_ms() -> int:
     """What the clock on the wall says."""
     return time.time_ns() // 1_000_000
+
+
+class SqliteHost:
+    """Runs in one SQLite file. Make one with `open`, and `close` it."""
+
+    def __init__(self, path: Path, store: Store, bundles: Bundles, owner: Owner | None) -> None:
+        self._path = path
+        self._store = store
+        self._bundles = bundles
+        self._owner = owner
+        self.needs_app: dict[RunId, str] = {} if owner is None else owner.runs.needs_app
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        workers: Workers | None,
+        durability: Durability = "full",
+        owner: bool = True,
+        clock: Callable[[], int] = wall_ms,
+        mirrors: Sequence[Mirror] = (),
+    ) -> "SqliteHost":
+        """Open a store. The owner makes it if there is none, holds its lock, and advances its runs."""
+        file = Path(path).absolute()
+        if not owner:
+            await asyncio.to_thread(_look_at, file)
+            store = Store(file)
+            return cls(file, store, Bundles(store), None)
+        lock = await asyncio.to_thread(_take, file, clock())
+        store = Store(file)
+        bundles = Bundles(store)
+        return cls(file, store, bundles, Owner(file, lock, store, bundles, workers, durability, clock, mirrors))
+
+    async def close(self, grace_s: float = 5.0) -> None:
+        """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
+        if self._owner is not None:
+            await self._owner.close(grace_s)
+        self._store.close()
+
+    # definitions
+
+    async def deploy(self, bundle: Library, name: str) -> int:
+        """The version number of a bundle: that of the same content, or a new one. New runs get it from now on."""
+        return await self._owning().deploy(bundle, name)
+
+    def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
+        """A version of a workflow with all it reaches; without a number, the one deployed last."""
+        return self._bundles.find(name, version)
+
+    # runs
+
+    async def start(
+        self, workflow: str, version: int, input: Json, *, key: str | None = None, run: RunId | None = None
+    ) -> tuple[RunId, bool]:
+        """Begin a run: its id, and whether it is new. Durable when this returns."""
+        return await self._owning().start(workflow, version, input, key, run)
+
+    async def deliver(self, run: RunId, message: Message) -> None:
+        """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""
+        if self._owner is not None:
+            await self._owner.deliver(run, message)
+        elif self.row(run) is None:
+            raise unknown(run)
+        else:
+            await asyncio.to_thread(leave_message, self._path, run, message)
+
+    async def ended(self, run: RunId) -> RunRow:
+        """The run's row, once it has ended."""
+        if self._owner is not None:
+            return await self._owner.ended(run)
+        while True:
+            row = self.row(run)
+            if row is None:
+                raise unknown(run)
+            if row.status in TERMINAL:
+                return row
+            await asyncio.sleep(POLL_S)
+
+    async def idle(self) -> None:
+        """Wait until nothing in the store can go on by itself: all runs have ended, or wait for a time or for people."""
+        await self._owning().idle()
+
+    async def recover(self) -> None:
+        """Hand in all that the store owes its runs. It happens on opening and now and again; this is for the impatient."""
+        await self._owning().recover()
+
+    # reading
+
+    def row(self, run: RunId) -> RunRow | None:
+        """What queries see of a run."""
+        return self._store.row(run)
+
+    def rows(
+        self,
+        *,
+        workflow: str | None = None,
+        status: RunStatus | None = None,
+        after: RunId | None = None,
+        limit: int = 100,
+    ) -> list[RunRow]:
+        """Runs, newest first. `after` is the last one of the page before."""
+        return self._store.rows(workflow, status, after, limit)
+
+    def entries(self, run: RunId, after: int = -1) -> list[Entry]:
+        """A run's journal behind an entry, oldest first."""
+        return self._store.entries(run, after)
+
+    def live(self, run: RunId) -> LiveRun | None:
+        """The run as it was at its last durable commit, for reading only."""
+        return self._store.live(run)
+
+    async def watch(self, run: RunId, after: int = -1) -> AsyncIterator[Entry]:
+        """A run's entries behind `after`: those stored, then each after its commit, until the run has ended."""
+        if self._owner is None:
+            async for entry in self._follow(run, after, lambda: asyncio.sleep(POLL_S)):
+                yield entry
+            return
+        owner = self._owner
+        with owner.listening(run) as bell:
+
+            async def rung() -> None:
+                await bell.wait()
+                bell.clear()
+                owner.check()
+
+            async for entry in self._follow(run, after, rung):
+                yield entry
+
+    async def _follow(
+        self, run: RunId, after: int, news: Callable[[], Coroutine[None, None, None]]
+    ) -> AsyncIterator[Entry]:
+        while True:
+            row = self.row(run)  # before the entries: those of a run that has ended are all there
+            if row is None:
+                raise unknown(run)
+            entries = self._store.entries(run, after, ENTRIES_AT_ONCE)
+            for entry in entries:
+                yield entry
+                after = entry.number
+            if not entries:
+                if row.status in TERMINAL:
+                    return
+                await news()
+
+    def _owning(self) -> Owner:
+        if self._owner is None:
+            raise Refused("not_owner", f"{self._path} was opened for reading", "open it as its owner")
+        return self._owner
+
+
+def _look_at(path: Path) -> None:
+    """What is checked before reading: nothing is made, and nothing changed."""
+    if not path.exists():
+        raise Refused("no_store", f"there is no store at {path}", "check the path, or start a run there")
+    refuse_shared_file_system(path)
+    refuse_stale_log(path, read_record(path))
+    refuse_unready(path)
+
+
+def _take(path: Path, now: int) -> OwnerLock:
+    """Become the owner: check the place, hold the lock, and bring the store up to date."""
+    refuse_shared_file_system(path)
+    lock = OwnerLock(path, now)
+    try:
+        refuse_stale_log(path, lock.before)
+        prepare(path)
+        _begin_epoch(path, lock)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def _begin_epoch(path: Path, lock: OwnerLock) -> None:
+    """Count this opening in the main file itself, so that a log can be told from that of another main file."""
+    db = connect(path)
+    try:
+        facts = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
+        store, epoch = str(facts["store"]), int(facts["epoch"])
+        lock.note(store, epoch, epoch + 1)  # until the log is folded, the main file may have either
+        db.execute("update meta set value = ? where key = 'epoch'", (epoch + 1,))
+        with suppress(apsw.BusyError):  # somebody reads: then either stays possible, which is only less strict
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            lock.note(store, epoch + 1)
+    finally:
+        db.close()

@@ -54,6 +54,21 @@ def refuse_foreign(path: Path, target: int = SCHEMA_VERSION) -> None:
         raise _newer(path, version, target)
 
 
+def refuse_unready(path: Path) -> None:
+    """Refuse to read a store whose schema is not today's: only its owner may change it."""
+    refuse_foreign(path)
+    db = connect(path)
+    try:
+        version = _version(db)
+    finally:
+        db.close()
+    if version != SCHEMA_VERSION:
+        problem = f"{path} has schema {version}, and this version of jeton reads schema {SCHEMA_VERSION}"
+        raise Refused(
+            "older_store", problem, "let a command that runs workflows open it first: that brings it up to date"
+        )
+
+
 def _newer(path: Path, version: int, target: int) -> Refused:
     problem = f"{path} has schema {version}, and this version of jeton knows schemas up to {target}"
     return Refused("newer_store", problem, "use the jeton that wrote it, or a newer one")

@@ -7,14 +7,15 @@ and again; looking twice changes nothing.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import apsw
 import msgspec
 
 from jeton.hosts.sqlite.actor import Actor
+from jeton.hosts.sqlite.connect import BUSY_MS, connect
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.writer import Writer
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import AlarmRang, ContinueRun, Message, TaskLost
@@ -34,13 +35,11 @@ class Recovery:
         self,
         store: Store,
         runs: Runs,
-        writer: Writer,
         clock: Callable[[], int],
         breath: Callable[[], Awaitable[None]],
     ) -> None:
         self._store = store
         self._runs = runs
-        self._writer = writer
         self._clock = clock
         self._breath = breath
         self._read = 0  # inbox rows up to this are in some run's hands
@@ -121,6 +120,18 @@ class Recovery:
         return owed
 
 
-def leave_message(db: apsw.Connection, run: RunId, message: Message) -> None:
-    """For a process that does not own the store: one short transaction."""
-    db.execute("insert into inbox(run, body) values(?, ?)", (run, msgspec.json.encode(message)))
+def leave_message(path: Path, run: RunId, message: Message) -> None:
+    """For a process that does not own the store: one short transaction. However busy the owner is, its turn comes."""
+    db = connect(path)
+    try:
+        db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, so that a busy owner cannot slip in before us each time
+        while True:
+            try:
+                db.execute("begin immediate")
+                break
+            except apsw.BusyError:
+                _log.warning("the store has been locked for %s s", BUSY_MS // 1000)
+        db.execute("insert into inbox(run, body) values(?, ?)", (run, msgspec.json.encode(message)))
+        db.execute("commit")
+    finally:
+        db.close()

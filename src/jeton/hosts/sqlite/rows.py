@@ -34,16 +34,15 @@ _WAKE = "update runs set wake = ?, busy = ? where run = ?"
 
 
 class Write:
-    """One commit of one run on its way to the disk, with everybody who waits for it."""
+    """One commit of one run on its way to the disk."""
 
-    __slots__ = ("actor", "answered", "askers", "commit", "gone", "hash", "key", "sections", "stored")
+    __slots__ = ("actor", "answered", "commit", "gone", "hash", "key", "sections", "stored")
 
     def __init__(self, actor: Actor, commit: Commit, stored: Stored | None) -> None:
         self.actor = actor
         self.commit = commit
         self.stored = stored  # None: nothing changed but the alarm, or only messages of other processes were answered
         self.hash = actor.hash
-        self.askers, actor.askers = actor.askers, []
         self.answered, actor.answering = actor.answering, []
         self.key, actor.key = actor.key, None
         self.sections: list[SectionRow] = []

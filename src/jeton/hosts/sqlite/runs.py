@@ -79,7 +79,9 @@ class Runs:
 
     def fail(self, refused: Refused) -> None:
         """Nothing that is not durable ever was: forget every run, and tell all who wait."""
-        waiting = [answer for actor in self.actors.values() for _, answer in actor.askers] + self._on_quiet
+        waiting = [*self._on_quiet]
+        for actor in self.actors.values():
+            waiting += [answer for _, answer in (*actor.asked, *actor.askers)]
         self.actors.clear()
         self._ready.clear()
         self._on_quiet = []
@@ -158,6 +160,7 @@ class Runs:
         actor.queued = actor.ringing = False
         batch = [*actor.began, *actor.waiting]
         actor.began, actor.waiting = [], []
+        actor.asked, actor.askers = actor.askers, []
         commit = advance(actor.program, actor.live, batch)
         try:
             entry = stored(actor.live, commit)
@@ -165,8 +168,7 @@ class Runs:
             self._take_back(actor, batch, problem)
             return None
         if entry is None and not actor.answering and commit.wake == actor.wake:
-            askers, actor.askers = actor.askers, []
-            self._settle(actor, commit, askers)
+            self._settle(actor, commit)
             return None
         if entry is not None:
             actor.hash = next_hash(actor.hash, entry.entry)
@@ -180,20 +182,21 @@ class Runs:
             write.actor.writing = False
             if write.stored is not None:
                 self._tell_committed(write.stored.row)
-            self._settle(write.actor, write.commit, write.askers)
+            self._settle(write.actor, write.commit)
         for job in jobs:
             job.tell()
 
-    def _settle(self, actor: Actor, commit: Commit, askers: list[tuple[Message, "Future[None]"]]) -> None:
+    def _settle(self, actor: Actor, commit: Commit) -> None:
         for effect in commit.effects:
             match effect:
                 case StartTask():
                     self._start_task(actor, effect)
                 case StopTask():
                     self._stop_task(actor, effect)
-        for _, answer in askers:
+        for _, answer in actor.asked:
             if not answer.done():
                 answer.set_result(None)
+        actor.asked = []
         actor.wake = commit.wake
         if commit.wake is not None:
             self._tell_wake(actor.run, commit.wake)
@@ -215,16 +218,16 @@ class Runs:
             actor.live = load_run(before.sections)
         kept = [mended for message in batch if (mended := _mended(message)) is not None]
         refused = Refused("bad_value", f"a value cannot be stored: {problem}", "send plain JSON")
-        askers, actor.askers = actor.askers, []
         if kept == batch:
             self.damaged[actor.run] = f"{type(problem).__name__}: {problem}"
             _log.error("run %s made a state that cannot be stored: %s", actor.run, problem)
             kept = []
-        for message, answer in askers:
+        for message, answer in actor.asked:
             if message in kept:
                 actor.askers.append((message, answer))
             elif not answer.done():
                 answer.set_exception(refused)
+        actor.asked = []
         actor.waiting[:0] = kept
         if actor.waiting:
             self._queue(actor)

@@ -19,6 +19,7 @@ import apsw
 from jeton.hosts.sqlite.connect import BUSY_MS, WAL_LIMIT_BYTES, Durability, connect_writer
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.hosts.sqlite.rows import Mirror, Write, put
+from jeton.model.failure import Refused
 
 LOOK_AROUND_S = 0.05
 FOLD_PAGES = 1000
@@ -80,6 +81,8 @@ class Writer:
         self._tell_written = written
         self._tell_noticed = noticed
         self._tell_failed = failed
+        self._asked: set[Future[Any]] = set()
+        self._refusing: Refused | None = None
         self._queue: SimpleQueue[list[Write | Job] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="jeton-writer", daemon=True)
         self._thread.start()
@@ -90,9 +93,20 @@ class Writer:
 
     async def do(self, act: Callable[[apsw.Connection], _T]) -> _T:
         """Carry something out in a transaction; durable when this returns."""
+        if self._refusing is not None:
+            raise self._refusing
         answer: Future[_T] = self._loop.create_future()
+        self._asked.add(answer)
+        answer.add_done_callback(self._asked.discard)
         self._queue.put([Job(act, answer)])
         return await answer
+
+    def fail(self, refused: Refused) -> None:
+        """Tell all who wait for a job that it will not be done."""
+        self._refusing = refused
+        for answer in list(self._asked):
+            if not answer.done():
+                answer.set_exception(refused)
 
     async def close(self) -> None:
         """Write what is left, fold the log into the main file, and end."""

@@ -3,34 +3,32 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from msgspec import UnsetType
-
 from jeton.hosts.sqlite.typed.cells import json_text
-from jeton.model.ids import GroupId, SlotId
-from jeton.model.run import RunState
+from jeton.model.ids import GroupId, RunId
+from jeton.model.ranges import numbers_in
+from jeton.model.run import SLOTS_PER_STRETCH, RunState
 
-BranchRow: TypeAlias = tuple[str, int, int, str, str | None]
+BranchRow: TypeAlias = tuple[RunId, int, int, str, str | None]
 """Run, group, index, `live` or `arrived`, and the output as JSON: what an arrived slot brings to the merge."""
 
 
-def branch_rows(state: RunState, group: GroupId, first: int, count: int) -> Iterator[BranchRow]:
+def branch_rows(state: RunState, group: GroupId, stretch: int) -> Iterator[BranchRow]:
     """The rows of a stretch of a group's slots."""
-    for index in range(first, first + count):
-        row = _row(state, (group, index))
-        if row is not None:
-            yield row
+    run, first = state.head.run, stretch * SLOTS_PER_STRETCH
+    for index in range(first, first + SLOTS_PER_STRETCH):
+        slot = state.slots.get((group, index))
+        if slot is not None and slot.output:
+            yield run, group, index, "live", json_text(slot.output)
+    progress = state.progress.get(group)
+    for node in () if progress is None else progress.fan_ins:
+        arrived = state.arrived.get((group, node, stretch))
+        for index in () if arrived is None else numbers_in(arrived.slots):
+            output = json_text(arrived.values[index]) if index in arrived.values else None
+            yield run, group, index, "arrived", output
 
 
 def all_branch_rows(state: RunState) -> list[BranchRow]:
     """The rows of every slot there is, in order."""
-    rows = (_row(state, slot) for slot in sorted({*state.slots, *state.arrivals}))
-    return [row for row in rows if row is not None]
-
-
-def _row(state: RunState, slot: SlotId) -> BranchRow | None:
-    run, (group, index) = state.head.run, slot
-    arrival = state.arrivals.get(slot)
-    if arrival is not None:
-        return run, group, index, "arrived", None if isinstance(arrival.value, UnsetType) else json_text(arrival.value)
-    live = state.slots.get(slot)
-    return (run, group, index, "live", json_text(live.output)) if live is not None and live.output else None
+    stretches = {(group, index // SLOTS_PER_STRETCH) for group, index in state.slots}
+    stretches |= {(group, stretch) for group, _, stretch in state.arrived}
+    return sorted((row for stretch in stretches for row in branch_rows(state, *stretch)), key=lambda row: row[1:3])

@@ -1,5 +1,6 @@
 """One value in one column, and back. What a column cannot hold exactly it does not hold at all."""
 
+from math import isfinite
 from typing import TypeAlias
 
 import msgspec
@@ -35,7 +36,8 @@ def cell_of(column: Column, value: Json) -> Cell | None:
         case "integer":
             return value if type(value) is int and _is_number(value, column.limits) else None
         case "number":
-            return value if type(value) in (int, float) and _is_number(value, column.limits) else None
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            return value if is_number and _is_number(value, column.limits) else None
         case "boolean":
             chosen = column.limits.choices
             return int(value) if type(value) is bool and (chosen is None or value in chosen) else None
@@ -67,10 +69,7 @@ def _is_text(value: str, limits: Limits) -> bool:
 
 def _is_number(value: int | float, limits: Limits) -> bool:
     """Infinity and NaN are none: JSON has no word for them, nor for what they would become."""
-    if isinstance(value, int):
-        if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-            return False
-    elif not -INFINITE < value < INFINITE:
+    if not (SMALLEST_INTEGER <= value <= LARGEST_INTEGER if isinstance(value, int) else isfinite(value)):
         return False
     return (
         (limits.choices is None or value in limits.choices)
@@ -79,6 +78,3 @@ def _is_number(value: int | float, limits: Limits) -> bool:
         and (limits.above is None or value > limits.above)
         and (limits.below is None or value < limits.below)
     )
-
-
-INFINITE = float("inf")

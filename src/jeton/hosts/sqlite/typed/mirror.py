@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import apsw
 import msgspec
 
+from jeton.apply.draft import Touched
 from jeton.hosts.sqlite.rows import Write
 from jeton.hosts.sqlite.typed.tables import Tables, changes_of, create_tables, stored_layout
+from jeton.model.ids import GroupId
 from jeton.model.json import Schema
 
 
@@ -41,7 +43,12 @@ def _write(db: apsw.Connection, tables: Tables, writes: Sequence[Write]) -> None
         tables.add(db, new)
     states = [(write.live.state, write.touched) for write in writes]
     tables.write(db, {state.head.run: changes_of(state, touched.state) for state, touched in states if touched.state})
-    tables.write_branches(db, [(state, *chunk) for state, touched in states for chunk in touched.slots])
+    tables.write_branches(db, [(state, *place) for state, touched in states for place in _stretches(touched)])
+
+
+def _stretches(touched: Touched) -> set[tuple[GroupId, int]]:
+    """The slots that wrote or arrived, or are merged and gone."""
+    return touched.slots | {(group, stretch) for group, _, stretch in touched.arrived}
 
 
 class _Schemas(msgspec.Struct):

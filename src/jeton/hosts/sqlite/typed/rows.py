@@ -120,7 +120,7 @@ def _lay(context: JsonObject, keys: list[str], value: Json) -> None:
             here = here[key]
         elif isinstance(here, list) and key.isdecimal() and int(key) < len(here):
             index = int(key)
-            here[index] = value if last else {} if here[index] is UNSET else here[index]
+            here[index] = value if last else {} if isinstance(here[index], UnsetType) else here[index]
             here = here[index]
         else:
             raise BrokenInvariant("a value lies beside a row that is not there", path="/".join(keys))

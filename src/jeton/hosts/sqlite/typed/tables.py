@@ -7,7 +7,6 @@ import apsw
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.apply.draft import SLOTS_PER_SECTION
 from jeton.hosts.sqlite.typed.branches import BranchRow, branch_rows
 from jeton.hosts.sqlite.typed.cells import Cell
 from jeton.hosts.sqlite.typed.ddl import create_statements
@@ -16,7 +15,7 @@ from jeton.hosts.sqlite.typed.rows import Cells, Rows, join, split
 from jeton.hosts.sqlite.typed.statements import Statements
 from jeton.model.ids import GroupId, RunId
 from jeton.model.json import Json, JsonObject, Schema
-from jeton.model.run import RunState
+from jeton.model.run import SLOTS_PER_STRETCH, RunState
 
 Changes: TypeAlias = Mapping[RunId, Mapping[str, Json | UnsetType]]
 """By run and top-level key; unset: the key is gone."""
@@ -35,7 +34,7 @@ def stored_layout(db: apsw.Connection, workflow: str, version: int) -> Layout | 
 
 def create_tables(db: apsw.Connection, workflow: str, version: int, schema: Schema) -> Layout:
     """Make a version's tables. The caller has begun a transaction."""
-    taken = (name for (name,) in db.execute("select name from sqlite_schema").fetchall())
+    taken = (str(name) for (name,) in db.execute("select name from sqlite_schema").fetchall())
     layout = plan_layout(workflow, version, schema, taken)
     for statement in create_statements(layout):
         db.execute(statement)
@@ -97,10 +96,10 @@ class Tables:
         """Rewrite these stretches of slots."""
         gone: list[tuple[str, int, int, int]] = []
         rows: list[BranchRow] = []
-        for state, group, chunk in touched:
-            first = chunk * SLOTS_PER_SECTION
-            gone.append((state.head.run, group, first, first + SLOTS_PER_SECTION))
-            rows += branch_rows(state, group, first, SLOTS_PER_SECTION)
+        for state, group, stretch in touched:
+            first = stretch * SLOTS_PER_STRETCH
+            gone.append((state.head.run, group, first, first + SLOTS_PER_STRETCH))
+            rows += branch_rows(state, group, stretch)
         if gone:
             db.executemany(self._sql.delete_branches, gone)
         if rows:

@@ -1,0 +1,80 @@
+"""Stay with a run until it ends, its time is up, or somebody wants us to stop."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from jeton.cli.say import say
+from jeton.engine.engine import Engine
+from jeton.engine.record import RunRecord
+from jeton.model.entry import Entry
+from jeton.model.failure import Refused
+
+LOOK_AGAIN_S = 0.1
+
+
+class View(Protocol):
+    """Whoever shows a run while it goes on."""
+
+    def take(self, entry: Entry) -> None:
+        """The run has made another commit."""
+        ...
+
+
+@asynccontextmanager
+async def stop_asked() -> AsyncIterator[asyncio.Event]:
+    """Set by the first SIGINT or SIGTERM; the second ends the process at once."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def on_signal(number: signal.Signals) -> None:
+        if stop.is_set():
+            os._exit(128 + number)
+        stop.set()
+        say("stopping: running tasks may finish; once more to end at once", err=True)
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, on_signal, number)
+    try:
+        yield stop
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def follow(
+    engine: Engine, run: str, stop: asyncio.Event, *, view: View | None = None, wait_s: float | None = None
+) -> RunRecord:
+    """How the run stands when we leave it. Raises Refused if it lacks a Python function."""
+    waiting: set[asyncio.Task[object]] = {
+        asyncio.create_task(engine.ended(run)),
+        asyncio.create_task(stop.wait()),
+        asyncio.create_task(_app_missing(engine, run)),
+    }
+    feed = asyncio.create_task(_feed(engine, run, view)) if view is not None else None
+    try:
+        await asyncio.wait(waiting, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
+        record = await engine.get(run)
+        if feed is not None and record.ended:
+            await feed  # to its end, so that the last of it is seen
+    finally:
+        for task in (*waiting, *((feed,) if feed is not None else ())):
+            task.cancel()
+    missing = engine.needs_app.get(record.run_id)
+    if missing is not None and not record.ended:
+        problem = f"run {run} needs a Python function that is not here: {missing}"
+        raise Refused("needs_app", problem, "name what defines it with --app; the run is kept, for `jeton resume`")
+    return record
+
+
+async def _feed(engine: Engine, run: str, view: View) -> None:
+    async for entry in engine.journal(run, follow=True):
+        view.take(entry)
+
+
+async def _app_missing(engine: Engine, run: str) -> None:
+    while run not in engine.needs_app:
+        await asyncio.sleep(LOOK_AGAIN_S)

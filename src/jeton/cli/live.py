@@ -1,0 +1,88 @@
+"""A run in the terminal while it goes on: its nodes, its tokens, its fan-outs and what it waits for."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from jeton.cli.say import printable
+from jeton.engine.draw.palette import PALETTE
+from jeton.engine.draw.picture import Box, picture_of
+from jeton.engine.draw.text import MARKS, in_order
+from jeton.engine.groups import GroupTable, GroupView
+from jeton.engine.tokens import TokenTable, TokenView
+from jeton.model.entry import Entry
+from jeton.model.workflow import Workflow
+
+MOST_WAITS = 5
+MOST_GROUPS = 5
+BAR_WIDTH = 24
+PER_SECOND = 10
+
+
+class LiveView:
+    """Drawn anew a few times a second, however fast the run is."""
+
+    def __init__(self, workflow: Workflow, run: str, console: Console) -> None:
+        self._workflow = workflow
+        self._run = run
+        self._tokens = TokenTable()
+        self._groups = GroupTable()
+        self._live = Live(console=console, get_renderable=self.drawn, refresh_per_second=PER_SECOND, transient=False)
+
+    def __enter__(self) -> "LiveView":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def take(self, entry: Entry) -> None:
+        self._tokens.take(entry)
+        self._groups.take(entry)
+
+    def drawn(self) -> RenderableType:
+        """What the terminal shows now."""
+        parts: list[RenderableType] = [Text(f"{self._workflow.name}  {self._run}", style="bold"), self._nodes()]
+        groups = [group for group in self._groups.groups.values() if not group.over]
+        if groups:
+            parts.append(_bars(groups[-MOST_GROUPS:]))
+        parts += [Text(f"  ◷ {printable(line)}", style="yellow") for line in self._waits()]
+        return Group(*parts)
+
+    def _nodes(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        for box in in_order(picture_of(self._workflow, list(self._tokens.tokens.values()))):
+            table.add_row(*_node(box))
+        return table
+
+    def _waits(self) -> Iterator[str]:
+        waiting = [t for t in self._tokens.tokens.values() if t.status.startswith("waiting_for_") and t.due]
+        for token in waiting[:MOST_WAITS]:
+            yield _wait(token)
+        if len(waiting) > MOST_WAITS:
+            yield f"and {len(waiting) - MOST_WAITS} more"
+
+
+def _node(box: Box) -> tuple[Text, Text, Text]:
+    style = PALETTE[box.counts.tone].terminal
+    return Text(f"  {MARKS[box.counts.tone]} {box.name}", style=style), Text(box.kind, style="dim"), Text(box.counts.text)
+
+
+def _bars(groups: list[GroupView]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for group in groups:
+        bar = ProgressBar(total=max(group.total, 1), completed=group.settled, width=BAR_WIDTH)
+        where = f"{group.arrived} at '{group.joins_at}'" if group.joins_at is not None else ""
+        table.add_row(Text(f"  {group.name}"), bar, Text(f"{group.settled} of {group.total}"), Text(where, style="dim"))
+    return table
+
+
+def _wait(token: TokenView) -> str:
+    left = (token.due - datetime.now(UTC)).total_seconds() if token.due is not None else 0
+    what = token.label or ("attempt " + str(token.attempt) if token.status == "waiting_for_retry" else "a time")
+    return f"token {token.id} at '{token.node}' waits for {what}, {max(left, 0):.1f} s"

@@ -1,0 +1,91 @@
+"""`jeton resume`: take up every unfinished run of a store."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from jeton.cli.options import Exit, app_option, json_option, store_option
+from jeton.cli.say import answering, printable, say, say_json, styled_status
+
+if TYPE_CHECKING:
+    from jeton.engine.engine import Engine
+    from jeton.engine.record import RunRecord
+    from jeton.model.run import RunStatus
+
+UNFINISHED: "tuple[RunStatus, ...]" = ("submitted", "running", "waiting")
+
+
+@click.command("resume")
+@app_option
+@click.option("--watch", is_flag=True, help="Stay, for timers and for messages of other processes, until interrupted.")
+@store_option
+@json_option
+def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
+    """Drive every unfinished run to its end, or to a wait.
+
+    Exits with 1 if one of them failed, with 5 if one needs a Python function that --app did not bring.
+    """
+    from jeton.cli.app import load_app
+
+    with answering(as_json):
+        if app is not None:
+            load_app(app)
+        sys.exit(asyncio.run(_resume(store, watch, as_json)))
+
+
+async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
+    from jeton.cli.follow import stop_asked
+    from jeton.engine.engine import open
+    from jeton.model.failure import Refused
+
+    if not Path(store).exists():
+        raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
+    async with stop_asked() as stop:
+        async with open(store, recover=False) as engine:
+            taken = await _unfinished(engine)
+            await engine.recover()
+            await _until_idle_or_stopped(engine, stop, watch)
+            records = [await engine.get(run) for run in taken]
+            missing = {str(run): name for run, name in engine.needs_app.items()}
+    _say(records, missing, as_json)
+    if missing:
+        return Exit.REFUSED
+    failed = any(record.ended and record.status != "completed" for record in records)
+    return Exit.RUN_FAILED if failed else Exit.DONE
+
+
+async def _unfinished(engine: "Engine") -> list[str]:
+    found: list[str] = []
+    for status in UNFINISHED:
+        last = None
+        while page := await engine.list(status=status, after=last):
+            found += [run.run_id for run in page]
+            last = page[-1].run_id
+    return found
+
+
+async def _until_idle_or_stopped(engine: "Engine", stop: asyncio.Event, watch: bool) -> None:
+    stopped = asyncio.create_task(stop.wait())
+    idle = asyncio.create_task(engine.idle())
+    try:
+        await asyncio.wait({stopped} if watch else {stopped, idle}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+        idle.cancel()
+
+
+def _say(records: "list[RunRecord]", missing: dict[str, str], as_json: bool) -> None:
+    from jeton.engine.plain import plain
+
+    if as_json:
+        say_json({"runs": [plain(record) for record in records], "needs_app": missing})
+        return
+    if not records:
+        say("nothing to resume")
+    for record in records:
+        say(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
+    for run, function in missing.items():
+        say(f"{run} needs {printable(function)}: name what defines it with --app", err=True)

@@ -1,0 +1,230 @@
+"""The half of the host that owns the store: it takes starts and messages, and keeps alarms and recovery going."""
+
+import asyncio
+import hashlib
+import logging
+from asyncio import Event, Future, Task
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from jeton.actor.ports import RunRow, Workers
+from jeton.hosts.sqlite.alarms import Alarms
+from jeton.hosts.sqlite.bundles import Bundles, put_bundle
+from jeton.hosts.sqlite.connect import Durability, refusal
+from jeton.hosts.sqlite.ids import new_run_id
+from jeton.hosts.sqlite.lock import OwnerLock
+from jeton.hosts.sqlite.recovery import Recovery
+from jeton.hosts.sqlite.rows import Mirror
+from jeton.hosts.sqlite.runs import Runs
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.writer import Writer
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.message import Message
+from jeton.model.run import TERMINAL
+from jeton.model.workflow import Library
+
+_log = logging.getLogger("jeton.store")
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Owner:
+    """Made when the lock is held; ends with `close`, or with the first write that fails."""
+
+    def __init__(
+        self,
+        path: Path,
+        lock: OwnerLock,
+        store: Store,
+        bundles: Bundles,
+        workers: Workers | None,
+        durability: Durability,
+        clock: Callable[[], int],
+        mirrors: Sequence[Mirror],
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self._loop = loop
+        self._lock = lock
+        self._store = store
+        self._workers = workers
+        self._clock = clock
+        self._refusing: Refused | None = None
+        self._starting: dict[tuple[str, str], tuple[RunId, bytes, Future[None]]] = {}
+        self._endings: dict[RunId, list[Future[RunRow]]] = {}
+        self._bells: dict[RunId, set[Event]] = {}
+        self.runs = Runs(loop, store, bundles, workers, clock, self._committed, self._wants_alarm)
+        self._writer = Writer(path, durability, loop, mirrors, self.runs.written, self._noticed, self._fail)
+        self.runs.write_to(self._writer)
+        self._alarms = Alarms(loop, store, self.runs, clock, self._breath)
+        self._recovery = Recovery(store, self.runs, clock, self._breath)
+        self._reading: Task[None] | None = None
+        self._keepers = [loop.create_task(self._alarms.keep()), loop.create_task(self._recovery.keep())]
+
+    # what people do
+
+    async def deploy(self, bundle: Library, name: str) -> int:
+        """Store a version, or find that it is stored."""
+        self.check()
+        return await self._writer.do(lambda db: put_bundle(db, name, bundle))
+
+    async def start(
+        self, workflow: str, version: int, input: Json, key: str | None, run: RunId | None
+    ) -> tuple[RunId, bool]:
+        """Begin a run, unless the key or the name says that it has begun."""
+        self.check()
+        if key is None:
+            if run is not None and (found := self._begun(run, workflow, input)):
+                return found, False
+            chosen = run or new_run_id(self._clock())
+            await self.runs.begin(chosen, workflow, version, input, None)
+            return chosen, True
+        asked, given = (workflow, key), hashlib.sha256(_canonical(input)).digest()
+        under_way = self._starting.get(asked)
+        known = self._store.started(workflow, key) if under_way is None else under_way[:2]
+        if known is not None:
+            if known[1] != given:
+                problem = f"the key '{key}' has begun run {known[0]}, with other input"
+                raise Refused("key_conflict", problem, "use another key, or the same input")
+            if under_way is not None:
+                await asyncio.shield(under_way[2])
+            return known[0], False
+        chosen = run or new_run_id(self._clock())
+        durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given))
+        self._starting[asked] = (chosen, given, durable)
+        durable.add_done_callback(lambda _: self._starting.pop(asked, None))
+        await asyncio.shield(durable)
+        return chosen, True
+
+    def _begun(self, run: RunId, workflow: str, input: Json) -> RunId | None:
+        """The run of this name, if it is the one that is asked for."""
+        actor = self.runs.find(run)
+        if actor is None:
+            return None
+        state = actor.live.state
+        if state.head.workflow != workflow or (state.input != input and state.head.entries):
+            raise Refused("run_exists", f"there is a run {run}, with other input", "choose another name")
+        return run
+
+    async def deliver(self, run: RunId, message: Message) -> None:
+        """Durable when this returns."""
+        self.check()
+        actor = self.runs.find(run)
+        if actor is None:
+            raise unknown(run)
+        await self.runs.ask(actor, message)
+
+    async def ended(self, run: RunId) -> RunRow:
+        """The row of the run, once it has ended."""
+        self.check()
+        actor = self.runs.actors.get(run)
+        if actor is None or actor.live.state.head.ended:
+            row = self._store.row(run)
+            if row is None and actor is None:
+                raise unknown(run)
+            if row is not None and row.status in TERMINAL:
+                return row
+        answer: Future[RunRow] = self._loop.create_future()
+        self._endings.setdefault(run, []).append(answer)
+        return await answer
+
+    async def idle(self) -> None:
+        """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""
+        while True:
+            await self.recover()
+            if not self.runs.actors:
+                return
+            await self.runs.quiet()
+
+    async def recover(self) -> None:
+        """Hand in all that the store owes its runs; changes nothing when it owes nothing."""
+        self.check()
+        await self._recovery.take_inbox()
+        await self._recovery.ask_after_tasks()
+        await self._alarms.look()
+
+    @contextmanager
+    def listening(self, run: RunId) -> Iterator[Event]:
+        """Set after each commit of the run."""
+        bell = Event()
+        self._bells.setdefault(run, set()).add(bell)
+        try:
+            yield bell
+        finally:
+            self._bells[run].discard(bell)
+            if not self._bells[run]:
+                del self._bells[run]
+
+    def check(self) -> None:
+        """Whether anything may still be asked of us."""
+        if self._refusing is not None:
+            raise self._refusing
+
+    async def close(self, grace_s: float) -> None:
+        """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
+        failed = self._refusing is not None
+        self._refusing = self._refusing or Refused("store_closed", "the store is being closed", "open it again")
+        self.runs.stopping = True
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        if self._workers is not None:
+            await self._workers.close(0 if failed else grace_s)
+        while not failed and any(actor.queued or actor.writing for actor in self.runs.actors.values()):
+            await self._breath()
+        await self._writer.close()
+        self._give_up(self._refusing)
+        self._lock.release()
+
+    # what the others tell
+
+    def _committed(self, row: RunRow) -> None:
+        if row.status in TERMINAL:
+            for answer in self._endings.pop(row.run, ()):
+                if not answer.done():
+                    answer.set_result(row)
+        for bell in self._bells.get(row.run, ()):
+            bell.set()
+
+    def _wants_alarm(self, run: RunId, at: int) -> None:
+        self._alarms.note(run, at)
+
+    def _noticed(self) -> None:
+        """Another process wrote: probably a message."""
+        if self._refusing is None and (self._reading is None or self._reading.done()):
+            self._reading = self._loop.create_task(self._recovery.take_inbox())
+
+    async def _breath(self) -> None:
+        """Let others have their turn, until what was asked so far is durable."""
+        await self._writer.do(_nothing)
+
+    def _fail(self, problem: Exception) -> None:
+        """A write failed. Nothing that was not acknowledged can be counted on; everything that was is in the store."""
+        self._refusing = refusal(problem)
+        for keeper in self._keepers:
+            keeper.cancel()
+        self._give_up(self._refusing)
+
+    def _give_up(self, refused: Refused) -> None:
+        self.runs.fail(refused)
+        self._writer.fail(refused)
+        for answers in self._endings.values():
+            for answer in answers:
+                if not answer.done():
+                    answer.set_exception(refused)
+        self._endings.clear()
+        for bells in self._bells.values():
+            for bell in bells:
+                bell.set()
+
+
+def unknown(run: RunId) -> Refused:
+    return Refused("unknown_run", f"there is no run {run} in this store", "list the runs there are")
+
+
+def _nothing(_: apsw.Connection) -> None:
+    pass

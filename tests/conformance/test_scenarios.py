@@ -1,0 +1,25 @@
+"""Every scenario built so far, on every host there is."""
+
+import msgspec
+import pytest
+
+from tests.conformance import rows_failure, rows_fan_in, rows_fan_out, rows_routing
+from tests.conformance.case import Case
+from tests.conformance.hosts import Play, play_simulated
+
+HOSTS = [pytest.param(play_simulated, id="simulated")]
+ROWS = [*rows_routing.ROWS, *rows_failure.ROWS, *rows_fan_out.ROWS, *rows_fan_in.ROWS]
+
+
+@pytest.mark.parametrize("play", HOSTS)
+@pytest.mark.parametrize("case", ROWS)
+def test_scenario(case: Case, play: Play) -> None:
+    outcome = play(case)
+    assert (outcome.status, outcome.error_type) == (case.status, case.error), outcome.error_message
+    if case.output is not msgspec.UNSET:
+        assert outcome.output == case.output
+    assert outcome.types()[0] == "run.submitted"
+    assert outcome.types()[-1] == f"run.{case.status}"
+    assert [event["seq"] for event in outcome.events] == list(range(len(outcome.events)))
+    assert all(token.status in ("completed", "failed", "timed_out", "cancelled") for token in outcome.tokens)
+    case.also(outcome)
