@@ -1,1 +1,74 @@
-"""Durable workflows and agents for Python."""
+"""Durable workflows and agents for Python.
+
+Everything here is found when it is first asked for, so that importing jeton costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jeton.engine.engine import CancelAnswer, Context, Deployment, Engine, Run, open
+    from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
+    from jeton.engine.input import InputInvalid, InputProblem
+    from jeton.engine.record import NoOutput, RunRecord
+    from jeton.engine.sync import SyncEngine, SyncRun, open_sync
+    from jeton.engine.tokens import TokenView
+    from jeton.executor.action import TransientError
+    from jeton.executor.call import Call, current_call
+    from jeton.executor.python_action import action
+    from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
+
+__all__ = [
+    "BrokenInvariant",
+    "Call",
+    "CancelAnswer",
+    "Context",
+    "DefinitionError",
+    "Deployment",
+    "Engine",
+    "InputInvalid",
+    "InputProblem",
+    "NoOutput",
+    "Problem",
+    "Refused",
+    "Run",
+    "RunError",
+    "RunExplained",
+    "RunRecord",
+    "SyncEngine",
+    "SyncRun",
+    "TokenExplained",
+    "TokenView",
+    "TransientError",
+    "TransitionExplained",
+    "action",
+    "current_call",
+    "open",
+    "open_sync",
+]
+
+_HOMES = {
+    "jeton.engine.engine": ("CancelAnswer", "Context", "Deployment", "Engine", "Run", "open"),
+    "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
+    "jeton.engine.input": ("InputInvalid", "InputProblem"),
+    "jeton.engine.record": ("NoOutput", "RunRecord"),
+    "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
+    "jeton.engine.tokens": ("TokenView",),
+    "jeton.executor.action": ("TransientError",),
+    "jeton.executor.call": ("Call", "current_call"),
+    "jeton.executor.python_action": ("action",),
+    "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'jeton' has no attribute {name!r}")
+    found: object = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

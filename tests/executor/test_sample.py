@@ -24,28 +24,31 @@ def number_schemas(draw: st.DrawFn) -> JsonObject:
     return schema
 
 
-def text_schemas() -> st.SearchStrategy[JsonObject]:
-    lengths = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(
-        lambda both: {"type": "string", "minLength": both[0], "maxLength": both[0] + both[1]}
-    )
-    formats = st.sampled_from(("date-time", "date", "email", "uri", "uuid", "ipv4")).map(
-        lambda name: {"type": "string", "format": name}
-    )
-    return st.one_of(lengths, formats, st.just({"type": "string"}))
+@st.composite
+def text_schemas(draw: st.DrawFn) -> JsonObject:
+    schema: JsonObject = {"type": "string"}
+    if draw(st.booleans()):
+        schema["format"] = draw(st.sampled_from(("date-time", "date", "email", "uri", "uuid", "ipv4")))
+    else:
+        schema["minLength"] = least = draw(st.integers(0, 12))
+        schema["maxLength"] = least + draw(st.integers(0, 12))
+    return schema
 
 
-def wider(inner: st.SearchStrategy[JsonObject]) -> st.SearchStrategy[JsonObject]:
-    objects = st.dictionaries(st.sampled_from(("a", "b", "c")), inner).map(
-        lambda properties: {"type": "object", "properties": properties, "required": list(properties)}
-    )
-    lists = st.tuples(inner, st.integers(0, 5)).map(
-        lambda both: {"type": "array", "items": both[0], "minItems": both[1], "maxItems": both[1] + 2}
-    )
-    choices = st.lists(inner, min_size=1, max_size=3).map(lambda several: {"anyOf": several})
-    both = st.tuples(objects, objects).filter(
-        lambda two: not set(two[0]["properties"]) & set(two[1]["properties"])  # pyright: ignore
-    )
-    return st.one_of(objects, lists, choices, both.map(lambda two: {"allOf": list(two)}))
+@st.composite
+def wider(draw: st.DrawFn, inner: st.SearchStrategy[JsonObject]) -> JsonObject:
+    """A schema around others."""
+    match draw(st.sampled_from(("object", "array", "anyOf", "allOf"))):
+        case "object":
+            properties: JsonObject = {name: draw(inner) for name in draw(st.sets(st.sampled_from("abc")))}
+            return {"type": "object", "properties": properties, "required": list(properties)}
+        case "array":
+            least = draw(st.integers(0, 5))
+            return {"type": "array", "items": draw(inner), "minItems": least, "maxItems": least + 2}
+        case "anyOf":
+            return {"anyOf": [draw(inner) for _ in range(draw(st.integers(1, 3)))]}
+        case _:
+            return {"allOf": [draw(inner), {"title": "laid over"}]}
 
 
 LEAVES: st.SearchStrategy[JsonObject] = st.one_of(

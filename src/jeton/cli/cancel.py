@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,9 +77,7 @@ async def _cancel_found(
         _say(answer, as_json)
 
 
-async def _unfinished(
-    engine: "Engine", workflow: str | None, status: "RunStatus | None"
-) -> "AsyncIterator[RunRecord]":
+async def _unfinished(engine: "Engine", workflow: str | None, status: "RunStatus | None") -> "AsyncIterator[RunRecord]":
     last = None
     while page := await engine.list(workflow=workflow, status=status, after=last):
         for run in page:
@@ -89,14 +87,14 @@ async def _unfinished(
 
 
 @asynccontextmanager
-async def beside_owner(store: str) -> "AsyncIterator[Engine]":
-    """The store as its owner if it has none, so that the run acts on what it is told; else as a guest with a message."""
+async def beside_owner(store: str) -> "AsyncGenerator[Engine, None]":
+    """The store as its owner if it has none, so that the run acts at once; else as a guest who leaves a message."""
     from jeton.engine.engine import open
     from jeton.model.failure import Refused
 
     if not Path(store).exists():
         raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
-    opening = open(store, recover=False)
+    opening = open(store, work=False)
     try:
         engine = await opening.__aenter__()
     except Refused as refused:

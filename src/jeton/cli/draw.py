@@ -64,7 +64,7 @@ def _of_run(store: str, run: str, name: str | None) -> "Picture":
         async with open(store, owner=False) as engine:
             record = await engine.get(run)
             if name not in (None, record.workflow):
-                raise Refused("workflow_not_found", f"{run} is a run of '{record.workflow}'", "leave the name out")
+                raise Refused("unknown_workflow", f"{run} is a run of '{record.workflow}'", "leave the name out")
             bundle = engine.workflow(f"{record.workflow}@{record.version}")
             return picture_of(bundle.workflows[record.workflow], await engine.tokens(run), run)
 

@@ -28,7 +28,7 @@ def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json
     """
     from jeton.engine.engine import open
 
-    found: "list[JsonObject]" = []
+    found: list[JsonObject] = []
 
     async def read() -> None:
         async with open(store, owner=False) as engine:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Protocol
 
@@ -25,7 +25,7 @@ class View(Protocol):
 
 
 @asynccontextmanager
-async def stop_asked() -> AsyncIterator[asyncio.Event]:
+async def stop_asked() -> AsyncGenerator[asyncio.Event, None]:
     """Set by the first SIGINT or SIGTERM; the second ends the process at once."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
 

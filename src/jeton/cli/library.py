@@ -22,7 +22,7 @@ def choose_workflow(library: Library, name: str | None, file: str) -> Workflow:
     found = library.workflows
     known = ", ".join(found) or "none"
     if name is not None and name not in found:
-        raise Refused("workflow_not_found", f"{file} has no workflow '{name}'", f"it has: {known}")
+        raise Refused("unknown_workflow", f"{file} has no workflow '{name}'", f"it has: {known}")
     if name is None and len(found) != 1:
         raise Refused("which_workflow", f"{file} has {len(found)} workflows", f"name one of: {known}")
     return found[name] if name is not None else next(iter(found.values()))

@@ -70,7 +70,11 @@ class LiveView:
 
 def _node(box: Box) -> tuple[Text, Text, Text]:
     style = PALETTE[box.counts.tone].terminal
-    return Text(f"  {MARKS[box.counts.tone]} {box.name}", style=style), Text(box.kind, style="dim"), Text(box.counts.text)
+    return (
+        Text(f"  {MARKS[box.counts.tone]} {box.name}", style=style),
+        Text(box.kind, style="dim"),
+        Text(box.counts.text),
+    )
 
 
 def _bars(groups: list[GroupView]) -> Table:

@@ -43,13 +43,11 @@ async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
 
     if not Path(store).exists():
         raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
-    async with stop_asked() as stop:
-        async with open(store, recover=False) as engine:
-            taken = await _unfinished(engine)
-            await engine.recover()
-            await _until_idle_or_stopped(engine, stop, watch)
-            records = [await engine.get(run) for run in taken]
-            missing = {str(run): name for run, name in engine.needs_app.items()}
+    async with stop_asked() as stop, open(store) as engine:
+        taken = await _unfinished(engine)
+        await _until_idle_or_stopped(engine, stop, watch)
+        records = [await engine.get(run) for run in taken]
+        missing = {str(run): name for run, name in engine.needs_app.items()}
     _say(records, missing, as_json)
     if missing:
         return Exit.REFUSED

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.command("run")
 @click.argument("file", type=click.Path())
 @click.argument("name", required=False)
-@click.option("--input", "given", default="{}", metavar="JSON|@FILE", help="What the run is given; @- reads standard input.")
+@click.option(
+    "--input", "given", default="{}", metavar="JSON|@FILE", help="What the run is given; @- reads standard input."
+)
 @click.option("--key", metavar="K", help="Start it once: the same key gives the same run.")
 @click.option("--wait", "wait_s", type=click.FloatRange(min=0), metavar="S", help="Stay this long at most.")
 @click.option("--trace", is_flag=True, help="Also show what was decided.")
@@ -82,15 +84,12 @@ async def _run(
     from jeton.cli.follow import follow, stop_asked
     from jeton.engine.engine import open
 
-    async with stop_asked() as stop:
-        async with open(store, recover=False) as engine:
-            await engine.deploy_library(library)
-            run = await engine.start(workflow.name, value, key=key)
-            if key is not None:
-                await engine.recover()  # the key may have found a run that an earlier process left unfinished
-            with _view(workflow, run.id, as_json) as view:
-                record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
-            decided = [event async for event in engine.events(run.id, trace=True)] if trace else None
+    async with stop_asked() as stop, open(store) as engine:
+        await engine.deploy_library(library)
+        run = await engine.start(workflow.name, value, key=key)
+        with _view(workflow, run.id, as_json) as view:
+            record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
+        decided = [event async for event in engine.events(run.id, trace=True)] if trace else None
     _say(record, decided, as_json)
     if not record.ended:
         say(f"run {record.run_id} is left for: jeton resume --store {store}", err=True)
@@ -141,7 +140,11 @@ def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool)
         return
     for event in decided or ():
         say(event_line(event))
-    took = "" if record.completed_at is None else f" in {(record.completed_at - record.submitted_at).total_seconds():.1f} s"
+    took = (
+        ""
+        if record.completed_at is None
+        else f" in {(record.completed_at - record.submitted_at).total_seconds():.1f} s"
+    )
     say(f"{record.run_id} {styled_status(record.status)}{took}")
     if record.error is not None:
         say(f"  {printable(f'{record.error.type}: {record.error.message}')}")

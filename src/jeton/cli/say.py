@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,10 @@ EXITS = {
     "which_workflow": Exit.BAD_USAGE,
     "bad_reference": Exit.BAD_USAGE,
     "ambiguous": Exit.BAD_USAGE,
-    "run_not_found": Exit.NOT_FOUND,
+    "unknown_run": Exit.NOT_FOUND,
     "token_not_found": Exit.NOT_FOUND,
     "transition_not_found": Exit.NOT_FOUND,
-    "workflow_not_found": Exit.NOT_FOUND,
+    "unknown_workflow": Exit.NOT_FOUND,
     "no_store": Exit.NOT_FOUND,
 }
 STATUS_COLOURS = {
@@ -107,7 +107,7 @@ def _cells(
 
 
 @contextmanager
-def answering(as_json: bool) -> Iterator[None]:
+def answering(as_json: bool) -> Generator[None, None, None]:
     """Turns what is refused into an answer the caller can act on, and its exit code."""
     from jeton.model.failure import DefinitionError, Refused
 

@@ -1,10 +1,9 @@
 """The engine: deploy, start, ask, cancel. Every rule is below it; it picks a host and wires it up."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from os import PathLike
-from pathlib import Path
 
 import msgspec
 
@@ -18,8 +17,9 @@ from jeton.engine.input import check_input, plain_input
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.source import Built, Source, load_source
 from jeton.engine.tokens import TokenView, token_views
-from jeton.executor import Executor
-from jeton.hosts.sqlite import Durability, SqliteHost, wall_ms
+from jeton.executor.executor import Executor
+from jeton.hosts.sqlite import SqliteHost, wall_ms
+from jeton.hosts.sqlite.connect import Durability
 from jeton.model.entry import Entry
 from jeton.model.failure import Problem, Refused
 from jeton.model.ids import RunId
@@ -30,7 +30,6 @@ from jeton.model.workflow import Library
 from jeton.planning.program import Program, compile_program
 
 GRACE_S = 5.0
-LOOK_AGAIN_S = 0.05
 ANSWER_WITHIN_S = 10.0
 
 
@@ -62,22 +61,21 @@ async def open(
     *,
     durability: Durability = "full",
     owner: bool = True,
-    recover: bool = True,
+    work: bool = True,
     grace_s: float = GRACE_S,
-) -> AsyncIterator["Engine"]:
+) -> AsyncGenerator["Engine", None]:
     """An engine on a store, which is made if it is not there; unfinished runs in it go on.
 
     One process owns a store, and only it moves runs; `owner=False` reads, and leaves messages for whoever does.
-    On leaving, running tasks have `grace_s` seconds to finish; the rest is taken up when the store is next opened.
+    With `work=False` runs move and their tasks do not. On leaving, running tasks have `grace_s` seconds to finish; the
+    rest is taken up when the store is next opened.
     """
     if str(store).startswith("restate:"):
         raise Refused("unsupported_store", "this version has no Restate host", "name a file")
-    workers = Executor() if owner else None
-    host = await SqliteHost.open(Path(store), workers=workers, durability=durability, owner=owner)
+    workers = Executor() if owner and work else None
+    host = await SqliteHost.open(store, workers=workers, durability=durability, owner=owner)
     try:
-        if owner and recover:
-            await host.recover()
-        yield Engine(host, owner=owner)
+        yield Engine(host)
     finally:
         await host.close(grace_s)
 
@@ -85,9 +83,8 @@ async def open(
 class Engine:
     """All runs of one store."""
 
-    def __init__(self, host: SqliteHost, *, owner: bool = True) -> None:
+    def __init__(self, host: SqliteHost) -> None:
         self._host = host
-        self._owner = owner
         self._programs: dict[tuple[str, int], Program] = {}
 
     # definitions
@@ -146,7 +143,7 @@ class Engine:
         return tuple(record_of(row, None) for row in rows)
 
     async def cancel(self, run: str, reason: str = "") -> CancelAnswer:
-        """Stop a run. Whichever of cancel, timeout and completion is committed first wins, and the answer says which."""
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
         row = self._row(run)
         if row.status in TERMINAL:
             return CancelAnswer(False, record_of(row, None))
@@ -161,11 +158,7 @@ class Engine:
         """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
         known = self._row(run).run
         async with asyncio.timeout(timeout):
-            if self._owner:
-                return record_of(await self._host.ended(known), None)
-            while (row := self._row(known)).status not in TERMINAL:
-                await asyncio.sleep(LOOK_AGAIN_S)
-            return record_of(row, None)
+            return record_of(await self._host.ended(known), None)
 
     # what happened, and why
 
@@ -184,18 +177,12 @@ class Engine:
     async def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
         """A run's journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
         known = self._row(run).run
-        if follow and self._owner:
+        if follow:
             async for entry in self._host.watch(known, after):
                 yield entry
-            return
-        while True:
-            ended = self._row(known).status in TERMINAL  # asked first, so that nothing committed before is missed
+        else:
             for entry in await asyncio.to_thread(self._host.entries, known, after):
-                after = entry.number
                 yield entry
-            if ended or not follow:
-                return
-            await asyncio.sleep(LOOK_AGAIN_S)
 
     async def tokens(self, run: str) -> tuple[TokenView, ...]:
         """Every token the run ever had."""
@@ -230,10 +217,6 @@ class Engine:
         """Runs that are parked because a Python function of theirs is not here, and which function that is."""
         return self._host.needs_app
 
-    async def recover(self) -> None:
-        """Take up the unfinished runs of the store; `open` does it unless told otherwise."""
-        await self._host.recover()
-
     async def idle(self) -> None:
         """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
         await self._host.idle()
@@ -247,7 +230,7 @@ class Engine:
     def _row(self, run: str) -> RunRow:
         row = self._host.row(RunId(run))
         if row is None:
-            raise Refused("run_not_found", f"there is no run '{run}' in this store", "list the runs there are")
+            raise Refused("unknown_run", f"there is no run '{run}' in this store", "list the runs there are")
         return row
 
     def _live(self, run: RunId) -> LiveRun:
@@ -259,7 +242,7 @@ class Engine:
         found = self._host.bundle(name, version)
         if found is None:
             called = name if version is None else f"{name}@{version}"
-            raise Refused("workflow_not_found", f"no workflow '{called}' is deployed in this store", "deploy it first")
+            raise Refused("unknown_workflow", f"no workflow '{called}' is deployed in this store", "deploy it first")
         return found
 
     def _program(self, name: str, version: int) -> Program:

@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import cast
 
 import jsonschema_rs
 import msgspec
@@ -67,7 +67,7 @@ def read_input(text: str) -> Json:
 def plain_input(value: object) -> Json:
     """A Python value as plain JSON: dataclasses, models and tuples become objects and lists, and nothing is shared."""
     try:
-        found: Any = msgspec.to_builtins(value, enc_hook=_dumped)
+        found: object = msgspec.to_builtins(value, enc_hook=_dumped)
     except (TypeError, NotImplementedError) as error:
         raise InputInvalid((InputProblem("input", str(error)),)) from None
     except RecursionError:
@@ -96,7 +96,7 @@ def _dumped(value: object) -> object:
     raise NotImplementedError(f"a Python {type(value).__name__} is not plain data")
 
 
-def _unkeepable(value: Any, path: str, depth: int) -> Iterator[InputProblem]:
+def _unkeepable(value: object, path: str, depth: int) -> Iterator[InputProblem]:
     match value:
         case None | bool():
             return
@@ -111,10 +111,10 @@ def _unkeepable(value: Any, path: str, depth: int) -> Iterator[InputProblem]:
         case list() | dict() if depth == DEEPEST:
             yield _too_deep(path[:200])
         case list():
-            for index, item in enumerate(cast("list[Any]", value)):
+            for index, item in enumerate(cast("list[object]", value)):
                 yield from _unkeepable(item, f"{path}[{index}]", depth + 1)
         case dict():
-            for key, item in cast("dict[Any, Any]", value).items():
+            for key, item in cast("dict[object, object]", value).items():
                 if not isinstance(key, str):
                     yield InputProblem(path, f"the key {key!r} is no text")
                 else:

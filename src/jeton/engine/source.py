@@ -1,6 +1,6 @@
 """What may be deployed: files, plain data, workflows built in Python, and lists of these."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -24,13 +24,13 @@ class Built(Protocol):
 
 
 One: TypeAlias = str | PathLike[str] | Mapping[str, object] | Built
-Source: TypeAlias = One | Iterable[One]
+Source: TypeAlias = One | list[One] | tuple[One, ...]
 
 
 def load_source(source: Source) -> Loaded:
     """All of it as one library. Parts may refer to earlier ones, files to each other, and all to Python actions."""
     known = Library(actions=action_functions())
-    parts = [source] if isinstance(source, str | PathLike | Mapping | Built) else list(source)
+    parts = list(source) if isinstance(source, list | tuple) else [source]
     paths = [part for part in parts if isinstance(part, str | PathLike)]
     library, problems = Library(), tuple[Problem, ...]()
     if paths:

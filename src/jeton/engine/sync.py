@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from typing import TypeVar
@@ -12,7 +12,7 @@ from jeton.engine.explain.views import Explanation
 from jeton.engine.record import RunRecord
 from jeton.engine.source import Built, Source
 from jeton.engine.tokens import TokenView
-from jeton.hosts.sqlite import Durability
+from jeton.hosts.sqlite.connect import Durability
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 from jeton.model.run import RunStatus
@@ -26,12 +26,12 @@ def open_sync(
     *,
     durability: Durability = "full",
     owner: bool = True,
-    recover: bool = True,
+    work: bool = True,
     grace_s: float = GRACE_S,
-) -> Iterator["SyncEngine"]:
+) -> Generator["SyncEngine", None, None]:
     """As `open`, for code that is not async. Runs go on in the background between calls."""
     with _Loop() as loop:
-        opening = open(store, durability=durability, owner=owner, recover=recover, grace_s=grace_s)
+        opening = open(store, durability=durability, owner=owner, work=work, grace_s=grace_s)
         engine = loop.wait(opening.__aenter__())
         try:
             yield SyncEngine(engine, loop)
@@ -113,9 +113,7 @@ class SyncEngine:
     def ended(self, run: str, timeout: float | None = None) -> RunRecord:
         return self._loop.wait(self._engine.ended(run, timeout))
 
-    def events(
-        self, run: str, after: int = -1, *, follow: bool = False, trace: bool = False
-    ) -> Iterator[JsonObject]:
+    def events(self, run: str, after: int = -1, *, follow: bool = False, trace: bool = False) -> Iterator[JsonObject]:
         return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
 
     def tokens(self, run: str) -> tuple[TokenView, ...]:

@@ -1,48 +1,19 @@
-"""Types written in Python into JSON Schema, JSON into arguments of those types, and results back into JSON.
-
-msgspec knows dataclasses, TypedDicts, its own Structs and the plain types. Pydantic models are recognised by what they
-can do, so that pydantic is never imported here: whoever has such a model has imported it.
-"""
+"""JSON into the arguments of a function, by its hints, and its result back into JSON."""
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Protocol, TypeGuard, Union, cast, get_type_hints, is_typeddict
+from typing import Any, Union, cast, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.executor.schema_of import PLAIN_DATA, PydanticModel, is_pydantic, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, JsonObject, Schema
-
-DEFS = "#/$defs/{name}"
-PLAIN_DATA = "a dataclass, TypedDict, msgspec Struct, pydantic model or plain type"
 
 
 class BadArguments(Exception):
     """The input does not fit the function's parameters."""
-
-
-class PydanticModel(Protocol):
-    """What we use of a pydantic model."""
-
-    @classmethod
-    def model_json_schema(cls, *, ref_template: str = ...) -> dict[str, Any]: ...
-    @classmethod
-    def model_validate(cls, obj: object) -> object: ...
-    def model_dump(self, *, mode: str = ...) -> object: ...
-
-
-def is_pydantic(hint: object) -> TypeGuard[type[PydanticModel]]:
-    """Whether it is a pydantic model class, without importing pydantic."""
-    return isinstance(hint, type) and hasattr(hint, "model_json_schema") and hasattr(hint, "model_validate")
-
-
-def schema_of(hint: object) -> Schema:
-    """The JSON Schema of a type; a TypeError says which part of it has none."""
-    if is_pydantic(hint):
-        return _whole(hint.model_json_schema(ref_template=DEFS.replace("name", "model")), {})
-    (schema,), components = msgspec.json.schema_components([hint], schema_hook=_schema_hook, ref_template=DEFS)
-    return _whole(schema, components)
 
 
 def plain(value: object) -> Json:
@@ -108,11 +79,6 @@ class Signature:
             raise _unfit(self._name, f"{what} have no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
 
 
-def is_typed(hint: object) -> bool:
-    """Whether it is a type with fields, as opposed to a schema already written."""
-    return is_pydantic(hint) or is_typeddict(hint) or isinstance(hint, type)
-
-
 def _hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
     try:
         return get_type_hints(function, include_extras=True)
@@ -123,12 +89,6 @@ def _hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
 
 def _unfit(name: str, problem: str, remedy: str) -> DefinitionError:
     return DefinitionError((Problem("error", "bad_function", "", 0, f"actions.{name}", problem, remedy),))
-
-
-def _schema_hook(hint: type) -> dict[str, Any]:
-    if is_pydantic(hint):
-        return hint.model_json_schema(ref_template=DEFS.replace("name", "model"))
-    raise NotImplementedError
 
 
 def _dec_hook(hint: type, value: object) -> object:
@@ -145,33 +105,3 @@ def _enc_hook(value: object) -> object:
 
 _encode = msgspec.json.Encoder(enc_hook=_enc_hook).encode
 _decode = msgspec.json.Decoder().decode
-
-
-def _whole(schema: dict[str, Any], components: dict[str, Any]) -> Schema:
-    """One schema with the parts it refers to beside it, and itself not behind a reference."""
-    parts: dict[str, Json] = {}
-    found = _hoisted(schema, parts)
-    parts.update((name, _hoisted(part, parts)) for name, part in components.items())
-    if isinstance(found, dict) and set(found) == {"$ref"}:
-        name = str(found["$ref"]).removeprefix("#/$defs/")
-        found = parts[name]
-        if f'"#/$defs/{name}"' not in _encode([found, parts]).decode():
-            del parts[name]
-    top = cast("JsonObject", found)
-    own = {key: value for key, value in top.items() if key != "title"}
-    return {**own, "$defs": parts} if parts else own
-
-
-def _hoisted(schema: object, parts: dict[str, Json]) -> Json:
-    """The schema without parts of its own, which go to the top: a reference counts from there."""
-    match schema:
-        case dict():
-            given = cast("dict[str, object]", schema)
-            inner = given.get("$defs")
-            if isinstance(inner, dict):
-                parts.update((name, _hoisted(part, parts)) for name, part in cast("dict[str, object]", inner).items())
-            return {key: _hoisted(value, parts) for key, value in given.items() if key != "$defs"}
-        case list() | tuple():
-            return [_hoisted(item, parts) for item in cast("list[object]", schema)]
-        case _:
-            return cast("Json", schema)

@@ -11,7 +11,7 @@ from jeton.model.workflow import Library
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-MOST_KEPT = 2048
+MOST_KEPT = 512
 
 _encode = msgspec.json.Encoder().encode
 

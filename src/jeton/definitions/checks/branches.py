@@ -37,7 +37,7 @@ def _check_stale_reads(graph: Graph, compiled: CompiledWorkflow, report: Report)
     """In a branch `state` stays the run's: what the branch wrote there is found in `_branch.output`."""
     written = _written_in(graph)
     for node, expression, place in _reads(graph, compiled):
-        own = {fan_out for stack in graph.stacks(node) for fan_out in stack if graph.is_certain(fan_out)}
+        own = graph.around.get(node, frozenset()) & graph.certain
         for path in expression.reads:
             if path[0] in SECTIONS and any(_overlaps(path, target) for f in own for target in written.get(f, ())):
                 text = ".".join(path)
@@ -50,9 +50,8 @@ def _written_in(graph: Graph) -> dict[FanOut, set[tuple[str, ...]]]:
     """By fan-out: what its branches write, by mapping or by a merge inside them."""
     written: dict[FanOut, set[tuple[str, ...]]] = {}
     for name, node in graph.workflow.nodes.items():
-        for stack in graph.stacks(name):
-            for target in (node.output_mapping or {}) if stack else ():
-                written.setdefault(stack[-1], set()).add(tuple(target.split(".")))
+        for fan_out in {stack[-1] for stack in graph.stacks(name) if stack} if node.output_mapping else ():
+            written.setdefault(fan_out, set()).update(tuple(target.split(".")) for target in node.output_mapping or ())
     for index, transition in enumerate(graph.workflow.transitions):
         merge = transition.synchronization.merge if transition.synchronization is not None else None
         for joined in graph.joined(index) if merge is not None else ():

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from jeton.definitions.checks.graph import Graph
+from jeton.definitions.checks.graph import Graph, fan_out_of
 from jeton.definitions.place import Place
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
@@ -42,8 +42,9 @@ def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
     """All expressions of a workflow, but not those of its tasks."""
     workflow, source = graph.workflow, graph.source
     compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {})
+    everywhere = item_variables(graph)
     for name, node in workflow.nodes.items():
-        scope, place = _Scope(graph, name, report), source.node(name)
+        scope, place = _Scope(graph, name, everywhere, report), source.node(name)
         compiled.inputs[name] = scope.mapping(node.input_mapping, place / "input_mapping")
         compiled.outputs[name] = scope.mapping(node.output_mapping, place / "output_mapping", {"result"})
         if isinstance(node.target, WaitTarget):
@@ -75,10 +76,9 @@ def _compile_transition(graph: Graph, index: int, scope: "_Scope", compiled: Com
 class _Scope:
     """What can be named at one node: the context, the branch, and the items of every fan-out that can be around it."""
 
-    def __init__(self, graph: Graph, node: str, report: Report) -> None:
+    def __init__(self, graph: Graph, node: str, everywhere: Mapping[str, set[FanOut]], report: Report) -> None:
         self._report = report
-        here = {fan_out for stack in graph.stacks(node) for fan_out in stack}
-        everywhere = item_variables(graph)
+        here = graph.around.get(node, frozenset())
         known = everywhere if not graph.source.whole else {n: f for n, f in everywhere.items() if here & f}
         self._elsewhere = {name: fan_outs for name, fan_outs in everywhere.items() if name not in known}
         self._variables = AT_NODE | frozenset(known)
@@ -96,8 +96,7 @@ def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
     found: dict[str, set[FanOut]] = {}
     for transition in graph.workflow.transitions:
         if transition.foreach is not None and transition.foreach.item_var is not None:
-            fan_out = FanOut(transition.source, transition.sibling_group or transition.source)
-            found.setdefault(transition.foreach.item_var, set()).add(fan_out)
+            found.setdefault(transition.foreach.item_var, set()).add(fan_out_of(transition))
     return found
 
 

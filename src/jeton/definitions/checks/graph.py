@@ -18,11 +18,18 @@ class Joined(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """Nodes and transitions by what leads where, and the fan-outs around each node."""
+    """Nodes and transitions by what leads where, and the fan-outs around each node.
+
+    What many checks ask for is worked out once: a node may have thousands of transitions, and thousands of stacks.
+    """
 
     source: WorkflowSource
     lineage: Lineage
     outgoing: dict[str, tuple[int, ...]]
+    makers: dict[FanOut, tuple[int, ...]]  # the transitions that make, or could make, the slots of a fan-out
+    plain: dict[tuple[str, int], int]  # by node and priority: how many transitions make no slots of their own group
+    around: dict[str, frozenset[FanOut]]  # by node: every fan-out that can be around a token there
+    certain: frozenset[FanOut]  # those that fan out whatever the conditions say
 
     @property
     def workflow(self) -> Workflow:
@@ -33,32 +40,18 @@ class Graph(msgspec.Struct, frozen=True):
 
     def tiers(self, node: str) -> list[list[int]]:
         """A node's transitions by ascending priority, as declared within one."""
-        out = self.outgoing.get(node, ())
-        priorities = sorted({self.transition(index).priority for index in out})
-        return [[index for index in out if self.transition(index).priority == priority] for priority in priorities]
+        tiers: dict[int, list[int]] = {}
+        for index in self.outgoing.get(node, ()):
+            tiers.setdefault(self.transition(index).priority, []).append(index)
+        return [tiers[priority] for priority in sorted(tiers)]
 
     def stacks(self, node: str) -> tuple[Stack, ...]:
-        """The fan-outs that can be around a token at a node; none if no token gets there."""
+        """The fan-outs that can be around a token at a node, way by way; none if no token gets there."""
         return self.lineage.stacks.get(node, ())
-
-    def makers(self, fan_out: FanOut) -> list[int]:
-        """The transitions that make the slots of a fan-out."""
-        out = self.outgoing.get(fan_out.node, ())
-        return [index for index in out if (self.transition(index).sibling_group or fan_out.node) == fan_out.group]
-
-    def is_certain(self, fan_out: FanOut) -> bool:
-        """Whether it fans out whatever the conditions say; transitions that may exclude each other do not show it."""
-        makers = self.makers(fan_out)
-        if any(self.transition(index).makes_slots for index in makers):
-            return True
-        if self.workflow.nodes[fan_out.node].fan_out == "first_match":
-            return False
-        always = [self.transition(index).priority for index in makers if is_unconditional(self.transition(index))]
-        return len(always) != len(set(always))
 
     def surely_in_branch(self, node: str) -> bool:
         """Whether some way to the node leads through a fan-out that is one whatever the conditions say."""
-        return any(self.is_certain(fan_out) for stack in self.stacks(node) for fan_out in stack)
+        return not self.certain.isdisjoint(self.around.get(node, ()))
 
     def always_in_branch(self, node: str) -> bool:
         """Whether no token is ever at the node outside all branches."""
@@ -71,36 +64,56 @@ class Graph(msgspec.Struct, frozen=True):
         if transition.synchronization is None:
             return
         for stack in self.stacks(transition.source):
-            for pushed in self._after(index, stack):
+            for pushed in self._after(transition, stack):
                 depth = joined_depth(pushed, transition.synchronization.sibling_group)
                 if depth is not None:
                     yield Joined(index, pushed[depth], pushed[:depth])
 
-    def _after(self, index: int, stack: Stack) -> Iterator[Stack]:
-        transition = self.transition(index)
-        own = FanOut(transition.source, transition.sibling_group or transition.source)
+    def _after(self, transition: Transition, stack: Stack) -> Iterator[Stack]:
         if not transition.makes_slots:
             yield stack
-        if transition.makes_slots or len(self._rivals(index)) > 1:
-            yield (*stack, own)
+            if self.workflow.nodes[transition.source].fan_out == "first_match":
+                return
+        if transition.makes_slots or self.plain[transition.source, transition.priority] > 1:
+            yield (*stack, fan_out_of(transition))
 
-    def _rivals(self, index: int) -> list[int]:
-        """The plain transitions that can match together with a plain one, itself included."""
-        transition = self.transition(index)
-        if self.workflow.nodes[transition.source].fan_out == "first_match":
-            return [index]
-        out = self.outgoing[transition.source]
-        rivals = [rival for rival in out if self.transition(rival).priority == transition.priority]
-        return [rival for rival in rivals if self.transition(rival).sibling_group is None]
+
+def fan_out_of(transition: Transition) -> FanOut:
+    """The fan-out a transition takes part in, if it is one."""
+    return FanOut(transition.source, transition.sibling_group or transition.source)
 
 
 def graph_of(source: WorkflowSource) -> Graph:
     """The graph; of a workflow that could not be read whole, nothing is said about groups."""
     outgoing: dict[str, list[int]] = {}
+    makers: dict[FanOut, list[int]] = {}
+    plain: dict[tuple[str, int], int] = {}
     for index, transition in enumerate(source.workflow.transitions):
         outgoing.setdefault(transition.source, []).append(index)
+        makers.setdefault(fan_out_of(transition), []).append(index)
+        tier = (transition.source, transition.priority)
+        plain[tier] = plain.get(tier, 0) + (transition.sibling_group is None)
     found = lineage(source.workflow) if source.whole else Lineage({}, {}, ())
-    return Graph(source, found, {node: tuple(out) for node, out in outgoing.items()})
+    return Graph(
+        source=source,
+        lineage=found,
+        outgoing={node: tuple(out) for node, out in outgoing.items()},
+        makers={fan_out: tuple(indices) for fan_out, indices in makers.items()},
+        plain=plain,
+        around={node: frozenset().union(*stacks) for node, stacks in found.stacks.items()},
+        certain=frozenset(fan_out for fan_out, indices in makers.items() if _is_certain(source.workflow, indices)),
+    )
+
+
+def _is_certain(workflow: Workflow, makers: list[int]) -> bool:
+    """Transitions that may exclude each other are no fan-out yet: mostly they are meant as either-or."""
+    transitions = [workflow.transitions[index] for index in makers]
+    if any(transition.makes_slots for transition in transitions):
+        return True
+    if workflow.nodes[transitions[0].source].fan_out == "first_match":
+        return False
+    always = [transition.priority for transition in transitions if is_unconditional(transition)]
+    return len(always) != len(set(always))
 
 
 def is_unconditional(transition: Transition) -> bool:

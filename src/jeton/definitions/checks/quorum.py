@@ -39,7 +39,7 @@ def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join
 
 def _routings(graph: Graph, fan_out: FanOut) -> Iterator[list[int]]:
     """What can make one group instance: all transitions of a tier that share the name, or only one of them."""
-    makers = set(graph.makers(fan_out))
+    makers = set(graph.makers[fan_out])
     first_match = graph.workflow.nodes[fan_out.node].fan_out == "first_match"
     for tier in graph.tiers(fan_out.node):
         together = [index for index in tier if index in makers]

@@ -50,7 +50,7 @@ def below(schema: Schema, keys: Sequence[str]) -> Schema | RuledOut:
     return inlined(here)
 
 
-def items(schema: Schema) -> Schema:
+def items_of(schema: Schema) -> Schema:
     """What the elements of a list are."""
     return inlined(item_of(of_schema(schema, schema)))
 

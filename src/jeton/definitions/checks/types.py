@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.graph import Graph
-from jeton.definitions.checks.schemas import items
+from jeton.definitions.checks.schemas import items_of
 from jeton.expression import Expression, type_of
 from jeton.model.json import JsonObject, Schema
+from jeton.model.lineage import FanOut
 from jeton.model.task import Action, Task
 from jeton.model.workflow import AgentTarget, GateTarget, Node, Target, TaskTarget, WaitTarget, Workflow, WorkflowTarget
 
 UNKNOWN: Schema = {}
+EACH = ""
 Types = Mapping[str, Schema]
 
 
@@ -23,7 +25,7 @@ class WorkflowTypes:
         self._compiled = compiled
         self._definitions = definitions
         self._at: dict[str, Types] = {}
-        self._items: dict[int, Schema] = {}
+        self._known_items: dict[FanOut, dict[str, Schema]] = {}
         self.context = context_types(graph.workflow)
 
     def at(self, node: str) -> Types:
@@ -52,32 +54,34 @@ class WorkflowTypes:
     def _branch_types(self, node: str) -> dict[str, Schema]:
         """Each item variable that can be known here; one that means different things on different ways is unknown."""
         found: dict[str, Schema] = {}
-        for fan_out in dict.fromkeys(fan_out for stack in self._graph.stacks(node) for fan_out in stack):
-            for index in self._graph.makers(fan_out):
-                foreach = self._graph.transition(index).foreach
-                if foreach is None or foreach.item_var is None:
-                    continue
-                item = self._item(index)
-                same = found.setdefault(foreach.item_var, item) == item
-                found[foreach.item_var] = item if same else UNKNOWN
-        return {**found, "_branch": _branch_type(self._innermost_item(node))}
+        for fan_out in self._graph.around.get(node, ()):
+            for name, item in self._items(fan_out).items():
+                found[name] = item if found.setdefault(name, item) == item else UNKNOWN
+        innermost = {stack[-1] for stack in self._graph.stacks(node) if stack}
+        items = [self._items(fan_out)[EACH] for fan_out in innermost]
+        agreed = items[0] if items and all(item == items[0] for item in items) else UNKNOWN
+        return {**found, "_branch": _branch_type(agreed)}
 
-    def _innermost_item(self, node: str) -> Schema:
-        """`_branch.item`, if every way here agrees on it."""
-        stacks = self._graph.stacks(node)
-        makers = [index for stack in stacks if stack for index in self._graph.makers(stack[-1])]
-        items = [self._item(index) for index in makers]
-        return items[0] if items and all(item == items[0] for item in items) else UNKNOWN
+    def _items(self, fan_out: FanOut) -> dict[str, Schema]:
+        """The items of a fan-out's branches by variable, and under `EACH` what `_branch.item` is in all of them."""
+        if fan_out not in self._known_items:
+            found = self._known_items[fan_out] = {EACH: UNKNOWN}  # while it is worked out: a loop may lead back here
+            makers = self._graph.makers[fan_out]
+            items = [self._item(index) for index in makers]
+            for index, item in zip(makers, items, strict=True):
+                foreach = self._graph.transition(index).foreach
+                if foreach is not None and foreach.item_var is not None:
+                    name = foreach.item_var
+                    found[name] = item if found.setdefault(name, item) == item else UNKNOWN
+            found[EACH] = items[0] if all(item == items[0] for item in items) else UNKNOWN
+        return self._known_items[fan_out]
 
     def _item(self, index: int) -> Schema:
-        """What one element of a collection is."""
-        if index not in self._items:
-            self._items[index] = UNKNOWN
-            collection = self._compiled.collections.get(index)
-            if collection is not None:
-                given = type_of(collection, self.at(self._graph.transition(index).source))
-                self._items[index] = items(given)
-        return self._items[index]
+        """What one element of a collection is; `_branch.item` is nothing known where there is no collection."""
+        collection = self._compiled.collections.get(index)
+        if collection is None:
+            return UNKNOWN
+        return items_of(type_of(collection, self.at(self._graph.transition(index).source)))
 
 
 def _branch_type(item: Schema) -> Schema:

@@ -20,7 +20,7 @@ from jeton.model.message import AlarmRang
 LONGEST_SLEEP_S = 1.0
 SHORTEST_SLEEP_S = 0.002
 SOON_MS = 2_000
-AT_ONCE = 200
+AT_ONCE = 100
 
 _log = logging.getLogger("jeton.store")
 

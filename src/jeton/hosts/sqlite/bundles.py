@@ -2,10 +2,10 @@
 
 import hashlib
 
-import apsw
 import msgspec
 
 from jeton.definitions.version import definition_hash
+from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
 from jeton.model.workflow import Library
@@ -57,7 +57,7 @@ def bundle_hash(bundle: Library) -> str:
     return hashlib.sha256(_encode({**parts, "settings": bundle.settings})).hexdigest()
 
 
-def put_bundle(db: apsw.Connection, name: str, bundle: Library) -> int:
+def put_bundle(db: Connection, name: str, bundle: Library) -> int:
     """Its version number: the one it has, or the next. Either way new runs get it from now on."""
     found: str = bundle_hash(bundle)
     latest: int = db.execute("select coalesce(max(deployed), 0) from definitions where name = ?", (name,)).get

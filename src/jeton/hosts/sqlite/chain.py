@@ -1,6 +1,7 @@
 """The journal's hash chain: each entry's hash covers the one before it, and the run's row keeps the last.
 
-SQLite's own check does not see a lost tail or a flipped byte in a blob; a chain that does not end in the row's hash does.
+SQLite's own check sees neither a lost tail nor a flipped byte in a blob; a chain that does not end in the row's hash
+shows both.
 """
 
 import hashlib

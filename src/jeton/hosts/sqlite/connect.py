@@ -1,7 +1,10 @@
-"""Connections to a store: one that writes, any number that read, and a short one for other processes' messages."""
+"""Connections to a store: one that writes, any number that read, and short ones for other processes' messages."""
 
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import apsw
 
@@ -11,21 +14,61 @@ BUSY_MS = 10_000
 WAL_LIMIT_BYTES = 64 * 1024 * 1024
 
 Durability = Literal["full", "normal"]
+Value: TypeAlias = int | float | str | bytes | None
+Row: TypeAlias = tuple[Any, ...]
+
+_log = logging.getLogger("jeton.store")
 
 
-def connect(path: Path, *, create: bool = False) -> apsw.Connection:
+class Cursor(Protocol):
+    """What a statement gives."""
+
+    @property
+    def get(self) -> Any:
+        """The only value of the only row, or None; rows and columns where there are more."""
+        ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+
+class Connection(Protocol):
+    """An `apsw.Connection`, as far as we use it: its own types need a newer Python than we do."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def execute(self, statements: str, bindings: Sequence[Value] = ..., /) -> Cursor: ...
+    def executemany(self, statements: str, bindings: Iterable[Sequence[Value]], /) -> Cursor: ...
+    def pragma(self, name: str, value: Value = ..., /) -> Any: ...
+    def wal_checkpoint(self, dbname: str | None = ..., mode: int = ...) -> tuple[int, int]: ...
+    def set_wal_hook(self, hook: Callable[..., int], /) -> None: ...
+    def set_busy_timeout(self, milliseconds: int, /) -> None: ...
+    def setlk_timeout(self, ms: int, flags: int, /) -> None: ...
+    def backup(self, name: str, source: "Connection", source_name: str, /) -> AbstractContextManager["Backup"]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> "Connection": ...
+    def __exit__(self, *problem: object) -> bool | None: ...
+
+
+class Backup(Protocol):
+    """A copy being made."""
+
+    def step(self, pages: int = ..., /) -> bool: ...
+
+
+def connect(path: Path | str, *, create: bool = False, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Connection:
     """A connection that waits for a lock instead of failing on it."""
-    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     try:
-        db = apsw.Connection(str(path), flags=flags)
+        opened = apsw.Connection(str(path), flags=flags | (apsw.SQLITE_OPEN_CREATE if create else 0))
     except apsw.CantOpenError:
-        problem = f"there is no store at {path}" if not path.exists() else f"{path} cannot be opened"
+        problem = f"there is no store at {path}, or it cannot be opened"
         raise Refused("no_store", problem, "check the path, and who may read and write there") from None
+    db = cast(Connection, opened)
     db.set_busy_timeout(BUSY_MS)
     return db
 
 
-def connect_writer(path: Path, durability: Durability) -> apsw.Connection:
+def connect_writer(path: Path, durability: Durability) -> Connection:
     """The one connection that commits. `normal` may lose the last commits when the power fails, and only then."""
     db = connect(path)
     db.pragma("journal_mode", "wal")
@@ -35,21 +78,33 @@ def connect_writer(path: Path, durability: Durability) -> apsw.Connection:
     return db
 
 
-def connect_reader(path: Path) -> apsw.Connection:
+def connect_reader(path: Path) -> Connection:
     """A connection that cannot write, whatever it is asked."""
     db = connect(path)
     db.pragma("query_only", True)
     return db
 
 
+def begin(db: Connection, whose: str) -> None:
+    """Begin to write. Others write too, for a moment each; however many there are, it is our turn in the end."""
+    while True:
+        try:
+            db.execute("begin immediate")
+        except apsw.BusyError:
+            _log.warning("%s has waited %s s for the store's lock", whose, BUSY_MS // 1000)
+        else:
+            return
+
+
 def refusal(problem: Exception) -> Refused:
     """What a failed write means for the caller: nothing more is taken until the store is opened again."""
     reopen = "then open it again: everything acknowledged is there"
     match problem:
+        case Refused():
+            return problem
         case apsw.FullError():
-            return Refused(
-                "store_full", f"the disk is full, and the store takes nothing more: {problem}", f"make room, {reopen}"
-            )
+            full = f"the disk is full, and the store takes nothing more: {problem}"
+            return Refused("store_full", full, f"make room, {reopen}")
         case apsw.CorruptError() | apsw.NotADBError():
             return Refused("store_damaged", f"the store is damaged: {problem}", "verify it, and restore a backup")
         case _:

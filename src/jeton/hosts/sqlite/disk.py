@@ -1,9 +1,11 @@
 """Whether a store can be trusted where it lies: the kind of file system, and the log beside the main file."""
 
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from jeton.hosts.sqlite.connect import connect
 from jeton.hosts.sqlite.lock import Record, lock_path
 from jeton.model.failure import Refused
 
@@ -62,7 +64,7 @@ def refuse_shared_file_system(path: Path) -> None:
 def refuse_stale_log(path: Path, record: Record | None) -> None:
     """Refuse a log that another main file left behind: SQLite would mix the two.
 
-    Each opening counts an epoch in the main file itself before anything else is written, and notes it beside the lock."""
+    Each opening counts an epoch in the main file before anything else is written, and notes it beside the lock."""
     log = path.with_name(f"{path.name}-wal")
     if record is None or not record.epochs or not log.exists() or log.stat().st_size == 0:
         return
@@ -82,13 +84,13 @@ def _identity(path: Path) -> tuple[str, int] | None:
     """The store and the epoch as the main file alone has them, without its log."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        db = apsw.Connection(f"file:{_quoted(path)}?immutable=1", flags=flags)
+        db = connect(f"file:{_quoted(path)}?immutable=1", flags=flags)
         try:
-            facts = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
+            facts: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
         finally:
             db.close()
         return str(facts["store"]), int(facts["epoch"])
-    except (apsw.Error, KeyError, ValueError):
+    except (apsw.Error, Refused, KeyError, ValueError):
         return None  # a checkpoint was cut short, and the log has the rest: SQLite knows what to do
 
 

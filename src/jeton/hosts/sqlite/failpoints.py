@@ -1,4 +1,4 @@
-"""Places where a test may have this process die or fail: `JETON_FAILPOINT="after_commit:3"`, or `"before_commit:2:full"`.
+"""Places where a test may have this process die or fail: `JETON_FAILPOINT=after_commit:3`, or `before_commit:2:full`.
 
 The Nth time the place is passed, the process is killed as by `kill -9`, or SQLite's error of that name is raised.
 """

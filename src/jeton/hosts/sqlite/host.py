@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -63,10 +64,15 @@ class SqliteHost:
             await asyncio.to_thread(_look_at, file)
             store = Store(file)
             return cls(file, store, Bundles(store), None)
-        lock = await asyncio.to_thread(_take, file, clock())
+        lock, epoch = await asyncio.to_thread(_take, file, clock())
         store = Store(file)
         bundles = Bundles(store)
-        return cls(file, store, bundles, Owner(file, lock, store, bundles, workers, durability, clock, mirrors))
+        try:
+            taken = Owner(file, lock, epoch, store, bundles, workers, durability, clock, mirrors)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(file, store, bundles, taken)
 
     async def close(self, grace_s: float = 5.0) -> None:
         """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
@@ -114,11 +120,11 @@ class SqliteHost:
             await asyncio.sleep(POLL_S)
 
     async def idle(self) -> None:
-        """Wait until nothing in the store can go on by itself: all runs have ended, or wait for a time or for people."""
+        """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""
         await self._owning().idle()
 
     async def recover(self) -> None:
-        """Hand in all that the store owes its runs. It happens on opening and now and again; this is for the impatient."""
+        """Hand in all that the store owes its runs, now. It happens on opening, and again and again, by itself."""
         await self._owning().recover()
 
     # reading
@@ -194,30 +200,30 @@ def _look_at(path: Path) -> None:
     refuse_unready(path)
 
 
-def _take(path: Path, now: int) -> OwnerLock:
+def _take(path: Path, now: int) -> tuple[OwnerLock, int]:
     """Become the owner: check the place, hold the lock, and bring the store up to date."""
     refuse_shared_file_system(path)
     lock = OwnerLock(path, now)
     try:
         refuse_stale_log(path, lock.before)
         prepare(path)
-        _begin_epoch(path, lock)
+        return lock, _begin_epoch(path, lock)
     except BaseException:
         lock.release()
         raise
-    return lock
 
 
-def _begin_epoch(path: Path, lock: OwnerLock) -> None:
+def _begin_epoch(path: Path, lock: OwnerLock) -> int:
     """Count this opening in the main file itself, so that a log can be told from that of another main file."""
     db = connect(path)
     try:
-        facts = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
+        facts: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
         store, epoch = str(facts["store"]), int(facts["epoch"])
         lock.note(store, epoch, epoch + 1)  # until the log is folded, the main file may have either
         db.execute("update meta set value = ? where key = 'epoch'", (epoch + 1,))
         with suppress(apsw.BusyError):  # somebody reads: then either stays possible, which is only less strict
             db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             lock.note(store, epoch + 1)
+        return epoch + 1
     finally:
         db.close()

@@ -41,7 +41,11 @@ class OwnerLock:
     """Held from construction until `release`."""
 
     def __init__(self, store: Path, now: int) -> None:
-        self._file = os.open(lock_path(store), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._file = os.open(lock_path(store), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as problem:
+            remedy = "check the path, and who may write there"
+            raise Refused("no_store", f"no store can be kept at {store}: {problem.strerror}", remedy) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from jeton.hosts.sqlite.connect import connect
+from jeton.hosts.sqlite.connect import Connection, begin, connect
 from jeton.model.failure import Refused
 
 APPLICATION_ID = 0x6A65746E  # "jetn"
@@ -74,7 +74,7 @@ def _newer(path: Path, version: int, target: int) -> Refused:
     return Refused("newer_store", problem, "use the jeton that wrote it, or a newer one")
 
 
-def _version(db: apsw.Connection) -> int:
+def _version(db: Connection) -> int:
     found: int = db.pragma("user_version")
     return found
 
@@ -87,9 +87,9 @@ def _migrations() -> dict[int, str]:
     return {int(file.name[:4]): file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
 
 
-def _create(db: apsw.Connection) -> None:
+def _create(db: Connection) -> None:
     if db.execute("select count(*) from sqlite_schema").get:
-        raise Refused("not_a_store", f"{db.filename} is a database of another program", "name another file")
+        raise Refused("not_a_store", "this is a database of another program", "name another file")
     db.pragma("auto_vacuum", "incremental")  # so that what retention prunes can be given back bit by bit
     db.pragma("journal_mode", "wal")
     with db:
@@ -101,7 +101,7 @@ def _create(db: apsw.Connection) -> None:
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def _copy(db: apsw.Connection, to: Path) -> None:
+def _copy(db: Connection, to: Path) -> None:
     """The store as it was, beside it; a copy that a killed migration left is made anew."""
     to.unlink(missing_ok=True)
     copy = connect(to, create=True)
@@ -112,8 +112,8 @@ def _copy(db: apsw.Connection, to: Path) -> None:
         copy.close()
 
 
-def _upgrade(db: apsw.Connection, steps: dict[int, str]) -> None:
-    db.execute("begin immediate")
+def _upgrade(db: Connection, steps: dict[int, str]) -> None:
+    begin(db, "the migration")
     try:
         for number in sorted(steps):
             for _ in db.execute(steps[number]):

@@ -3,18 +3,17 @@
 import asyncio
 import hashlib
 import logging
-from asyncio import Event, Future, Task
-from collections.abc import Callable, Iterator, Sequence
+from asyncio import Event, Future
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import apsw
 import msgspec
 
 from jeton.actor.ports import RunRow, Workers
 from jeton.hosts.sqlite.alarms import Alarms
 from jeton.hosts.sqlite.bundles import Bundles, put_bundle
-from jeton.hosts.sqlite.connect import Durability, refusal
+from jeton.hosts.sqlite.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock
 from jeton.hosts.sqlite.recovery import Recovery
@@ -25,7 +24,7 @@ from jeton.hosts.sqlite.writer import Writer
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import Message
+from jeton.model.message import Message, StartRun
 from jeton.model.run import TERMINAL
 from jeton.model.workflow import Library
 
@@ -40,6 +39,7 @@ class Owner:
         self,
         path: Path,
         lock: OwnerLock,
+        epoch: int,
         store: Store,
         bundles: Bundles,
         workers: Workers | None,
@@ -54,22 +54,28 @@ class Owner:
         self._workers = workers
         self._clock = clock
         self._refusing: Refused | None = None
+        self._closed = False
         self._starting: dict[tuple[str, str], tuple[RunId, bytes, Future[None]]] = {}
         self._endings: dict[RunId, list[Future[RunRow]]] = {}
         self._bells: dict[RunId, set[Event]] = {}
         self.runs = Runs(loop, store, bundles, workers, clock, self._committed, self._wants_alarm)
-        self._writer = Writer(path, durability, loop, mirrors, self.runs.written, self._noticed, self._fail)
+        self._writer = Writer(
+            path, durability, epoch, loop, mirrors, self.runs.written, self.runs.spoiled, self._noticed, self._fail
+        )
         self.runs.write_to(self._writer)
         self._alarms = Alarms(loop, store, self.runs, clock, self._breath)
         self._recovery = Recovery(store, self.runs, clock, self._breath)
-        self._reading: Task[None] | None = None
-        self._keepers = [loop.create_task(self._alarms.keep()), loop.create_task(self._recovery.keep())]
+        self._mail = Event()
+        keepers = (self._alarms.keep(), self._recovery.keep(), self._recovery.keep_reading(self._mail))
+        self._keepers = [loop.create_task(keeper) for keeper in keepers]
 
     # what people do
 
     async def deploy(self, bundle: Library, name: str) -> int:
         """Store a version, or find that it is stored."""
         self.check()
+        if name not in bundle.workflows:
+            raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
         return await self._writer.do(lambda db: put_bundle(db, name, bundle))
 
     async def start(
@@ -77,12 +83,18 @@ class Owner:
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
-        if key is None:
-            if run is not None and (found := self._begun(run, workflow, input)):
-                return found, False
-            chosen = run or new_run_id(self._clock())
-            await self.runs.begin(chosen, workflow, version, input, None)
-            return chosen, True
+        if key is not None:
+            return await self._start_by_key(workflow, version, input, key, run)
+        if run is not None and await self._has_begun(run, workflow, input):
+            return run, False
+        chosen = run or new_run_id(self._clock())
+        await self.runs.begin(chosen, workflow, version, input, None)
+        return chosen, True
+
+    async def _start_by_key(
+        self, workflow: str, version: int, input: Json, key: str, run: RunId | None
+    ) -> tuple[RunId, bool]:
+        """One run per workflow and key, whatever the version."""
         asked, given = (workflow, key), hashlib.sha256(_canonical(input)).digest()
         under_way = self._starting.get(asked)
         known = self._store.started(workflow, key) if under_way is None else under_way[:2]
@@ -94,21 +106,24 @@ class Owner:
                 await asyncio.shield(under_way[2])
             return known[0], False
         chosen = run or new_run_id(self._clock())
+        if run is not None and self.runs.find(run) is not None:
+            raise _taken(run)
         durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given))
         self._starting[asked] = (chosen, given, durable)
         durable.add_done_callback(lambda _: self._starting.pop(asked, None))
         await asyncio.shield(durable)
         return chosen, True
 
-    def _begun(self, run: RunId, workflow: str, input: Json) -> RunId | None:
-        """The run of this name, if it is the one that is asked for."""
+    async def _has_begun(self, run: RunId, workflow: str, input: Json) -> bool:
+        """Whether the run of this name is the one that is asked for, and durable; another one is refused."""
         actor = self.runs.find(run)
         if actor is None:
-            return None
-        state = actor.live.state
-        if state.head.workflow != workflow or (state.input != input and state.head.entries):
-            raise Refused("run_exists", f"there is a run {run}, with other input", "choose another name")
-        return run
+            return False
+        begun = actor.live.state.input if actor.live.state.head.entries else _input_of(actor.waiting)
+        if actor.live.state.head.workflow != workflow or _canonical(begun) != _canonical(input):
+            raise _taken(run)
+        await self.runs.ask(actor, StartRun(self._clock(), input))  # a second start changes nothing
+        return True
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Durable when this returns."""
@@ -148,7 +163,7 @@ class Owner:
         await self._alarms.look()
 
     @contextmanager
-    def listening(self, run: RunId) -> Iterator[Event]:
+    def listening(self, run: RunId) -> Generator[Event]:
         """Set after each commit of the run."""
         bell = Event()
         self._bells.setdefault(run, set()).add(bell)
@@ -166,6 +181,9 @@ class Owner:
 
     async def close(self, grace_s: float) -> None:
         """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
+        if self._closed:
+            return
+        self._closed = True
         failed = self._refusing is not None
         self._refusing = self._refusing or Refused("store_closed", "the store is being closed", "open it again")
         self.runs.stopping = True
@@ -195,8 +213,7 @@ class Owner:
 
     def _noticed(self) -> None:
         """Another process wrote: probably a message."""
-        if self._refusing is None and (self._reading is None or self._reading.done()):
-            self._reading = self._loop.create_task(self._recovery.take_inbox())
+        self._mail.set()
 
     async def _breath(self) -> None:
         """Let others have their turn, until what was asked so far is durable."""
@@ -222,9 +239,17 @@ class Owner:
                 bell.set()
 
 
+def _input_of(waiting: Sequence[Message]) -> Json:
+    return next((message.input for message in waiting if isinstance(message, StartRun)), None)
+
+
+def _taken(run: RunId) -> Refused:
+    return Refused("run_exists", f"there is a run {run} already, and it is another one", "choose another name")
+
+
 def unknown(run: RunId) -> Refused:
     return Refused("unknown_run", f"there is no run {run} in this store", "list the runs there are")
 
 
-def _nothing(_: apsw.Connection) -> None:
+def _nothing(_: Connection) -> None:
     pass

@@ -9,11 +9,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import apsw
 import msgspec
 
 from jeton.hosts.sqlite.actor import Actor
-from jeton.hosts.sqlite.connect import BUSY_MS, connect
+from jeton.hosts.sqlite.connect import BUSY_MS, begin, connect
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
@@ -53,6 +52,16 @@ class Recovery:
             except Exception:
                 _log.exception("what is stored is looked after again in a moment")
             await asyncio.sleep(EVERY_S)
+
+    async def keep_reading(self, mail: asyncio.Event) -> None:
+        """Take the inbox whenever somebody may have left something."""
+        while True:
+            await mail.wait()
+            mail.clear()
+            try:
+                await self.take_inbox()
+            except Exception:
+                _log.exception("messages are looked at again in a moment")
 
     async def take_inbox(self) -> None:
         """Hand in what other processes left; their rows go in the commits that answer them."""
@@ -125,12 +134,7 @@ def leave_message(path: Path, run: RunId, message: Message) -> None:
     db = connect(path)
     try:
         db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, so that a busy owner cannot slip in before us each time
-        while True:
-            try:
-                db.execute("begin immediate")
-                break
-            except apsw.BusyError:
-                _log.warning("the store has been locked for %s s", BUSY_MS // 1000)
+        begin(db, "a message")
         db.execute("insert into inbox(run, body) values(?, ?)", (run, msgspec.json.encode(message)))
         db.execute("commit")
     finally:

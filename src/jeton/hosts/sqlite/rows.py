@@ -1,15 +1,14 @@
-"""What a commit puts into the tables, as rows made ready on the event loop; and the statements that take many at once."""
+"""What a commit puts into the tables, as rows, and the statements that take many of them at once."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
-
-import apsw
 
 from jeton.actor.ports import Stored
 from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections
 from jeton.apply.draft import Touched
 from jeton.hosts.sqlite.actor import Actor
+from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.model.ids import RunId
 
@@ -22,7 +21,9 @@ _JOURNAL = "insert into journal(run, number, hash, body) values(?, ?, ?, ?)"
 _SECTIONS = "insert or replace into sections(run, name, part, body) values(?, ?, ?, ?)"
 _GONE = "delete from sections where run = ? and name = ? and part >= ?"
 _RUNS = """
-insert into runs(run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head)
+insert into runs(
+    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head
+)
 values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict(run) do update set
     status = excluded.status, paused = excluded.paused, started_at = excluded.started_at, ended_at = excluded.ended_at,
@@ -76,12 +77,12 @@ class Write:
                     self.gone.append((run, name, count))
                 parts[name] = count
 
-    def entry(self) -> tuple[apsw.SQLiteValue, ...]:
+    def entry(self) -> tuple[Value, ...]:
         """The journal's row."""
         assert self.stored is not None
         return self.actor.run, self.stored.number, self.hash, self.stored.entry
 
-    def row(self) -> tuple[apsw.SQLiteValue, ...]:
+    def row(self) -> tuple[Value, ...]:
         """The run's row."""
         assert self.stored is not None
         row, head = self.stored.row, self.live.state.head
@@ -105,12 +106,12 @@ class Write:
 class Mirror(Protocol):
     """Further tables that follow the runs, in the same transaction."""
 
-    def write(self, db: apsw.Connection, writes: Sequence[Write]) -> None:
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
         """Called by the writer, on its thread. No run is in `writes` twice, and none of them moves meanwhile."""
         ...
 
 
-def put(db: apsw.Connection, writes: Sequence[Write]) -> None:
+def put(db: Connection, writes: Sequence[Write]) -> None:
     """Everything the commits say, table by table. The caller has begun a transaction."""
     changed = [write for write in writes if write.stored is not None]
     if changed:
@@ -133,6 +134,6 @@ def put(db: apsw.Connection, writes: Sequence[Write]) -> None:
         db.executemany(_WAKE, alarms)
 
 
-def _alarm(write: Write) -> tuple[apsw.SQLiteValue, ...]:
+def _alarm(write: Write) -> tuple[Value, ...]:
     head = write.live.state.head
     return write.commit.wake, head.busy > 0 and not head.ended, head.run

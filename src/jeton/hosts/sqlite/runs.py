@@ -1,4 +1,4 @@
-"""The runs under way in this process, and the road of each batch: take what waits, advance, write, and only then let out.
+"""The runs under way in this process, and the road of a batch: take what waits, advance, write, and only then let out.
 
 A run is here while something of it is in work or on its way to the disk. It takes its next batch when the last one is
 durable: whatever arrives in the meantime is one batch, and what the writer reads of a run does not move under it.
@@ -52,6 +52,7 @@ class Runs:
         self.needs_app: dict[RunId, str] = {}
         self.damaged: dict[RunId, str] = {}
         self.stopping = False
+        self._failed = False
         self._loop = loop
         self._store = store
         self._bundles = bundles
@@ -82,6 +83,7 @@ class Runs:
         waiting = [*self._on_quiet]
         for actor in self.actors.values():
             waiting += [answer for _, answer in (*actor.asked, *actor.askers)]
+        self._failed = True
         self.actors.clear()
         self._ready.clear()
         self._on_quiet = []
@@ -114,12 +116,14 @@ class Runs:
             program, bundle = self._bundles.program(live.state.head.workflow, live.state.head.version)
         except Exception as problem:  # one run that cannot be read is no reason to stop the others
             self.damaged[run] = f"{type(problem).__name__}: {problem}"
-            _log.error("run %s cannot be taken up: %s", run, self.damaged[run])
+            _log.error("run %s cannot go on: %s", run, self.damaged[run])
             raise _damaged(run, self.damaged[run]) from problem
         return Actor(live, program, bundle, before)
 
     def tell(self, actor: Actor, message: Message) -> None:
         """Have the run take a message with its next batch."""
+        if self._failed:
+            return
         actor.waiting.append(message)
         self.actors[actor.run] = actor
         if not actor.queued and not actor.writing:
@@ -186,6 +190,21 @@ class Runs:
         for job in jobs:
             job.tell()
 
+    def spoiled(self, write: Write, problem: Exception) -> None:
+        """This commit cannot be written, though the store can: our bug, and the run's alone."""
+        self._give_up(write.actor, problem)
+
+    def _give_up(self, actor: Actor, problem: Exception) -> None:
+        """Leave the run as it is stored, and alone until the store is opened again."""
+        self.damaged[actor.run] = f"{type(problem).__name__}: {problem}"
+        _log.error("run %s cannot go on: %s", actor.run, self.damaged[actor.run])
+        refused = _damaged(actor.run, self.damaged[actor.run])
+        for _, answer in (*actor.asked, *actor.askers):
+            if not answer.done():
+                answer.set_exception(refused)
+        actor.asked, actor.askers, actor.waiting = [], [], []
+        self._drop(actor)
+
     def _settle(self, actor: Actor, commit: Commit) -> None:
         for effect in commit.effects:
             match effect:
@@ -217,11 +236,10 @@ class Runs:
         else:
             actor.live = load_run(before.sections)
         kept = [mended for message in batch if (mended := _mended(message)) is not None]
-        refused = Refused("bad_value", f"a value cannot be stored: {problem}", "send plain JSON")
         if kept == batch:
-            self.damaged[actor.run] = f"{type(problem).__name__}: {problem}"
-            _log.error("run %s made a state that cannot be stored: %s", actor.run, problem)
-            kept = []
+            self._give_up(actor, problem)
+            return
+        refused = Refused("bad_value", f"a value cannot be stored: {problem}", "send plain JSON")
         for message, answer in actor.asked:
             if message in kept:
                 actor.askers.append((message, answer))
@@ -313,4 +331,4 @@ def _mended(message: Message) -> Message | None:
 
 
 def _damaged(run: RunId, problem: str) -> Refused:
-    return Refused("run_damaged", f"run {run} cannot be taken up: {problem}", "verify the store")
+    return Refused("run_damaged", f"run {run} cannot go on: {problem}", "verify the store")

@@ -1,19 +1,17 @@
 """What a store holds, read on connections of their own. Every method is one short read transaction."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import apsw
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.run_actor import LiveRun
 from jeton.actor.sections import load_run
-from jeton.hosts.sqlite.connect import connect_reader
+from jeton.hosts.sqlite.connect import Connection, Row, Value, connect_reader
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
@@ -49,10 +47,10 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._idle: deque[apsw.Connection] = deque()
+        self._idle: deque[Connection] = deque()
 
     @contextmanager
-    def snapshot(self) -> Iterator[apsw.Connection]:
+    def snapshot(self) -> Generator[Connection]:
         """One state of the store for as long as the block lasts, which should be short: it holds up the checkpoint."""
         try:
             db = self._idle.pop()
@@ -82,7 +80,7 @@ class Store:
         self, workflow: str | None = None, status: RunStatus | None = None, after: RunId | None = None, limit: int = 100
     ) -> list[RunRow]:
         """Runs, newest first. `after` is the last one of the page before."""
-        where, values = ["true"], list[apsw.SQLiteValue]()
+        where, values = ["true"], list[Value]()
         if workflow is not None:
             where.append("workflow = ?")
             values.append(workflow)
@@ -171,19 +169,19 @@ class Store:
             found = _all(db, f"{query} order by deployed desc limit 1", name, version)
         return (found[0][0], found[0][1]) if found else None
 
-    def meta(self, key: str) -> apsw.SQLiteValue:
+    def meta(self, key: str) -> Value:
         """A fact about the store itself; None if it was never noted."""
         with self.snapshot() as db:
-            found: apsw.SQLiteValue = db.execute("select value from meta where key = ?", (key,)).get
+            found: Value = db.execute("select value from meta where key = ?", (key,)).get
         return found
 
 
-def _all(db: apsw.Connection, query: str, *values: apsw.SQLiteValue) -> list[Any]:
+def _all(db: Connection, query: str, *values: Value) -> list[Row]:
     """Every row at once: a cursor left half read would keep its transaction open."""
     return list(db.execute(query, values))
 
 
-def _row(found: tuple[Any, ...]) -> RunRow:
+def _row(found: Row) -> RunRow:
     run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head = found
     outcome = _outcome(head)
     return RunRow(

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from jeton.hosts.sqlite.connect import BUSY_MS, WAL_LIMIT_BYTES, Durability, connect_writer
+from jeton.hosts.sqlite.connect import BUSY_MS, WAL_LIMIT_BYTES, Connection, Durability, begin, connect_writer
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.hosts.sqlite.rows import Mirror, Write, put
 from jeton.model.failure import Refused
@@ -26,6 +26,8 @@ FOLD_PAGES = 1000
 PAGE_BYTES = 4096
 TIDY_AFTER_S = 1.0
 PATIENCE_MS = 500
+TRUNCATE_EVERY_S = 10.0
+FATAL = (apsw.IOError, apsw.FullError, apsw.CorruptError, apsw.NotADBError, apsw.ReadOnlyError, apsw.CantOpenError)
 
 _log = logging.getLogger("jeton.store")
 _T = TypeVar("_T")
@@ -36,17 +38,17 @@ class Job:
 
     __slots__ = ("answer", "do", "problem", "result")
 
-    def __init__(self, do: Callable[[apsw.Connection], Any], answer: "Future[Any]") -> None:
+    def __init__(self, do: Callable[[Connection], Any], answer: "Future[Any]") -> None:
         self.do = do
         self.answer = answer
         self.result: Any = None
         self.problem: Exception | None = None
 
-    def carry_out(self, db: apsw.Connection) -> None:
+    def carry_out(self, db: Connection) -> None:
         try:
             with db:  # a savepoint
                 self.result = self.do(db)
-        except (apsw.IOError, apsw.FullError, apsw.CorruptError):
+        except FATAL:
             raise
         except Exception as problem:
             self.problem = problem
@@ -61,24 +63,30 @@ class Job:
 
 
 class Writer:
-    """Takes writes and jobs from the event loop, and tells it of each commit, of other processes' writes, of its end."""
+    """Takes writes and jobs from the event loop; tells it of each commit, of others' writes, and of its end."""
 
     def __init__(
         self,
         path: Path,
         durability: Durability,
+        epoch: int,
         loop: AbstractEventLoop,
         mirrors: Sequence[Mirror],
         written: Callable[[list[Write], list[Job]], None],
+        spoiled: Callable[[Write, Exception], None],
         noticed: Callable[[], None],
         failed: Callable[[Exception], None],
     ) -> None:
         self._db = connect_writer(path, durability)
         self._db.set_wal_hook(self._note_pages)
-        self._pages = 0  # of the log, since it was last folded into the main file
+        self._pages = 0  # of the log
+        self._folded = 0  # of them, when they were last brought into the main file
+        self._truncated = 0.0
+        self._epoch = epoch
         self._loop = loop
         self._mirrors = mirrors
         self._tell_written = written
+        self._tell_spoiled = spoiled
         self._tell_noticed = noticed
         self._tell_failed = failed
         self._asked: set[Future[Any]] = set()
@@ -91,7 +99,7 @@ class Writer:
         """Write these, soon; whoever waits is told after the commit."""
         self._queue.put(list(writes))
 
-    async def do(self, act: Callable[[apsw.Connection], _T]) -> _T:
+    async def do(self, act: Callable[[Connection], _T]) -> _T:
         """Carry something out in a transaction; durable when this returns."""
         if self._refusing is not None:
             raise self._refusing
@@ -124,12 +132,13 @@ class Writer:
                     self._commit(batch)
                     last = monotonic()
                 elif self._pages and monotonic() - last > TIDY_AFTER_S:
-                    self._fold_log(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                    self._truncate_log()
                     last = monotonic()
                 if (seen := self._others()) != others:
                     others = seen
+                    self._stay_owner()
                     self._tell(self._tell_noticed)
-            self._fold_log(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._truncate_log()
         except Exception as problem:
             _log.error("the store could not be written, and must be opened again: %s", problem)
             self._tell(self._tell_failed, problem)
@@ -151,57 +160,85 @@ class Writer:
         return batch
 
     def _commit(self, batch: list[Write | Job]) -> None:
-        db = self._db
         writes = [item for item in batch if isinstance(item, Write)]
         jobs = [item for item in batch if isinstance(item, Job)]
-        self._begin()
-        put(db, writes)
-        for mirror in self._mirrors:
-            mirror.write(db, writes)
-        for job in jobs:
-            job.carry_out(db)
-        hit("before_commit")
-        db.execute("commit")
+        try:
+            self._write(writes, jobs)
+        except FATAL:
+            raise
+        except Exception as problem:
+            if len(writes) == 1 and not jobs:
+                _log.error("a commit cannot be written: %s", problem)
+                self._tell(self._tell_spoiled, writes[0], problem)
+                return
+            for item in batch:  # one of them is at fault: the others need not suffer
+                self._commit([item])
+            return
         hit("after_commit")
         self._tell(self._tell_written, writes, jobs)
-        if self._pages >= FOLD_PAGES:
-            self._fold_log(apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self._fold_log_now_and_again()
 
-    def _begin(self) -> None:
-        """Other processes write too, for a moment each; however many there are, it is our turn in the end."""
-        while True:
-            try:
-                self._db.execute("begin immediate")
-            except apsw.BusyError:
-                _log.warning("another process has kept the store locked for %s s", BUSY_MS // 1000)
-            else:
-                return
+    def _write(self, writes: list[Write], jobs: list[Job]) -> None:
+        db = self._db
+        begin(db, "the owner")
+        try:
+            put(db, writes)
+            for mirror in self._mirrors:
+                mirror.write(db, writes)
+            for job in jobs:
+                job.carry_out(db)
+            hit("before_commit")
+            db.execute("commit")
+        except FATAL:
+            raise
+        except BaseException:
+            db.execute("rollback")
+            raise
 
     def _others(self) -> int:
         """Changes when another connection has written, and not when we have."""
         seen: int = self._db.pragma("data_version")
         return seen
 
-    def _note_pages(self, _db: apsw.Connection, _name: str, pages: int) -> int:
+    def _stay_owner(self) -> None:
+        """Somebody removed the lock file, and another process took the store: it is theirs."""
+        epoch = self._db.execute("select value from meta where key = 'epoch'").get
+        if epoch != self._epoch:
+            raise Refused("store_owned", "another process has taken the store", "use that process")
+
+    def _note_pages(self, _db: object, _name: str, pages: int) -> int:
         self._pages = pages
         return apsw.SQLITE_OK
 
-    def _fold_log(self, mode: int) -> None:
-        """Bring the log into the main file, after the waiting callers were told.
+    def _fold_log_now_and_again(self) -> None:
+        """Bring the log into the main file, after those who waited were told.
 
-        A log that has outgrown its limit is in some reader's way: we wait for that reader a moment, now and again."""
-        if self._pages * PAGE_BYTES > WAL_LIMIT_BYTES:
-            mode = apsw.SQLITE_CHECKPOINT_TRUNCATE
+        A log that outgrows its limit is in some reader's use: once in a while we wait for that reader, a moment."""
+        if self._pages < self._folded:
+            self._folded = 0  # the log began anew
+        if self._pages - self._folded >= FOLD_PAGES:
+            self._folded = self._pages
+            if self._pages * PAGE_BYTES > WAL_LIMIT_BYTES and monotonic() - self._truncated > TRUNCATE_EVERY_S:
+                self._truncate_log()
+            else:
+                self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def _truncate_log(self) -> None:
+        self._truncated = monotonic()
+        if self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE):
+            self._pages = self._folded = 0
+        elif self._pages * PAGE_BYTES > WAL_LIMIT_BYTES:
+            _log.warning("a reader keeps the write-ahead log from shrinking: it has %s pages", self._pages)
+
+    def _checkpoint(self, mode: int) -> bool:
         self._db.set_busy_timeout(PATIENCE_MS)
         try:
             self._db.wal_checkpoint(mode=mode)
-            self._pages = 0
         except apsw.BusyError:
-            if self._pages * PAGE_BYTES > WAL_LIMIT_BYTES:
-                _log.warning("a reader keeps the write-ahead log from shrinking: it has %s pages", self._pages)
-            self._pages = 0  # looked at again when as much has been written once more
+            return False
         finally:
             self._db.set_busy_timeout(BUSY_MS)
+        return True
 
     def _tell(self, tell: Callable[..., None], *what: Any) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody is left to be told

@@ -6,10 +6,12 @@ from typing import TypeAlias
 from jeton.hosts.sqlite.typed.cells import json_text
 from jeton.model.ids import GroupId, RunId
 from jeton.model.ranges import numbers_in
-from jeton.model.run import SLOTS_PER_STRETCH, RunState
+from jeton.model.run import SLOTS_PER_STRETCH, Arrived, RunState
 
 BranchRow: TypeAlias = tuple[RunId, int, int, str, str | None]
 """Run, group, index, `live` or `arrived`, and the output as JSON: what an arrived slot brings to the merge."""
+
+_NOBODY = Arrived()
 
 
 def branch_rows(state: RunState, group: GroupId, stretch: int) -> Iterator[BranchRow]:
@@ -21,8 +23,8 @@ def branch_rows(state: RunState, group: GroupId, stretch: int) -> Iterator[Branc
             yield run, group, index, "live", json_text(slot.output)
     progress = state.progress.get(group)
     for node in () if progress is None else progress.fan_ins:
-        arrived = state.arrived.get((group, node, stretch))
-        for index in () if arrived is None else numbers_in(arrived.slots):
+        arrived = state.arrived.get((group, node, stretch), _NOBODY)
+        for index in numbers_in(arrived.slots):
             output = json_text(arrived.values[index]) if index in arrived.values else None
             yield run, group, index, "arrived", output
 

@@ -36,8 +36,9 @@ def cell_of(column: Column, value: Json) -> Cell | None:
         case "integer":
             return value if type(value) is int and _is_number(value, column.limits) else None
         case "number":
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            return value if is_number and _is_number(value, column.limits) else None
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return None
+            return value if _is_number(value, column.limits) else None
         case "boolean":
             chosen = column.limits.choices
             return int(value) if type(value) is bool and (chosen is None or value in chosen) else None

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-import apsw
-import msgspec
-
 from jeton.apply.draft import Touched
+from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.rows import Write
-from jeton.hosts.sqlite.typed.tables import Tables, changes_of, create_tables, stored_layout
+from jeton.hosts.sqlite.typed.tables import Tables, changes_of, tables_of
 from jeton.model.ids import GroupId
-from jeton.model.json import Schema
+from jeton.model.run import RunState
 
 
 class TypedMirror:
@@ -18,64 +16,40 @@ class TypedMirror:
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], Tables | None] = {}
 
-    def write(self, db: apsw.Connection, writes: Sequence[Write]) -> None:
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
         by_tables: dict[Tables, list[Write]] = {}
         for write in writes:
-            if write.stored is not None:
-                row = write.stored.row
-                tables = self._tables(db, row.workflow, row.version)
-                if tables is not None:
-                    by_tables.setdefault(tables, []).append(write)
+            tables = self._tables(db, write)
+            if tables is not None and write.stored is not None:
+                by_tables.setdefault(tables, []).append(write)
         for tables, changed in by_tables.items():
-            _write(db, tables, changed)
+            new = [write.actor.run for write in changed if write.stored is not None and write.stored.number == 0]
+            if new:
+                tables.add(db, new)
+            _write(db, tables, [(write.live.state, write.touched) for write in changed])
 
-    def _tables(self, db: apsw.Connection, workflow: str, version: int) -> Tables | None:
-        """None: the workflow has no state schema, and its context is nobody's table."""
-        key = workflow, version
-        if key not in self._known:
-            self._known[key] = tables_of(db, workflow, version, create=True)
-        return self._known[key]
+    def _tables(self, db: Connection, write: Write) -> Tables | None:
+        head = write.live.state.head
+        version = head.workflow, head.version
+        if version not in self._known:
+            self._known[version] = tables_of(db, *version, write.actor.program.workflow.state_schema)
+        return self._known[version]
 
 
-def _write(db: apsw.Connection, tables: Tables, writes: Sequence[Write]) -> None:
-    new = [write.live.state.head.run for write in writes if write.stored is not None and write.stored.number == 0]
-    if new:
-        tables.add(db, new)
-    states = [(write.live.state, write.touched) for write in writes]
-    tables.write(db, {state.head.run: changes_of(state, touched.state) for state, touched in states if touched.state})
-    tables.write_branches(db, [(state, *place) for state, touched in states for place in _stretches(touched)])
+def write_whole(db: Connection, tables: Tables, state: RunState) -> None:
+    """A run that came from elsewhere: all of it at once."""
+    everything = Touched()
+    everything.state.update(state.state)
+    everything.slots.update((group, stretch) for group in state.groups for stretch in state.groups[group].stretches)
+    tables.add(db, [state.head.run])
+    _write(db, tables, [(state, everything)])
+
+
+def _write(db: Connection, tables: Tables, changed: Sequence[tuple[RunState, Touched]]) -> None:
+    tables.write(db, {state.head.run: changes_of(state, touched.state) for state, touched in changed if touched.state})
+    tables.write_branches(db, [(state, *place) for state, touched in changed for place in _stretches(touched)])
 
 
 def _stretches(touched: Touched) -> set[tuple[GroupId, int]]:
     """The slots that wrote or arrived, or are merged and gone."""
     return touched.slots | {(group, stretch) for group, _, stretch in touched.arrived}
-
-
-class _Schemas(msgspec.Struct):
-    """The part of a bundle's workflow that tables are made from."""
-
-    state_schema: Schema | None = None
-
-
-class _Bundle(msgspec.Struct):
-    workflows: dict[str, _Schemas]
-
-
-_bundle = msgspec.json.Decoder(_Bundle).decode
-
-
-def tables_of(db: apsw.Connection, workflow: str, version: int, *, create: bool = False) -> Tables | None:
-    """A version's tables; None if its workflow has no state schema, or if they are not there and are not to be made."""
-    layout = stored_layout(db, workflow, version)
-    if layout is not None:
-        return Tables(layout)
-    schema = state_schema_of(db, workflow, version) if create else None
-    return None if schema is None else Tables(create_tables(db, workflow, version, schema))
-
-
-def state_schema_of(db: apsw.Connection, workflow: str, version: int) -> Schema | None:
-    bundle: bytes | None = db.execute(
-        "select bundle from definitions where name = ? and version = ?", (workflow, version)
-    ).get
-    found = None if bundle is None else _bundle(bundle).workflows.get(workflow)
-    return None if found is None else found.state_schema

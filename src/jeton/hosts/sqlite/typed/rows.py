@@ -18,6 +18,8 @@ Cells: TypeAlias = dict[str, Cell]
 """By column; one that is not there is NULL."""
 Positions: TypeAlias = tuple[int, ...]
 
+_HOLE: Json = {}  # known by identity
+
 
 class Rows:
     """What one or more top-level keys of one run are in the tables."""
@@ -72,10 +74,12 @@ def join(state: Object, rows: Rows) -> JsonObject:
 
 
 class _Joining:
+    """Rows being read. An item without a cell is a hole until the rest fills it."""
+
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._lists: dict[tuple[str, Positions], list[tuple[int, Cells]]] = {}
-        self._holes: list[tuple[list[Json | UnsetType], int]] = []
+        self._holes: list[tuple[list[Json], int]] = []
         for table, items in rows.items.items():
             for positions, cells in items:
                 self._lists.setdefault((table, positions[:-1]), []).append((positions[-1], cells))
@@ -85,7 +89,7 @@ class _Joining:
         context: JsonObject = found if isinstance(found, dict) else {}
         for pointer, text in self._rows.rest:
             _lay(context, [_unescaped(key) for key in pointer.split("/")[1:]], json_value(text))
-        if self._lists or any(items[index] is UNSET for items, index in self._holes):
+        if self._lists or any(items[index] is _HOLE for items, index in self._holes):
             raise BrokenInvariant("a row of a list is missing, or belongs to nothing")
         return context
 
@@ -105,9 +109,10 @@ class _Joining:
         rows = sorted(self._lists.pop((place.table, positions), ()), key=lambda row: row[0])
         if [index for index, _ in rows] != list(range(len(rows))):
             raise BrokenInvariant("a list has a gap", table=place.table)
-        items = [self._take(place.item, cells, (*positions, index)) for index, cells in rows]
-        self._holes += ((items, index) for index, item in enumerate(items) if item is UNSET)
-        return items or UNSET  # type: ignore[return-value]  # the holes are filled with the rest, or it is refused
+        found = [self._take(place.item, cells, (*positions, index)) for index, cells in rows]
+        items: list[Json] = [_HOLE if isinstance(item, UnsetType) else item for item in found]
+        self._holes += ((items, index) for index, item in enumerate(items) if item is _HOLE)
+        return items or UNSET
 
 
 def _lay(context: JsonObject, keys: list[str], value: Json) -> None:
@@ -120,7 +125,7 @@ def _lay(context: JsonObject, keys: list[str], value: Json) -> None:
             here = here[key]
         elif isinstance(here, list) and key.isdecimal() and int(key) < len(here):
             index = int(key)
-            here[index] = value if last else {} if isinstance(here[index], UnsetType) else here[index]
+            here[index] = value if last else {} if here[index] is _HOLE else here[index]
             here = here[index]
         else:
             raise BrokenInvariant("a value lies beside a row that is not there", path="/".join(keys))

@@ -1,12 +1,12 @@
 """The tables of one layout, in a store: made, written key by key, and read back."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-import apsw
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.hosts.sqlite.connect import Connection, Row
 from jeton.hosts.sqlite.typed.branches import BranchRow, branch_rows
 from jeton.hosts.sqlite.typed.cells import Cell
 from jeton.hosts.sqlite.typed.ddl import create_statements
@@ -24,17 +24,23 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Layout).decode
 
 
-def stored_layout(db: apsw.Connection, workflow: str, version: int) -> Layout | None:
+def stored_layout(db: Connection, workflow: str, version: int) -> Layout | None:
     """The layout that a version's tables were made by; None if it has none."""
-    found: bytes | None = db.execute(
-        "select layout from layouts where workflow = ? and version = ?", (workflow, version)
-    ).get
+    query = "select layout from layouts where workflow = ? and version = ?"
+    found: bytes | None = db.execute(query, (workflow, version)).get
     return None if found is None else _decode(found)
 
 
-def create_tables(db: apsw.Connection, workflow: str, version: int, schema: Schema) -> Layout:
+def tables_of(db: Connection, workflow: str, version: int, schema: Schema | None) -> "Tables | None":
+    """A version's tables, made if they are not there; None for a workflow without a state schema."""
+    if schema is None:
+        return None
+    return Tables(stored_layout(db, workflow, version) or create_tables(db, workflow, version, schema))
+
+
+def create_tables(db: Connection, workflow: str, version: int, schema: Schema) -> Layout:
     """Make a version's tables. The caller has begun a transaction."""
-    taken = (str(name) for (name,) in db.execute("select name from sqlite_schema").fetchall())
+    taken = [name for (name,) in db.execute("select name from sqlite_schema")]
     layout = plan_layout(workflow, version, schema, taken)
     for statement in create_statements(layout):
         db.execute(statement)
@@ -55,11 +61,11 @@ class Tables:
         """The tables of items, outer before inner."""
         return tuple(statements.table for statements in self._sql.lists)
 
-    def add(self, db: apsw.Connection, runs: Iterable[RunId]) -> None:
+    def add(self, db: Connection, runs: Iterable[RunId]) -> None:
         """A row for each run, with nothing in it."""
         db.executemany(self._sql.insert, [(run,) for run in runs])
 
-    def write(self, db: apsw.Connection, changes: Changes) -> None:
+    def write(self, db: Connection, changes: Changes) -> None:
         """Rewrite these keys of these runs, and nothing else of them."""
         by_key: dict[str, dict[RunId, Json | UnsetType]] = {}
         for run, keys in changes.items():
@@ -68,7 +74,7 @@ class Tables:
         for key, values in by_key.items():
             self._write_key(db, key, values)
 
-    def _write_key(self, db: apsw.Connection, key: str, values: Mapping[RunId, Json | UnsetType]) -> None:
+    def _write_key(self, db: Connection, key: str, values: Mapping[RunId, Json | UnsetType]) -> None:
         sql = self._sql.key(key)
         split_rows = {run: Rows() for run in values}
         for run, value in values.items():
@@ -92,7 +98,7 @@ class Tables:
         if rest:
             db.executemany(self._sql.insert_rest, rest)
 
-    def write_branches(self, db: apsw.Connection, touched: Iterable[tuple[RunState, GroupId, int]]) -> None:
+    def write_branches(self, db: Connection, touched: Iterable[tuple[RunState, GroupId, int]]) -> None:
         """Rewrite these stretches of slots."""
         gone: list[tuple[str, int, int, int]] = []
         rows: list[BranchRow] = []
@@ -105,9 +111,9 @@ class Tables:
         if rows:
             db.executemany(self._sql.insert_branch, rows)
 
-    def read(self, db: apsw.Connection, run: RunId) -> JsonObject | None:
+    def read(self, db: Connection, run: RunId) -> JsonObject | None:
         """The context, exactly as it was written; None for a run without a row."""
-        found = db.execute(self._sql.select, (run,)).fetchall()
+        found = list(db.execute(self._sql.select, (run,)))
         if not found:
             return None
         rows = Rows()
@@ -115,16 +121,20 @@ class Tables:
         for statements in self._sql.lists:
             depth = statements.depth
             rows.items[statements.table] = [
-                (cast("tuple[int, ...]", row[:depth]), _by_name(statements.columns, row[depth:]))
-                for row in db.execute(statements.select, (run,)).fetchall()
+                (row[:depth], _by_name(statements.columns, row[depth:]))
+                for row in db.execute(statements.select, (run,))
             ]
-        rows.rest = cast("list[tuple[str, str]]", db.execute(self._sql.select_rest, (run,)).fetchall())
+        rows.rest = [(pointer, text) for pointer, text in db.execute(self._sql.select_rest, (run,))]
         return join(self._layout.state, rows)
 
-    def read_branches(self, db: apsw.Connection, run: RunId) -> list[BranchRow]:
-        return cast("list[BranchRow]", db.execute(self._sql.select_branches, (run,)).fetchall())
+    def read_branches(self, db: Connection, run: RunId) -> list[BranchRow]:
+        """The rows of the run's slots, in order."""
+        return [
+            (RunId(found), group, index, status, output)
+            for found, group, index, status, output in db.execute(self._sql.select_branches, (run,))
+        ]
 
-    def drop_run(self, db: apsw.Connection, run: RunId) -> None:
+    def drop_run(self, db: Connection, run: RunId) -> None:
         """Forget a run; what hangs on its row goes with it."""
         db.execute(self._sql.delete, (run,))
 
@@ -133,9 +143,8 @@ def _in_order(columns: tuple[str, ...], cells: Cells) -> list[Cell | None]:
     return [cells.get(name) for name in columns]
 
 
-def _by_name(columns: tuple[str, ...], row: tuple[apsw.SQLiteValue, ...]) -> Cells:
-    named = zip(columns, cast("tuple[Cell | None, ...]", row), strict=True)
-    return {name: cell for name, cell in named if cell is not None}
+def _by_name(columns: tuple[str, ...], row: Row) -> Cells:
+    return {name: cell for name, cell in zip(columns, row, strict=True) if cell is not None}
 
 
 def changes_of(state: RunState, keys: Iterable[str]) -> dict[str, Json | UnsetType]:

@@ -1,0 +1,64 @@
+"""Journals to read: runs of small workflows on the simulated host, whose clock and workers are ours."""
+
+from collections.abc import Callable, Mapping
+
+from jeton.actor.ports import decode_entry
+from jeton.definitions import library_from
+from jeton.engine.explain.answer import Told
+from jeton.hosts.simulated.script import Answer, Reply, Script
+from jeton.hosts.simulated.world import World
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json
+from jeton.model.run import Head
+from jeton.planning.program import compile_program
+
+FAILS = Answer(failure=TaskFailed("broken", "it broke"), takes_ms=1)
+WORK: dict[str, Json] = {"action": {"kind": "mock", "implementation": {"output": {}}}}
+PANEL: dict[str, Json] = {
+    "initial_node": "ask",
+    "nodes": {"ask": {}, "judge": WORK, "tally": {}},
+    "transitions": [
+        {"from": "ask", "to": "judge", "foreach": {"collection": "input.judges", "item_var": "judge"}},
+        {
+            "from": "judge",
+            "to": "tally",
+            "synchronization": {
+                "strategy": {"m_of_n": 2},
+                "merge": {"target": "state.votes"},
+                "on_branch_failure": "continue",
+            },
+        },
+    ],
+}
+
+
+def told(
+    workflow: Mapping[str, object],
+    input: Json = None,
+    answers: Mapping[str, Reply] | None = None,
+    *,
+    meanwhile: Callable[[World], None] | None = None,
+) -> Told:
+    """Everything a run of the workflow `w` decided, to its end."""
+    library = library_from({"workflows": {"w": workflow}}).require()
+    world = World(library, script=Script(answers))
+    run = world.start("w", {} if input is None else input, run="r")
+    if meanwhile is not None:
+        meanwhile(world)
+    world.run()
+    entries = [decode_entry(body) for body in world.store.journal(run)]
+    return Told(compile_program(library.workflows["w"], library), Head(run, "w"), entries)
+
+
+def up_to(whole: Told, entries: int) -> Told:
+    """The same run when it had made so many commits."""
+    return Told(whole.program, whole.head, whole.entries[:entries])
+
+
+def taking(**ms: int) -> Callable[[str], Reply]:
+    """An answer whose duration depends on the branch's path: `b0=1, b1=5`."""
+
+    def reply(_: str) -> Reply:
+        return lambda call: Answer({}, takes_ms=ms[f"b{call.path.rpartition('.')[2]}"])
+
+    return reply
