@@ -1,17 +1,22 @@
 """The hosts that the suite runs on: each plays a case to its end and says what it saw."""
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.definitions import library_from
+from jeton.engine.bundle import bundle_of
 from jeton.engine.events import events_in
 from jeton.engine.tokens import token_views
-from jeton.executor import ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
+from jeton.executor import Executor, ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
 from jeton.hosts.simulated.world import World
+from jeton.hosts.sqlite import SqliteHost
 from jeton.model.entry import Entry
 from jeton.model.failure import TaskFailed
-from jeton.model.ids import TokenId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.workflow import Library
 from jeton.planning.program import compile_program
@@ -37,6 +42,33 @@ def play_simulated(case: Case) -> Outcome:
     assert row is not None
     entries = [decode_entry(body) for body in world.store.journal(run)]
     return seen(row, entries, tuple(world.store.sections(run) or ()))
+
+
+def play_sqlite(case: Case) -> Outcome:
+    """On a real file, in real time."""
+    with TemporaryDirectory() as folder:
+        return asyncio.run(_play_sqlite(case, Path(folder, "store.db")))
+
+
+async def _play_sqlite(case: Case, path: Path) -> Outcome:
+    host = await SqliteHost.open(path, workers=Executor())
+    try:
+        version = await host.deploy(bundle_of(library_of(case), "w"), "w")
+        run, _ = await host.start("w", version, case.input)
+        row = await asyncio.wait_for(host.ended(run), 20)
+        kept = _kept(host, run)
+        return seen(row, host.entries(run), kept)
+    finally:
+        await host.close(0)
+
+
+def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
+    """The names of the sections a stored run still has."""
+    live = host.live(run)
+    assert live is not None
+    state = live.state
+    left = [f"tokens/{n}" for n in state.tokens] + [f"group/{n}" for n in state.groups]
+    return (*left, *(f"slots/{slot}" for slot in state.slots), *(f"arrived/{a}" for a in state.arrived))
 
 
 def really_run(library: Library) -> dict[str, Reply]:

@@ -71,7 +71,9 @@ def the_slow_one_timed_out(seen: Outcome) -> None:
 
 
 def nothing_is_kept(seen: Outcome) -> None:
-    assert not [name for name in seen.sections if name.startswith(("slots/", "group/", "progress/", "tokens/"))]
+    assert not [
+        name for name in seen.sections if name.startswith(("slots/", "arrived/", "group/", "progress/", "tokens/"))
+    ]
 
 
 CASES = [

@@ -184,6 +184,24 @@ EXPRESSIONS = {
         one_node("{wait: {until: '5'}}"),
         one_node("{wait: {until: \"'2026-01-02T03:04:05Z'\"}}"),
     ),
+    "a negative wait that is computed": Rule(
+        "out_of_range",
+        "workflows.w.nodes.a.wait.seconds",
+        one_node("{wait: {seconds: '1 - 2'}}"),
+        one_node("{wait: {seconds: '2 - 1'}}"),
+    ),
+    "fewer branches than none": Rule(
+        "out_of_range",
+        "workflows.w.transitions[0].spawn_count",
+        a_to_b("spawn_count: '-3'"),
+        a_to_b("spawn_count: '0'"),
+    ),
+    "a time without a zone": Rule(
+        "bad_time",
+        "workflows.w.nodes.a.wait.until",
+        one_node("{wait: {until: \"'2026-01-02T03:04:05'\"}}"),
+        one_node("{wait: {until: \"'2026-01-02T03:04:05+01:00'\"}}"),
+    ),
     "an item that is a text, times two": Rule(
         "expression_type",
         'workflows.w.nodes.work.output_mapping["state.x"]',

@@ -295,6 +295,12 @@ JOINS = {
         workflow("initial_node: a\nnodes: {a: , b: {fan_in: all}}\ntransitions: [{from: a, to: b}]"),
         workflow("initial_node: a\nnodes: {a: , b: {fan_in: all}}\ntransitions: [{from: a, to: b, spawn_count: 2}]"),
     ),
+    "a fan_in that nothing leads to": Rule(
+        "join_without_group",
+        "workflows.w.nodes.a.fan_in",
+        workflow("initial_node: a\nnodes: {a: {fan_in: any}}"),
+        workflow("initial_node: a\nnodes: {a: }"),
+    ),
     "siblings that meet under different rules": Rule(
         "synchronization_disagrees",
         "workflows.w.transitions[3].synchronization",

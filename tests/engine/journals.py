@@ -55,10 +55,6 @@ def up_to(whole: Told, entries: int) -> Told:
     return Told(whole.program, whole.head, whole.entries[:entries])
 
 
-def taking(**ms: int) -> Callable[[str], Reply]:
-    """An answer whose duration depends on the branch's path: `b0=1, b1=5`."""
-
-    def reply(_: str) -> Reply:
-        return lambda call: Answer({}, takes_ms=ms[f"b{call.path.rpartition('.')[2]}"])
-
-    return reply
+def branches_take(*ms: int) -> Reply:
+    """An answer that takes its time by branch: the first number is branch 0's."""
+    return lambda call: Answer({}, takes_ms=ms[int(call.path.rpartition(".")[2])])

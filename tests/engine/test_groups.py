@@ -4,13 +4,13 @@ import pytest
 
 from jeton.engine.groups import group_views
 from jeton.model.json import Json
-from tests.engine.journals import FAILS, PANEL, taking, told, up_to
+from tests.engine.journals import FAILS, PANEL, branches_take, told, up_to
 
 THREE: Json = {"judges": ["a", "b", "c"]}
 
 
 def test_a_fan_out_while_branches_are_under_way() -> None:
-    panel = told(PANEL, THREE, {"judge": taking(b0=9, b1=1, b2=5)("judge")})
+    panel = told(PANEL, THREE, {"judge": branches_take(9, 1, 5)})
     (group,) = group_views(up_to(panel, 2).entries)
     assert (group.name, group.node, group.total) == ("ask", "ask", 3)
     assert (group.settled, group.arrived, group.joins_at, group.over) == (1, 1, "tally", False)
@@ -25,6 +25,6 @@ def test_a_fan_out_while_branches_are_under_way() -> None:
     ],
 )
 def test_a_fan_out_that_is_over(input: Json, fails: bool, then: tuple[int, int]) -> None:
-    answers = {"judge": FAILS} if fails else {"judge": taking(b0=1, b1=5, b2=9)("judge")}
+    answers = {"judge": FAILS} if fails else {"judge": branches_take(1, 5, 9)}
     (group,) = group_views(told(PANEL, input, answers).entries)
     assert (group.settled, group.arrived) == then

@@ -8,7 +8,7 @@ from jeton.hosts.simulated.world import World
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from tests.engine.journals import FAILS, PANEL, WORK, taking, told, up_to
+from tests.engine.journals import FAILS, PANEL, WORK, branches_take, told, up_to
 
 RETRIED: Json = {"steps": [{"action": WORK["action"], "on_failure": "retry"}], "retry": {"max_attempts": 2}}
 ASKS_AGAIN = Answer(failure=TaskFailed("broken", "it broke", retry=True), takes_ms=1)
@@ -52,7 +52,7 @@ def test_tokens_of_a_finished_run(workflow: Json, then: list[tuple[int, str, str
 
 
 def test_a_quorum_completes_those_who_came_and_cancels_who_did_not() -> None:
-    panel = told(PANEL, {"judges": ["a", "b", "c"]}, {"judge": taking(b0=9, b1=1, b2=3)("judge")})
+    panel = told(PANEL, {"judges": ["a", "b", "c"]}, {"judge": branches_take(9, 1, 3)})
     found = token_views(panel.entries)
     assert [(t.branch_index, t.status, t.waits_at) for t in found[1:4]] == [
         (0, "cancelled", None),
@@ -63,7 +63,7 @@ def test_a_quorum_completes_those_who_came_and_cancels_who_did_not() -> None:
 
 
 def test_a_sibling_waits_at_its_fan_in() -> None:
-    panel = told(PANEL, {"judges": ["a", "b", "c"]}, {"judge": taking(b0=9, b1=1, b2=5)("judge")})
+    panel = told(PANEL, {"judges": ["a", "b", "c"]}, {"judge": branches_take(9, 1, 5)})
     then = token_views(up_to(panel, 2).entries)
     assert [t.status for t in then] == ["completed", "executing", "waiting_for_siblings", "executing"]
     assert then[2].waits_at == "tally"

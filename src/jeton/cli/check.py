@@ -43,7 +43,7 @@ def _exit_code(problems: "tuple[Problem, ...]") -> int:
 def _json(ok: bool, problems: "tuple[Problem, ...]") -> str:
     fields = ("severity", "code", "file", "line", "path", "problem", "remedy")
     found = [{field: getattr(problem, field) for field in fields} for problem in problems]
-    return json.dumps({"ok": ok, "problems": found}, indent=2, ensure_ascii=False)
+    return json.dumps({"ok": ok, "problems": found}, indent=2)
 
 
 def _print(problems: "tuple[Problem, ...]") -> None:

@@ -70,7 +70,7 @@ def read_workflow(name: str, value: Json, place: Place, report: Report) -> Workf
         check_name(node, fields.place("nodes") / node, report)
     initial, start_known = _initial_node(fields, nodes)
     graph = _transitions(fields, nodes)
-    transitions, by_fan_in = _with_fan_ins(fields, written, graph.transitions)
+    transitions, by_fan_in = _with_fan_ins(fields, written, graph)
     workflow = Workflow(
         name=name,
         initial_node=initial,
@@ -158,17 +158,21 @@ def _transitions(fields: Fields, nodes: dict[str, Node]) -> _Graph:
 _Joined: TypeAlias = tuple[tuple[Transition, ...], frozenset[int]]
 
 
-def _with_fan_ins(fields: Fields, nodes: JsonObject, transitions: tuple[Transition, ...]) -> _Joined:
+def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
     """The transitions, with each node's `fan_in` put on all that lead to it."""
     report = fields.report
-    joined = list(transitions)
+    joined = list(graph.transitions)
     by_fan_in: set[int] = set()
+    targets = {transition.target for transition in graph.transitions}
     for name, node in nodes.items():
         if not isinstance(node, dict) or "fan_in" not in node:
             continue
         place = fields.place("nodes") / name
         synchronization = read_fan_in(node["fan_in"], place, report)
-        for index, transition in enumerate(transitions):
+        if graph.whole and name not in targets:
+            problem = f"waits for siblings, and no transition leads to {shown(name)}"
+            report.error(place / "fan_in", "join_without_group", problem, "remove it, or lead branches to it")
+        for index, transition in enumerate(graph.transitions):
             if transition.target != name:
                 continue
             if transition.synchronization is not None:

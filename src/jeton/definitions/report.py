@@ -10,6 +10,7 @@ from jeton.model.json import Json
 
 LONGEST_SHOWN = 60
 LONGEST_COMPARED = 100
+MOST_COMPARED = 500  # comparing is slow, and a file may hold ten thousand names nobody knows
 MOST_PROBLEMS = 1000  # a file with more is not being repaired line by line
 MOST_LISTED = 12
 
@@ -78,6 +79,8 @@ def kind(value: Json) -> str:
             return "empty"
         case int() | float():
             return f"the number {value}"
+        case "":
+            return "an empty text"
         case str():
             return f"the text {shown(value)}"
         case list():
@@ -90,7 +93,8 @@ def closest(name: str, known: Collection[str]) -> str | None:
     """The known name that was probably meant."""
     if len(name) > LONGEST_COMPARED:
         return None
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    alike = known if len(known) <= MOST_COMPARED else [each for each in known if abs(len(each) - len(name)) < 3]
+    close = difflib.get_close_matches(name, list(alike)[:MOST_COMPARED], n=1, cutoff=0.6)
     return close[0] if close else None
 
 

@@ -6,16 +6,16 @@ All that is wrong with it is said at once, each with its path. Whatever is refus
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
 from typing import cast
 
 import jsonschema_rs
 import msgspec
 
 from jeton.model.failure import Refused
-from jeton.model.json import Json, Schema
+from jeton.model.json import Json, JsonObject, Schema
 
 DEEPEST = 100
+LONGEST_PATH = 200
 MOST_DIGITS = 20  # more can never fit 64 bits, and Python is slow to convert thousands of them
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
@@ -52,16 +52,16 @@ def read_input(text: str) -> Json:
         return int(digits) if len(digits) <= MOST_DIGITS else LARGEST_INTEGER + 1  # refused below, with its path
 
     try:
-        value: Json = json.loads(text, object_pairs_hook=pairs, parse_int=integer)
+        value: object = json.loads(text, object_pairs_hook=pairs, parse_int=integer)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InputInvalid((InputProblem("input", f"is no JSON: {error.msg} at {where}"),)) from None
     except RecursionError:
         raise InputInvalid((_too_deep("input"),)) from None
-    refused += _unkeepable(value, "input", 0)
+    kept = _kept(value, "input", refused)
     if refused:
         raise InputInvalid(tuple(refused))
-    return value
+    return kept
 
 
 def plain_input(value: object) -> Json:
@@ -72,10 +72,11 @@ def plain_input(value: object) -> Json:
         raise InputInvalid((InputProblem("input", str(error)),)) from None
     except RecursionError:
         raise InputInvalid((_too_deep("input"),)) from None
-    problems = tuple(_unkeepable(found, "input", 0))
-    if problems:
-        raise InputInvalid(problems)
-    return cast("Json", found)
+    refused: list[InputProblem] = []
+    kept = _kept(found, "input", refused)
+    if refused:
+        raise InputInvalid(tuple(refused))
+    return kept
 
 
 def check_input(schema: Schema | None, value: Json) -> None:
@@ -96,39 +97,55 @@ def _dumped(value: object) -> object:
     raise NotImplementedError(f"a Python {type(value).__name__} is not plain data")
 
 
-def _unkeepable(value: object, path: str, depth: int) -> Iterator[InputProblem]:
+def _kept(value: object, path: str, problems: list[InputProblem], depth: int = 0) -> Json:
+    """A copy of the value; whatever cannot be kept is null in it, and among the problems."""
     match value:
         case None | bool():
-            return
+            return value
         case int():
-            if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-                yield InputProblem(path, "this number does not fit 64 bits; send it as text")
+            if SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+                return value
+            problem = "this number does not fit 64 bits; send it as text"
         case float():
-            if not math.isfinite(value):
-                yield InputProblem(path, f"{value} is no number JSON knows")
+            if math.isfinite(value):
+                return value
+            problem = f"{value} is no number JSON knows"
         case str():
-            yield from _half_characters(value, path)
-        case list() | dict() if depth == DEEPEST:
-            yield _too_deep(path[:200])
-        case list():
-            for index, item in enumerate(cast("list[object]", value)):
-                yield from _unkeepable(item, f"{path}[{index}]", depth + 1)
+            if _is_text(value):
+                return value
+            problem = "holds half of a surrogate pair, which is no character"
+        case list() | tuple() | dict() if depth == DEEPEST:
+            problems.append(_too_deep(path[:LONGEST_PATH]))
+            return None
+        case list() | tuple():
+            items = cast("list[object] | tuple[object, ...]", value)
+            return [_kept(item, f"{path}[{index}]", problems, depth + 1) for index, item in enumerate(items)]
         case dict():
-            for key, item in cast("dict[object, object]", value).items():
-                if not isinstance(key, str):
-                    yield InputProblem(path, f"the key {key!r} is no text")
-                else:
-                    yield from _half_characters(key, path)
-                    yield from _unkeepable(item, f"{path}.{key}", depth + 1)
+            return _kept_object(cast("dict[object, object]", value), path, problems, depth)
         case _:
-            yield InputProblem(path, f"a Python {type(value).__name__} is not plain data")
+            problem = f"a Python {type(value).__name__} is not plain data"
+    problems.append(InputProblem(path, problem))
+    return None
 
 
-def _half_characters(text: str, path: str) -> Iterator[InputProblem]:
+def _kept_object(value: dict[object, object], path: str, problems: list[InputProblem], depth: int) -> JsonObject:
+    found: JsonObject = {}
+    for key, item in value.items():
+        if isinstance(key, str) and _is_text(key):
+            found[key] = _kept(item, f"{path}.{key}", problems, depth + 1)
+        else:
+            problems.append(InputProblem(path, f"the key {key!r} is no text"))
+    return found
+
+
+def _is_text(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:
-        yield InputProblem(path, "holds half of a surrogate pair, which is no character")
+        return False
+    return True
 
 
 def _too_deep(path: str) -> InputProblem:

@@ -63,7 +63,8 @@ class _Inliner:
             case dict():
                 return self._object(cast("dict[str, Any]", schema), around)
             case list():
-                return [self._inlined(item, around) for item in cast("list[Any]", schema)]
+                items: list[Any] = schema
+                return [self._inlined(item, around) for item in items]
             case _:
                 return cast("Json", schema)
 
@@ -81,6 +82,8 @@ class _Inliner:
         for key, value in schema.items():
             if key in DATA:
                 found[key] = value
+            elif key == "properties":
+                found[key] = {name: self._inlined(below, around) for name, below in value.items()}
             elif key not in ("$ref", "$defs") and not (key == "title" and isinstance(value, str)):
                 found[key] = self._inlined(value, around)
         return found

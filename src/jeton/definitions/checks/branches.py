@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
-from jeton.definitions.checks.graph import Graph, reached, steps_over
+from jeton.definitions.checks.graph import Graph, reached
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression
 from jeton.model.lineage import FanOut, Stack
@@ -92,25 +92,39 @@ def _reads(graph: Graph, compiled: CompiledWorkflow) -> Iterator[tuple[str, Expr
 
 def _check_discarded(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
     """Written on purpose, and dropped with the branch: by no join merged, and by nobody in the branch read."""
-    steps = steps_over(graph.workflow.transitions)
+    leading = _LeadingTo(graph)
     read = {
         path[2:3] for _, expression, _ in _reads(graph, compiled) for path in expression.reads if path[0] == "_branch"
     }
     for name, node in graph.workflow.nodes.items():
         if not node.output_mapping or not graph.always_in_branch(name):
             continue
-        onward = reached([name], steps)
         for target in node.output_mapping:
             keys = branch_keys(target)
             is_read = () in read or tuple(keys[:1]) in read
-            if not is_read and not any(_is_kept(graph, stack, keys, onward) for stack in graph.stacks(name)):
+            if not is_read and not any(_is_kept(graph, name, stack, keys, leading) for stack in graph.stacks(name)):
                 problem = f"writes {shown(target)} in a branch, and no join it comes to merges it: it is discarded"
                 remedy = "merge it at a join, or remove it"
                 place = graph.source.node(name) / "output_mapping" / target
                 report.warning(place, "branch_output_discarded", problem, remedy)
 
 
-def _is_kept(graph: Graph, stack: Stack, keys: list[str], onward: set[str]) -> bool:
+class _LeadingTo:
+    """Which nodes lead to a join, found when first asked."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._back: dict[str, list[str]] = {}
+        for transition in graph.workflow.transitions:
+            self._back.setdefault(transition.target, []).append(transition.source)
+        self._found: dict[str, set[str]] = {}
+
+    def __call__(self, join: str) -> set[str]:
+        if join not in self._found:
+            self._found[join] = reached([join], self._back)
+        return self._found[join]
+
+
+def _is_kept(graph: Graph, node: str, stack: Stack, keys: list[str], leading: _LeadingTo) -> bool:
     """Whether a join takes over what is at these keys; what nobody joined is laid over the slot around it."""
     if not stack:
         return True
@@ -118,11 +132,11 @@ def _is_kept(graph: Graph, stack: Stack, keys: list[str], onward: set[str]) -> b
     merges = [
         join.synchronization.merge
         for join in joins
-        if join.synchronization.merge is not None and graph.transition(join.transition).target in onward
+        if join.synchronization.merge is not None and node in leading(join.node)
     ]
     for merge in merges:
         source = merge.source.split(".")[2:]
         shorter = min(len(source), len(keys))
         if source[:shorter] == keys[:shorter]:
-            return _is_kept(graph, stack[:-1], branch_keys(merge.target), onward)
-    return not joins and len(stack) > 1 and _is_kept(graph, stack[:-1], keys, onward)
+            return _is_kept(graph, node, stack[:-1], branch_keys(merge.target), leading)
+    return not joins and len(stack) > 1 and _is_kept(graph, node, stack[:-1], keys, leading)

@@ -1,6 +1,7 @@
 """Whether expressions fit the schemas of what they read, and give what their place needs."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
 from jeton.definitions.checks.graph import Graph
@@ -29,8 +30,11 @@ def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowT
         check_mapping(compiled.outputs[name], types.after(name), place / "output_mapping", report)
         for key, expression in compiled.waits.get(name, {}).items():
             check_gives(expression, WAITS[key], types.at(name), place / "wait" / key, report)
+            _check_constant(expression, place / "wait" / key, report)
     for expression, wanted, seen, place in _of_transitions(graph, compiled, types):
         check_gives(expression, wanted, seen, place, report)
+        if wanted == "int":
+            _check_constant(expression, place, report)
     check_mapping(compiled.result, types.context, source.place / "output_mapping", report)
 
 
@@ -46,6 +50,24 @@ def _of_transitions(
             yield compiled.collections[index], "list", types.at(transition.source), at
         if index in compiled.counts:
             yield compiled.counts[index], "int", types.at(transition.source), place / "spawn_count"
+
+
+def _check_constant(expression: Expression, place: Place, report: Report) -> None:
+    """A number or a time that depends on nothing can be looked at now."""
+    value = None if expression.reads else expression.evaluate({})
+    if isinstance(value, int | float) and value < 0:
+        problem = f"{shown(expression.source)} is negative"
+        report.error(place, "out_of_range", problem, "write 0 or more")
+    if isinstance(value, str) and not _is_time(value):
+        problem = f"{shown(value)} is no RFC 3339 time with a zone"
+        report.error(place, "bad_time", problem, "write it like \"'2026-01-31T12:00:00Z'\"")
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def check_mapping(mapping: Mapped, types: Types, place: Place, report: Report) -> None:

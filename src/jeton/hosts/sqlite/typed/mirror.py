@@ -40,7 +40,7 @@ def write_whole(db: Connection, tables: Tables, state: RunState) -> None:
     """A run that came from elsewhere: all of it at once."""
     everything = Touched()
     everything.state.update(state.state)
-    everything.slots.update((group, stretch) for group in state.groups for stretch in state.groups[group].stretches)
+    everything.slots.update((id, stretch) for id, group in state.groups.items() for stretch in group.stretches())
     tables.add(db, [state.head.run])
     _write(db, tables, [(state, everything)])
 
