@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from jeton.engine.builder import Workflow, join, merge
     from jeton.engine.engine import CancelAnswer, Context, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
     from jeton.engine.input import InputInvalid, InputProblem
@@ -41,13 +42,17 @@ __all__ = [
     "TokenView",
     "TransientError",
     "TransitionExplained",
+    "Workflow",
     "action",
     "current_call",
+    "join",
+    "merge",
     "open",
     "open_sync",
 ]
 
 _HOMES = {
+    "jeton.engine.builder": ("Workflow", "join", "merge"),
     "jeton.engine.engine": ("CancelAnswer", "Context", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from jeton.actor.ports import decode_entry, stored
+from jeton.actor.ports import decode_entry
 from jeton.actor.replay import replay
-from jeton.actor.run_actor import Commit, LiveRun, advance
+from jeton.actor.run_actor import advance
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
@@ -18,34 +18,23 @@ from jeton.model.message import (
     AlarmRang,
     CancelRun,
     ContinueRun,
-    Message,
     StartRun,
     TaskFinished,
     TaskLost,
     TaskStarted,
 )
-from jeton.model.run import Dispatched, Executing, Head, RunState
-from jeton.model.task import Task
+from jeton.model.run import Dispatched, Executing
 from jeton.model.workflow import (
     Foreach,
-    Library,
     Merge,
     Node,
     Synchronization,
-    TaskTarget,
     Transition,
-    Workflow,
 )
 from jeton.planning.node import Plan
-from jeton.planning.program import Program, compile_program
+from tests.actor.journal import WORK, Journal, done, program
 
-WORK = Node(TaskTarget(Task(steps=(), timeout_ms=1000)), output_mapping={"state.v": "result.v"})
 T = TokenId
-
-
-def program(*transitions: Transition, **nodes: Node) -> Program:
-    return compile_program(Workflow("w", next(iter(nodes)), nodes, transitions), Library())
-
 
 FAN = program(
     Transition("s", "w", foreach=Foreach("input.items"), sibling_group="g"),
@@ -54,38 +43,6 @@ FAN = program(
     w=WORK,
     end=Node(output_mapping={"output.out": "state.out"}),
 )
-
-
-class Journal:
-    """A run with everything it stored."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.run = LiveRun(RunState(Head(RunId("r"), "w")))
-        self.sections: dict[str, bytes] = {}
-        self.entries: list[bytes] = []
-
-    def tell(self, *messages: Message, moves: int = 10_000) -> Commit:
-        commit = advance(self.program, self.run, messages, moves)
-        written = stored(self.run, commit)
-        if written is not None:
-            self.entries.append(written.entry)
-            for name, body in written.sections.items():
-                if body is None:
-                    self.sections.pop(name, None)
-                else:
-                    self.sections[name] = body
-        return commit
-
-    def reload(self) -> None:
-        self.run = load_run(self.sections)
-
-    def snapshot(self) -> dict[str, bytes]:
-        return dict(self.sections)
-
-
-def done(token: int, value: int = 1, attempt: int = 1, at: int = 5) -> TaskFinished:
-    return TaskFinished(at, T(token), attempt, {"v": value})
 
 
 @pytest.fixture

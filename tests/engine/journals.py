@@ -1,6 +1,7 @@
 """Journals to read: runs of small workflows on the simulated host, whose clock and workers are ours."""
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from jeton.actor.ports import decode_entry
 from jeton.definitions import library_from
@@ -34,7 +35,7 @@ PANEL: dict[str, Json] = {
 
 def told(
     workflow: Mapping[str, object],
-    input: Json = None,
+    input: object = None,
     answers: Mapping[str, Reply] | None = None,
     *,
     meanwhile: Callable[[World], None] | None = None,
@@ -42,7 +43,7 @@ def told(
     """Everything a run of the workflow `w` decided, to its end."""
     library = library_from({"workflows": {"w": workflow}}).require()
     world = World(library, script=Script(answers))
-    run = world.start("w", {} if input is None else input, run="r")
+    run = world.start("w", cast("Json", input or {}), run="r")
     if meanwhile is not None:
         meanwhile(world)
     world.run()

@@ -193,13 +193,13 @@ def test_a_transition_lists_every_time_it_was_asked() -> None:
 @pytest.mark.parametrize(
     ("ask", "code"),
     [
-        pytest.param(lambda run: explain_token(run, 99), "token_not_found", id="a token that never was"),
-        pytest.param(lambda run: explain_transition(run, 9), "transition_not_found", id="a transition nobody wrote"),
+        pytest.param(explain_token, "token_not_found", id="a token that never was"),
+        pytest.param(explain_transition, "transition_not_found", id="a transition nobody wrote"),
     ],
 )
-def test_asking_about_nothing_is_refused(ask: Callable[[Told], object], code: str) -> None:
+def test_asking_about_nothing_is_refused(ask: Callable[[Told, int], object], code: str) -> None:
     with pytest.raises(Refused) as refused:
-        ask(told(forked(way("b"))))
+        ask(told(forked(way("b"))), 99)
     assert refused.value.code == code
 
 

@@ -1,7 +1,7 @@
-"""Workers for tests of hosts: functions by node, called when the loop comes to it; no executor and no threads."""
+"""Workers for tests of hosts: a function of the call, asked when the loop comes to it; no executor and no threads."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
 from jeton.model.effect import StartTask, StopTask
@@ -11,24 +11,27 @@ from jeton.model.json import Json
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
-Work: TypeAlias = Callable[[StartTask], Json | TaskFailed | None]
+Work: TypeAlias = Callable[[StartTask], Json | TaskFailed]
 Started: TypeAlias = Callable[[], None]
 Finished: TypeAlias = Callable[[Json | TaskFailed], None]
 
+HELD = "held"
+"""An answer that is none: the attempt stays with its worker until a test calls `held`."""
+
 
 class TrivialWorkers:
-    """Answers at once with what the node's function says; `HELD` keeps the attempt until `release`."""
+    """Remembers what it was asked. `lacking`: the actions it pretends not to know."""
 
-    def __init__(self, work: Mapping[str, Work] | Work, lacking: frozenset[str] = frozenset()) -> None:
+    def __init__(self, work: Work, lacking: frozenset[str] = frozenset()) -> None:
         self._work = work
-        self._lacking = lacking
+        self.lacking = lacking
         self.calls: list[tuple[RunId, StartTask]] = []
         self.held: dict[tuple[RunId, int, int], Finished] = {}
         self.stopped: list[tuple[RunId, StopTask]] = []
 
     def missing(self, task: Task, bundle: Library) -> str | None:
         names = {step.action for step in task.steps if isinstance(step.action, str)}
-        return next(iter(sorted(names & self._lacking)), None)
+        return next(iter(sorted(names & self.lacking)), None)
 
     def start(
         self, run: RunId, effect: StartTask, task: Task, bundle: Library, started: Started, finished: Finished
@@ -38,8 +41,7 @@ class TrivialWorkers:
 
     def _do(self, run: RunId, effect: StartTask, started: Started, finished: Finished) -> None:
         started()
-        work = self._work if callable(self._work) else self._work[effect.node]
-        answer = work(effect)
+        answer = self._work(effect)
         if answer == HELD:
             self.held[run, effect.token, effect.attempt] = finished
         else:
@@ -47,9 +49,7 @@ class TrivialWorkers:
 
     def stop(self, run: RunId, effect: StopTask) -> None:
         self.stopped.append((run, effect))
+        self.held.pop((run, effect.token, effect.attempt), None)
 
     async def close(self, grace_s: float) -> None:
         self.held.clear()
-
-
-HELD = "held"

@@ -43,7 +43,7 @@ def merge(target: str, strategy: MergeStrategy = "append", *, source: str = "_br
 
 
 class NodeHandle:
-    """A node of a workflow being written. `a >> b` is a plain transition, and gives b, so that chains can be written."""
+    """A node of a workflow being written. `a >> b` is a plain transition, and gives b, so that it can be chained."""
 
     def __init__(self, workflow: "Workflow", name: str) -> None:
         self.name = name

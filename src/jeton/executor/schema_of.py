@@ -63,8 +63,7 @@ class _Inliner:
             case dict():
                 return self._object(cast("dict[str, Any]", schema), around)
             case list():
-                items: list[Any] = schema
-                return [self._inlined(item, around) for item in items]
+                return [self._inlined(item, around) for item in cast("list[object]", schema)]
             case _:
                 return cast("Json", schema)
 

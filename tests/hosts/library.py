@@ -1,0 +1,86 @@
+"""Small workflows that hosts are tried with."""
+
+from collections.abc import Mapping
+
+from jeton.definitions import library_from
+from jeton.model.workflow import Library
+
+Definition = Mapping[str, object]
+
+
+def chain(length: int) -> Definition:
+    """Nodes in a row, each adding one to `state.n`."""
+    names = [f"n{i}" for i in range(length)]
+    return {
+        "initial_node": "n0",
+        "nodes": {
+            name: {
+                "task": "work",
+                "input_mapping": {"n": "input.n" if name == "n0" else "state.n"},
+                "output_mapping": {"state.n": "result.n"},
+            }
+            for name in names
+        },
+        "transitions": [{"from": a, "to": b} for a, b in zip(names, names[1:], strict=False)],
+        "output_mapping": {"n": "state.n"},
+    }
+
+
+QUORUM: Definition = {
+    "initial_node": "split",
+    "nodes": {
+        "split": {},
+        "judge": {"task": "work", "input_mapping": {"n": "item"}, "output_mapping": {"_branch.output.n": "result.n"}},
+        "join": {},
+    },
+    "transitions": [
+        {"from": "split", "to": "judge", "foreach": {"collection": "input.items", "item_var": "item"}},
+        {
+            "from": "judge",
+            "to": "join",
+            "synchronization": {
+                "strategy": {"m_of_n": 3},
+                "merge": {"source": "_branch.output.n", "target": "state.votes", "strategy": "append"},
+            },
+        },
+    ],
+    "output_mapping": {"votes": "size(state.votes)"},
+}
+
+RETRY: Definition = {
+    "initial_node": "try",
+    "nodes": {"try": {"task": "shaky", "output_mapping": {"state.n": "result.n"}}},
+    "output_mapping": {"n": "state.n"},
+}
+
+WAIT: Definition = {
+    "initial_node": "rest",
+    "nodes": {"rest": {"wait": {"seconds": "input.s"}}, "after": {"task": "work", "input_mapping": {"n": "0"}}},
+    "transitions": [{"from": "rest", "to": "after"}],
+}
+
+HOLD: Definition = {
+    "initial_node": "hold",
+    "nodes": {"hold": {"task": "work", "output_mapping": {"state.n": "result.n"}}},
+    "output_mapping": {"n": "state.n"},
+}
+
+_ACTION = {"kind": "python", "implementation": {"function": "tests:nothing"}}
+
+
+def library(**workflows: Definition) -> Library:
+    """A library of these workflows, checked like anybody's."""
+    return library_from(
+        {
+            "workflows": workflows,
+            "tasks": {
+                "work": {"steps": [{"action": "act"}]},
+                "shaky": {
+                    "steps": [{"action": "act", "on_failure": "retry"}],
+                    "retry": {"max_attempts": 3, "initial_delay_ms": 5},
+                },
+            },
+            "actions": {"act": _ACTION},
+        }
+    ).require()
+

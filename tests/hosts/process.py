@@ -1,0 +1,36 @@
+"""Processes that a test starts and kills."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def child(*words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """`python -m tests.hosts.child …`, with what it prints to be read."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.hosts.child", *words],
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def line(process: subprocess.Popen[str]) -> list[str]:
+    """What it says next, in words."""
+    assert process.stdout is not None
+    return process.stdout.readline().split()
+
+
+def kill(process: subprocess.Popen[str]) -> list[list[str]]:
+    """As `kill -9` does; what it had said until then."""
+    process.kill()
+    assert process.stdout is not None
+    said = [spoken.split() for spoken in process.stdout.read().splitlines()]
+    process.stdout.close()
+    process.wait()
+    return said
