@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from jeton.engine.record import NoOutput, RunRecord
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
-    from jeton.executor.action import TransientError
-    from jeton.executor.call import Call, current_call
-    from jeton.executor.python_action import action
+    from jeton.executor import Call, TransientError, action, current_call
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
 
 __all__ = [
@@ -59,9 +57,7 @@ _HOMES = {
     "jeton.engine.record": ("NoOutput", "RunRecord"),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
-    "jeton.executor.action": ("TransientError",),
-    "jeton.executor.call": ("Call", "current_call"),
-    "jeton.executor.python_action": ("action",),
+    "jeton.executor": ("Call", "TransientError", "action", "current_call"),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

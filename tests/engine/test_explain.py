@@ -7,7 +7,7 @@ import pytest
 from jeton.engine.explain import RunExplained, explain_run, explain_token, explain_transition, explained
 from jeton.engine.explain.answer import Told
 from jeton.engine.explain.views import Verdict
-from jeton.hosts.simulated.script import Answer
+from jeton.hosts.simulated.script import Answer, Call
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
@@ -140,8 +140,10 @@ def test_everybody_under_way_says_what_it_waits_for() -> None:
 
 
 def test_a_lost_branch_is_counted() -> None:
-    first_fails = {"judge": lambda call: FAILS if call.path.endswith("0") else Answer({}, takes_ms=9)}
-    panel = told(PANEL, {"judges": ["a", "b", "c", "d"]}, {**first_fails})
+    def first_fails(call: Call) -> Answer:
+        return FAILS if call.path.endswith("0") else Answer({}, takes_ms=9)
+
+    panel = told(PANEL, {"judges": ["a", "b", "c", "d"]}, {"judge": first_fails})
     then = next(run for n in range(len(panel.entries)) if (run := explain_run(up_to(panel, n))).fan_ins)
     assert then.fan_ins[0].lost == 1
 

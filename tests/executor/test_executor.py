@@ -10,7 +10,7 @@ import pytest
 
 from jeton.actor.ports import Workers
 from jeton.executor import ActionCall, ActionFailed, Executor, Kind, action, register_kind
-from jeton.executor.action import Act, Lane
+from jeton.executor.action import Act, LaneName
 from jeton.executor.run_task import Answer
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
@@ -339,7 +339,7 @@ class Rude(Kind, frozen=True):
 
     how: str
 
-    def lane(self) -> Lane:
+    def lane(self) -> LaneName:
         return "instant"
 
     def prepare(self) -> Act:

@@ -1,9 +1,11 @@
 """Steps in order, and what a failing step does to the rest."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jeton.executor.run_task import Answer
 from jeton.model.failure import TaskFailed
@@ -265,6 +267,51 @@ def test_what_cannot_be_run_fails_its_step(action: str | Action, failure: str) -
 def test_an_action_by_name_comes_from_the_library(name: str) -> None:
     library = Library(actions={"double": setting(n="input.n * 2")})
     assert run(task(Step(name)), {"n": 4}, library=library) == {"n": 8}
+
+
+class Planned(NamedTuple):
+    """A step as a property test draws it."""
+
+    fails: bool
+    on_failure: OnFailure
+    outcome: Outcome
+
+
+planned = st.builds(
+    Planned,
+    st.booleans(),
+    st.sampled_from(("abort", "retry", "continue")),
+    st.sampled_from(("continue", "continue", "continue", "skip", "succeed", "fail")),
+)
+
+
+@given(st.lists(planned, max_size=8))
+def test_any_list_of_steps_ends_as_the_rules_say(plan: list[Planned]) -> None:
+    """The rules once more, on a line of their own each."""
+    output: JsonObject = {}
+    expected: Answer = output
+    for index, each in enumerate(plan):
+        if each.outcome == "succeed":
+            break
+        if each.outcome == "skip":
+            continue
+        if not each.fails and each.outcome == "continue":
+            output[f"s{index}"] = True
+        elif each.on_failure != "continue":
+            unwanted = each.outcome == "fail"
+            kind, message = ("condition_failed", "true is true") if unwanted else ("mock_failure", "no luck")
+            expected = TaskFailed(kind, message, f"s{index}", retry=each.on_failure == "retry")
+            break
+    steps = [
+        Step(
+            FAILING if each.fails else setting(**{f"s{index}": True}),
+            ref=f"s{index}",
+            on_failure=each.on_failure,
+            condition=StepCondition(True, each.outcome),
+        )
+        for index, each in enumerate(plan)
+    ]
+    assert run(task(*steps)) == expected
 
 
 def test_the_input_is_never_changed() -> None:

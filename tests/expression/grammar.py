@@ -1,7 +1,10 @@
 """Random expressions, and data to evaluate them on."""
 
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from jeton.expression import Json
 
@@ -19,131 +22,139 @@ VALUES: SearchStrategy[Json] = st.recursive(
 OBJECTS = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3)
 SCOPES: SearchStrategy[dict[str, Json]] = st.fixed_dictionaries({"state": OBJECTS, "input": VALUES, "n": VALUES})
 
-
-def filled(template: str, *parts: SearchStrategy[str]) -> SearchStrategy[str]:
-    """The template with each «» replaced by one of the parts."""
-
-    def fill(found: tuple[str, ...]) -> str:
-        pieces = template.split("«»")
-        return "".join(piece + part for piece, part in zip(pieces, (*found, ""), strict=True))
-
-    return st.tuples(*parts).map(fill)
+Rules: TypeAlias = Mapping[str, Sequence[str]]
 
 
-def any_of(*choices: str) -> SearchStrategy[str]:
-    return st.sampled_from(choices)
+def sentences(rules: Rules, start: str, depth: int) -> SearchStrategy[str]:
+    """Texts that the rules make of «start»; the first rule of each word has no words in it, and ends the matter."""
+
+    @st.composite
+    def sentence(draw: DrawFn) -> str:
+        return expand(draw, start, depth)
+
+    def expand(draw: DrawFn, word: str, left: int) -> str:
+        rule = draw(st.sampled_from(rules[word] if left > 0 else rules[word][:1]))
+        if rule.startswith("one of "):
+            return draw(st.sampled_from(rule.removeprefix("one of ").split(" ")))
+        made = ""
+        for piece in rule.split("«"):
+            inner, found, rest = piece.partition("»")
+            made += expand(draw, inner, left - 1) + rest if found else piece
+        return made
+
+    return sentence()
 
 
-def spelled(value: Json) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return str(value).lower()
-        case int() | float():
-            return f"({value})"
-        case _:
-            return f"'{value}'"
-
-
-STEP = any_of(".a", ".b", ".c", "['a']", "[0]", "[1]")
-ROOT = any_of("state", "input", "n", "gone", "item")
-PATHS = st.one_of(ROOT, filled("«»«»", ROOT, STEP), filled("«»«»«»", ROOT, STEP, STEP))
-OPERATORS = any_of("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "in", "&&", "||")
-
-
-def composed(inner: SearchStrategy[str]) -> SearchStrategy[str]:
-    """Types are hidden behind dyn(), or the library's checker would refuse most of what comes out."""
-    return st.one_of(
-        filled("(«» «» «»)", inner, OPERATORS, inner),
-        filled("(dyn(«») «» dyn(«»))", inner, OPERATORS, inner),
-        filled("(dyn(«») «» dyn(«») «» dyn(«»))", inner, any_of("&&", "||"), inner, any_of("&&", "||"), inner),
-        filled("«»(dyn(«»))", any_of("!", "-", "size", "double", "int", "string", "dyn"), inner),
-        filled("(dyn(«») ? dyn(«») : dyn(«»))", inner, inner, inner),
-        filled("has((«»).«»)", PATHS, any_of(*KEYS)),
-        filled("dyn(«»)[dyn(«»)]", inner, inner),
-        filled("dyn(«»).«»(dyn(«»))", inner, any_of("contains", "startsWith", "endsWith", "matches", "split"), inner),
-        filled("[dyn(«»), dyn(«»)]", inner, inner),
-        filled("{'a': dyn(«»), 'b': dyn(«»)}", inner, inner),
-        filled("dyn(«»).«»(item, dyn(«»))", inner, any_of("exists", "all", "exists_one", "map", "filter"), inner),
-        filled("cel.bind(item, dyn(«»), «»)", inner, inner),
-        filled("dyn(«»).?«».orValue(dyn(«»))", inner, any_of(*KEYS), inner),
-        filled("dyn(«»)[?dyn(«»)].«».hasValue()", inner, inner, any_of(*KEYS)),
-    )
-
-
-ANYTHING: SearchStrategy[str] = st.recursive(st.one_of(PATHS, PATHS, SCALARS.map(spelled)), composed, max_leaves=8)
+# types are hidden behind dyn(), or the library's checker would refuse most of what comes out
+ANYTHING: SearchStrategy[str] = sentences(
+    {
+        "leaf": ["one of state input n gone item state.a state.b.c input.a n['a'] state.a[0] null true 1 (-2) 0.5 'a' ''"],
+        "key": ["one of a b c"],
+        "operator": ["one of + - * / % < <= > >= == != in && ||"],
+        "junction": ["one of && ||"],
+        "function": ["one of ! - size double int string dyn"],
+        "method": ["one of contains startsWith endsWith matches split"],
+        "macro": ["one of exists all exists_one map filter"],
+        "any": [
+            "one of state input n gone item state.a state.b.c input.a n['a'] state.a[0] null true 1 (-2) 0.5 'a' ''",
+            "(«any» «operator» «any»)",
+            "(dyn(«any») «operator» dyn(«any»))",
+            "(dyn(«any») «junction» dyn(«any») «junction» dyn(«any»))",
+            "«function»(dyn(«any»))",
+            "(dyn(«any») ? dyn(«any») : dyn(«any»))",
+            "has((«leaf»).«key»)",
+            "dyn(«any»)[dyn(«any»)]",
+            "dyn(«any»).«key»",
+            "dyn(«any»).«method»(dyn(«any»))",
+            "[dyn(«any»), dyn(«any»)]",
+            "{'a': dyn(«any»), 'b': dyn(«any»)}",
+            "dyn(«any»).«macro»(item, dyn(«any»))",
+            "cel.bind(item, dyn(«any»), «any»)",
+            "dyn(«any»).?«key».orValue(dyn(«any»))",
+            "dyn(«any»)[?dyn(«any»)][dyn(«any»)].hasValue()",
+        ],
+    },
+    "any",
+    depth=4,
+)
 
 # expressions that mostly have a value, over a scope with a field of each type
-int_: SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
-        any_of("state.i", "state.j", "n", "3", "(-7)", "state.m.k"),
-        filled("(«» «» «»)", int_, any_of("+", "-", "*", "/", "%"), int_),
-        filled("(-«»)", int_),
-        filled("size(«»)", text),
-        filled("«».size()", list_),
-        filled("(«» ? «» : «»)", bool_, int_, int_),
-        filled("state.l[«»]", any_of("0", "1", "7")),
-        filled("int(«»)", double),
-        filled("state.?«».orValue(«»)", any_of("i", "gone"), int_),
-        filled("math.greatest(«», «»)", int_, int_),
-        filled("cel.bind(v, «», (v + «»))", int_, int_),
-        filled("timestamp(«» % 1000).getSeconds()", int_),
-        filled("«».indexOf(«»)", text, text),
-    )
+WELL_TYPED: SearchStrategy[str] = sentences(
+    {
+        "result": ["true", "«int»", "«double»", "«text»", "«bool»", "«list»", "{'a': «bool», 'b': «list», 'c': [«text»]}"],
+        "order": ["one of < <= > >= == !="],
+        "int": [
+            "one of state.i state.j n 3 (-7) state.m.k state.l[0] state.l[7]",
+            "(«int» + «int»)",
+            "(«int» - «int»)",
+            "(«int» * «int»)",
+            "(«int» / «int»)",
+            "(«int» % «int»)",
+            "(-«int»)",
+            "size(«text»)",
+            "«list».size()",
+            "(«bool» ? «int» : «int»)",
+            "int(«double»)",
+            "state.?i.orValue(«int»)",
+            "state.?gone.orValue(«int»)",
+            "math.greatest(«int», «int»)",
+            "cel.bind(v, «int», (v + «int»))",
+            "timestamp(«int» % 1000).getSeconds()",
+            "«text».indexOf(«text»)",
+        ],
+        "double": [
+            "one of state.d state.e 0.5",
+            "(«double» + «double»)",
+            "(«double» - «double»)",
+            "(«double» * «double»)",
+            "(«double» / «double»)",
+            "double(«int»)",
+            "math.floor(«double»)",
+        ],
+        "text": [
+            "one of state.s state.t 'ab'",
+            "(«text» + «text»)",
+            "string(«int»)",
+            "string(«double»)",
+            "«text».lowerAscii()",
+            "«text».replace(«text», «text»)",
+            "«list».map(v, string(v)).join(«text»)",
+            "(«bool» ? «text» : «text»)",
+        ],
+        "bool": [
+            "one of state.b true has(state.i) has(state.gone) state.gone",
+            "(«int» «order» «int»)",
+            "(«int» «order» dyn(«double»))",
+            "(«text» «order» «text»)",
+            "(«bool» && «bool»)",
+            "(«bool» || «bool»)",
+            "(«bool» && «bool» && «bool»)",
+            "!«bool»",
+            "«text».contains(«text»)",
+            "«text».matches('a.*')",
+            "(«int» in «list»)",
+            "(«list» == «list»)",
+            "«list».exists(v, (v > «int»))",
+            "«list».all(v, (v > «int»))",
+            "«list».exists_one(v, (v > «int»))",
+            "state.o.exists(o, (o.id == «int»))",
+            "state.o.all(o, (o.tag == «int»))",
+            "(timestamp(«int» % 1000) < timestamp(«int» % 1000))",
+            "(type(«int») == int)",
+        ],
+        "list": [
+            "one of state.l [1,2] state.o.map(o,o.id) state.o.filter(o,has(o.tag)).map(o,o.tag)",
+            "[«int», «int»]",
+            "(«list» + «list»)",
+            "«list».map(v, (v + «int»))",
+            "«list».filter(v, (v > «int»))",
+            "«list».map(v, (v > «int»), («int» + v))",
+        ],
+    },
+    "result",
+    depth=5,
 )
-double: SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
-        any_of("state.d", "0.5", "state.e"),
-        filled("(«» «» «»)", double, any_of("+", "-", "*", "/"), double),
-        filled("double(«»)", int_),
-        filled("math.floor(«»)", double),
-    )
-)
-text: SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
-        any_of("state.s", "state.t", "'ab'"),
-        filled("(«» + «»)", text, text),
-        filled("string(«»)", int_),
-        filled("string(«»)", double),
-        filled("«».lowerAscii()", text),
-        filled("«».replace(«», «»)", text, text, text),
-        filled("«».map(v, string(v)).join(«»)", list_, text),
-        filled("(«» ? «» : «»)", bool_, text, text),
-    )
-)
-bool_: SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
-        any_of("state.b", "true", "has(state.i)", "has(state.gone)", "state.gone"),
-        filled("(«» «» «»)", int_, any_of("<", "<=", ">", ">=", "==", "!="), int_),
-        filled("(«» «» dyn(«»))", int_, any_of("<", "=="), double),
-        filled("(«» «» «»)", text, any_of("<", "==", "!="), text),
-        filled("(«» «» «»)", bool_, any_of("&&", "||"), bool_),
-        filled("(«» && «» && «»)", bool_, bool_, bool_),
-        filled("!«»", bool_),
-        filled("«».contains(«»)", text, text),
-        filled("«».matches('a.*')", text),
-        filled("(«» in «»)", int_, list_),
-        filled("(«» == «»)", list_, list_),
-        filled("«».«»(v, (v > «»))", list_, any_of("exists", "all", "exists_one"), int_),
-        filled("state.o.«»(o, (o.«» == «»))", any_of("exists", "all"), any_of("id", "tag"), int_),
-        filled("(timestamp(«» % 1000) < timestamp(«» % 1000))", int_, int_),
-        filled("(type(«») == int)", int_),
-    )
-)
-list_: SearchStrategy[str] = st.deferred(
-    lambda: st.one_of(
-        any_of("state.l", "[1, 2]", "state.o.map(o, o.id)", "state.o.filter(o, has(o.tag)).map(o, o.tag)"),
-        filled("[«», «»]", int_, int_),
-        filled("(«» + «»)", list_, list_),
-        filled("«».map(v, (v + «»))", list_, int_),
-        filled("«».filter(v, (v > «»))", list_, int_),
-        filled("«».map(v, (v > «»), («» + v))", list_, int_, int_),
-    )
-)
-WELL_TYPED: SearchStrategy[str] = st.one_of(
-    int_, double, text, bool_, list_, filled("{'a': «», 'b': «», 'c': [«»]}", bool_, list_, text)
-)
+SMALL = st.integers(-3, 3)
 TYPED_SCOPES: SearchStrategy[dict[str, Json]] = st.fixed_dictionaries(
     {
         "state": st.fixed_dictionaries(
@@ -153,10 +164,8 @@ TYPED_SCOPES: SearchStrategy[dict[str, Json]] = st.fixed_dictionaries(
                 "s": TEXTS,
                 "t": TEXTS,
                 "b": st.booleans(),
-                "l": st.lists(st.integers(-3, 3), max_size=4),
-                "o": st.lists(
-                    st.fixed_dictionaries({"id": st.integers(-3, 3)}, optional={"tag": st.integers(0, 1)}), max_size=4
-                ),
+                "l": st.lists(SMALL, max_size=4),
+                "o": st.lists(st.fixed_dictionaries({"id": SMALL}, optional={"tag": SMALL}), max_size=4),
             },
             optional={"j": INTS, "e": DOUBLES, "m": st.fixed_dictionaries({}, optional={"k": INTS})},
         )

@@ -3,15 +3,18 @@
 usage: python -m tests.hosts.child own STORE RUNS     start that many chains, print each id, and work until killed
        python -m tests.hosts.child hold STORE         start one run whose task never answers, and stay
        python -m tests.hosts.child resume STORE       take up what there is, and name each run that is given a task
+       python -m tests.hosts.child fill STORE         start runs until the disk is full, beside some ballast
+       python -m tests.hosts.child count STORE        name the runs there are, once they have ended
        python -m tests.hosts.child cancel STORE RUN   as a visitor: leave a cancellation, and go
 """
 
 import asyncio
 import sys
+from pathlib import Path
 
 from jeton.hosts.sqlite import SqliteHost
 from jeton.model.effect import StartTask
-from jeton.model.failure import TaskFailed
+from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
@@ -61,6 +64,27 @@ async def resume(store: str) -> None:
     await host.close()
 
 
+async def fill(store: str) -> None:
+    await asyncio.to_thread(Path(store).with_name("ballast").write_bytes, b"x" * 400_000)
+    host = await SqliteHost.open(store, workers=TrivialWorkers(work))
+    version = await host.deploy(library(w=chain(2)), "w")
+    try:
+        while True:
+            run, _ = await host.start("w", version, {"n": 0, "pad": "x" * 1000})
+            say("started", run)
+    except Refused as refused:
+        say("refused", refused.code)
+    await host.close()
+
+
+async def count(store: str) -> None:
+    host = await SqliteHost.open(store, workers=TrivialWorkers(work))
+    await host.idle()
+    for row in host.rows(limit=10_000, status="completed"):
+        say("found", row.run)
+    await host.close()
+
+
 async def cancel(store: str, run: str) -> None:
     host = await SqliteHost.open(store, workers=None, owner=False)
     await host.deliver(RunId(run), CancelRun(0, "a visitor said so"))
@@ -72,12 +96,16 @@ async def cancel(store: str, run: str) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["own", store, count]:
-            asyncio.run(own(store, int(count)))
+        case ["own", store, runs]:
+            asyncio.run(own(store, int(runs)))
         case ["hold", store]:
             asyncio.run(hold(store))
         case ["resume", store]:
             asyncio.run(resume(store))
+        case ["fill", store]:
+            asyncio.run(fill(store))
+        case ["count", store]:
+            asyncio.run(count(store))
         case ["cancel", store, run]:
             asyncio.run(cancel(store, run))
         case _:

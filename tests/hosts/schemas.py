@@ -56,10 +56,7 @@ def documents(schema: Json) -> st.SearchStrategy[Json]:
     match schema:
         case {"properties": dict() as properties}:
             known = {name: documents(inner) for name, inner in properties.items()}
-            fitting = st.fixed_dictionaries({}, optional=known)
-            return st.one_of(
-                fitting, st.builds(lambda a, b: {**a, **b}, fitting, st.dictionaries(names, values)), values
-            )
+            return objects(known) | values
         case {"items": items}:
             return st.lists(documents(items), max_size=3) | values
         case {"anyOf": [inner, _]}:

@@ -48,6 +48,7 @@ class Grammar:
 
     def __post_init__(self) -> None:
         self.leaks = 0
+        self.unsure = False  # whether a join may reach a group further out than it looks
         self.on_branch_failure: str = self.rng.choice(("fail", "continue"))
 
     def chance(self, probability: float) -> bool:
@@ -56,17 +57,25 @@ class Grammar:
     def workflow(self) -> Object:
         whole = self.sequence(Around(), self.rng.randint(1, 3))
         made: Object = {"initial_node": whole.entry, "nodes": self.nodes, "transitions": self.transitions}
+        if self.unsure:
+            self.keep_out_of_branches()
         if self.chance(0.5):
             made["output_mapping"] = {"a": "state.a", "whole": self.rng.choice(("state", "output", "state.b"))}
         if self.chance(0.15):
             made["on_no_match"] = "complete"
         if self.chance(0.1):
             made["timeout_ms"] = self.rng.choice((15, 40, 90, 300))
-        if self.chance(0.1):
-            made["limits"] = self.rng.choice(
-                ({"max_tokens": self.rng.randint(2, 12)}, {"max_node_executions": self.rng.randint(3, 30)})
-            )
+        made["limits"] = {"max_node_executions": self.rng.randint(3, 30) if self.chance(0.07) else 120}
+        if self.chance(0.05):
+            made["limits"]["max_tokens"] = self.rng.randint(2, 12)
         return made
+
+    def keep_out_of_branches(self) -> None:
+        """A node that may stand outside every branch cannot write to one."""
+        for node in self.nodes.values():
+            mapping = node.get("output_mapping", {})
+            if any(target.startswith("_branch") for target in mapping):
+                node["output_mapping"] = {t.replace("_branch.output", "state"): v for t, v in mapping.items()}
 
     # nodes and transitions
 
@@ -247,6 +256,7 @@ class Grammar:
         if self.chance(0.15):
             self.lose_some(inside, ends)
         named = group if leaks and self.chance(0.85) or self.chance(0.4) else None
+        self.unsure = self.unsure or (named is None and not sure)
         if not self.chance(0.12):
             fixed = 0 if leaks and named is None else fixed  # an inner group may come to this join, of any size
             return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))

@@ -56,13 +56,14 @@ class Touched:
 class Draft:
     """The only writer of a run's tables."""
 
-    __slots__ = ("_head", "_undo", "effects", "ready", "state", "timers", "touched", "urgent")
+    __slots__ = ("_head", "_undo", "effects", "finished", "ready", "state", "timers", "touched", "urgent")
 
     def __init__(self, state: RunState, timers: Timers) -> None:
         self.state = state
         self.timers = timers
         self.touched = Touched()
         self.effects: list[Effect] = []
+        self.finished: TokenId | None = None  # whose node succeeded last; routing it may still fail the node
         self.urgent: deque[Cue] = deque()
         self.ready: deque[TokenReady] = deque()
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []

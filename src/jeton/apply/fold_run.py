@@ -234,6 +234,7 @@ def _retry_token(draft: Draft, decision: RetryToken) -> None:
 
 def _finish_node(draft: Draft, decision: FinishNode) -> None:
     token = draft.token(decision.token)
+    draft.finished = token.id
     if type(token.phase) is Pending:  # nobody was asked: the node has no target
         draft.state.head.executions += 1
     for path, value in decision.writes.items():
@@ -245,7 +246,7 @@ def _finish_node(draft: Draft, decision: FinishNode) -> None:
 def _fail_node(draft: Draft, decision: FailNode) -> None:
     token = draft.token(decision.token)
     draft.stop_task(token)
-    if type(token.phase) is Pending:
+    if type(token.phase) is Pending and draft.finished != token.id:  # one that finished was counted then
         draft.state.head.executions += 1
 
 

@@ -57,7 +57,7 @@ class NodeHandle:
         return f"<node {self.name}>"
 
 
-Place: TypeAlias = NodeHandle | str
+NodeLike: TypeAlias = NodeHandle | str
 ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | str
 
 
@@ -135,8 +135,8 @@ class Workflow:
 
     def transition(
         self,
-        source: Place,
-        target: Place,
+        source: NodeLike,
+        target: NodeLike,
         *,
         condition: str | bool | None = None,
         priority: int | None = None,
@@ -203,8 +203,8 @@ def _given(**values: object) -> JsonObject:
     return {key: plain(value) for key, value in values.items() if value is not None}
 
 
-def _name(place: Place) -> str:
-    return place if isinstance(place, str) else place.name
+def _name(node: NodeLike) -> str:
+    return node if isinstance(node, str) else node.name
 
 
 def _schema(shape: Shape | None, path: str) -> Schema | None:

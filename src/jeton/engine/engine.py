@@ -17,7 +17,7 @@ from jeton.engine.input import check_input, plain_input
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.source import Built, Source, load_source
 from jeton.engine.tokens import TokenView, token_views
-from jeton.executor.executor import Executor
+from jeton.executor import Executor
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.connect import Durability
 from jeton.model.entry import Entry

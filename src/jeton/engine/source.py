@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from jeton.definitions import Loaded, library_from, load_library
 from jeton.engine.bundle import joined
-from jeton.executor.python_action import action_functions
+from jeton.executor import action_functions
 from jeton.model.failure import Problem
 from jeton.model.workflow import Library
 

@@ -14,7 +14,7 @@ from jeton.executor.clock import Clock
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
 
-Lane: TypeAlias = Literal["instant", "loop", "thread"]
+LaneName: TypeAlias = Literal["instant", "loop", "thread"]
 """What an action holds while it runs: nothing, because it never waits; a place on the event loop; a thread."""
 
 
@@ -75,7 +75,7 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What it needs and cannot find in this process, if anything."""
         return None
 
-    def lane(self) -> Lane:
+    def lane(self) -> LaneName:
         """What a call of it holds."""
         return "loop"
 

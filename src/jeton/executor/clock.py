@@ -45,11 +45,14 @@ class LoopClock:
         limit = asyncio.timeout(ms / 1000)
         try:
             async with limit:
-                return await begun
+                value = await begun
         except TimeoutError:
             if limit.expired():
                 raise TimedOut from None
             raise
+        if limit.expired():
+            raise TimedOut  # it would not be interrupted, and what it gives comes too late
+        return value
 
 
 class _Begun(Generic[Value]):

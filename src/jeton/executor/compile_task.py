@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.actions import kind_named, read_kind
 from jeton.executor.functions import FunctionMissing
 from jeton.executor.mapping import CONTEXT, Mapped, compiled, compiled_mapping
@@ -15,14 +15,14 @@ from jeton.model.task import Action, Execution, Outcome, RetryPolicy, Step, Task
 from jeton.model.workflow import Library
 
 ONCE = RetryPolicy()
-LANES: tuple[Lane, ...] = ("instant", "loop", "thread")
+LANES: tuple[LaneName, ...] = ("instant", "loop", "thread")
 
 
 class ReadyAction(msgspec.Struct, frozen=True):
     """An action that can be called."""
 
     act: Act
-    lane: Lane
+    lane: LaneName
     policy: RetryPolicy
     timeout_ms: int | None
     input_validator: Validator | None
@@ -47,7 +47,7 @@ class ReadyTask(msgspec.Struct, frozen=True):
 
     steps: tuple[ReadyStep, ...]
     timeout_ms: int
-    lane: Lane
+    lane: LaneName
     input_validator: Validator | None
     output_validator: Validator | None
 

@@ -15,9 +15,6 @@ class Lane(Generic[Item]):
         self.taken = 0
         self._waiting: dict[Hashable, deque[Item]] = {}  # in the order of their turns
 
-    def __len__(self) -> int:
-        return sum(len(items) for items in self._waiting.values())
-
     def put(self, run: Hashable, item: Item) -> None:
         """Wait for a place."""
         items = self._waiting.get(run)

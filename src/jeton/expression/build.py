@@ -13,7 +13,16 @@ from jeton.expression.closures import Run
 from jeton.expression.island import NATIVE, Foreign, Name, on_island, survey
 from jeton.expression.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
 from jeton.expression.operators import COMPARISONS, add, divide, multiply, negate, remainder, size, subtract, within
-from jeton.expression.optionals import NOTHING, OPENERS, Optional, either, opened, optional_item, plain_parts
+from jeton.expression.optionals import (
+    NOTHING,
+    OPENERS,
+    Optional,
+    either,
+    item_of_optional,
+    opened,
+    optional_item,
+    plain_parts,
+)
 from jeton.expression.reads import path_of
 from jeton.expression.syntax import (
     Call,
@@ -182,9 +191,9 @@ class Builder:
                 by_name = node.function == "_?._"
                 return optional_item(self.optional(operand, names), self.run(key, names), by_name, node.at)
             case Select(operand, field):
-                return optional_item(self.optional(operand, names), closures.always(field), True, node.at)
+                return item_of_optional(self.optional(operand, names), closures.always(field), node.at)
             case Call("_[_]", (operand, key)):
-                return optional_item(self.optional(operand, names), self.run(key, names), False, node.at)
+                return item_of_optional(self.optional(operand, names), self.run(key, names), node.at)
             case Call("or", (left, right)):
                 return either(self.optional(left, names), self.optional(right, names))
             case Call("_?_:_", (condition, left, right)):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from jeton.expression.bounds import Scope
 from jeton.expression.closures import Run
 from jeton.expression.macros import Bound, macro_of
-from jeton.expression.operators import Wrong, checked, element, no_overload
+from jeton.expression.operators import KeyMissing, Wrong, checked, element, no_overload
 from jeton.expression.syntax import Call, Fold, Node, Select
 from jeton.model.json import Json
 
@@ -73,18 +73,33 @@ def opened(function: str, optional: Optional, otherwise: Run | None, at: int) ->
 
 
 def optional_item(operand: Optional, key: Run, by_name: bool, at: int) -> Optional:
-    """`operand.?key` and `operand[?key]`; also what `.key` and `[key]` mean on an optional."""
+    """`operand.?key` and `operand[?key]`."""
 
     def run(scope: Scope) -> Json | Nothing:
         container = operand(scope)
         if container is NOTHING:
             return NOTHING
         name = key(scope)
-        if type(container) is dict and type(name) is str:
-            return checked(container[name], at) if name in container else NOTHING
+        if type(container) is dict:
+            return checked(container[name], at) if type(name) is str and name in container else NOTHING
         if type(container) is list and type(name) is int and not by_name:
-            return element(container, name, "", at) if 0 <= name < len(container) else NOTHING
+            return checked(container[name], at) if 0 <= name < len(container) else NOTHING
         raise no_overload(".?" if by_name else "[?]", at, container, name)
+
+    return run
+
+
+def item_of_optional(operand: Optional, key: Run, at: int) -> Optional:
+    """`.key` and `[key]` further down from an optional: what they mean elsewhere, but a missing key is NOTHING."""
+
+    def run(scope: Scope) -> Json | Nothing:
+        container = operand(scope)
+        if container is NOTHING:
+            return NOTHING
+        try:
+            return element(container, key(scope), "the optional", at)
+        except KeyMissing:
+            return NOTHING
 
     return run
 

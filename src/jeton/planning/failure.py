@@ -7,6 +7,7 @@ from jeton.model.json import JsonObject
 from jeton.model.ranges import to_ranges
 from jeton.model.run import RunState, Token, TokenEnd
 from jeton.planning.cancel import alive_in_slot, end_run
+from jeton.planning.joins import continues
 from jeton.planning.program import Program
 from jeton.planning.routing import BadFanOut, choose, follow
 from jeton.planning.scope import scope_of
@@ -55,7 +56,7 @@ def continuing_slot(program: Program, state: RunState, slot: SlotId | None) -> S
     """The innermost branch whose join goes on without it."""
     while slot is not None:
         group = state.groups[slot[0]]
-        if program.continues(group.node, group.name):
+        if continues(program, state, group):
             return slot
         slot = group.outer
     return None

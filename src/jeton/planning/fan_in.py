@@ -26,6 +26,7 @@ from jeton.model.run import Dispatched, Executing, Group, Progress, RunState, To
 from jeton.model.workflow import MOfN, Strategy, Synchronization
 from jeton.planning.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, live_slots
 from jeton.planning.failure import continuing_slot
+from jeton.planning.joins import joins_of
 from jeton.planning.merge import MergeFailed, laid_over, merge, source_value
 from jeton.planning.program import Program
 from jeton.planning.routing import Creations, joined_from_new, too_many_tokens
@@ -84,7 +85,7 @@ def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -
 
 def _plan_unreached(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[Decision]:
     """No slot waits anywhere: the join the definition leads to may still have to open empty, or fail."""
-    joins = () if progress.opened else program.joins(group.node, group.name)
+    joins = () if progress.opened else joins_of(program, state, group)
     if progress.live == 0:
         if not joins:
             return [CloseGroup(group.id)]
@@ -119,6 +120,8 @@ def open_fan_in(
     left_behind: TokenEnd = "cancelled",
 ) -> list[Decision]:
     """Exactly once: merge what arrived in index order, stop or leave the rest, send one token on."""
+    if not _has_room(program, state, group):
+        return end_run(state, now, "failed", too_many_tokens(program, node))
     arrived = list(arrived_at(state, group.id, node))
     slots = [index for stretch in arrived for index in numbers_in(stretch.slots)]
     merged: list[Decision] = []
@@ -139,6 +142,14 @@ def open_fan_in(
         *merged,
         onward,
     ]
+
+
+def _has_room(program: Program, state: RunState, group: Group) -> bool:
+    """Whether one more token may be under way, once those of the slots that are still live are not."""
+    room = program.workflow.limits.max_tokens - state.head.busy - state.head.parked
+    return room > 0 or any(
+        token in state.tokens for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)
+    )
 
 
 def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left_behind: TokenEnd) -> list[Decision]:

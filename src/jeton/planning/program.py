@@ -1,4 +1,4 @@
-"""A workflow made ready for planning, once per version: expressions compiled, transitions in tiers, joins looked up."""
+"""A workflow made ready for planning, once per version: expressions compiled, transitions in tiers."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import msgspec
 
 from jeton.expression import Expression, compile_expression, literal
 from jeton.model.json import Json, JsonObject, Schema
-from jeton.model.lineage import FanOut, Join, Lineage, lineage
+from jeton.model.lineage import Join
 from jeton.model.task import Task
 from jeton.model.workflow import Library, Node, Synchronization, TaskTarget, Transition, WaitTarget, Workflow
 
@@ -16,6 +16,8 @@ LAST_ERROR = ("state", "_last_error")
 BASE = ("input", "state", "output", "_branch")
 
 Mapped = tuple[tuple[str, Expression], ...]
+JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
+"""A group as the graph knows it: the transitions that made it, its name, the names of the groups around it."""
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -57,19 +59,11 @@ class Program(msgspec.Struct, frozen=True):
     workflow: Workflow
     places: dict[str, Place]
     ways: tuple[Way, ...]
-    lineage: Lineage
     output_mapping: Mapped | None
     output_validator: Any
     state_validators: dict[str, Any]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
-
-    def joins(self, node: str, group: str) -> tuple[Join, ...]:
-        """The fan-ins a fan-out leads to, nearest first."""
-        return self.lineage.joins.get(FanOut(node, group), ())
-
-    def continues(self, node: str, group: str) -> bool:
-        """Whether a failed branch is lost instead of failing the run."""
-        return self.lineage.continues(FanOut(node, group))
+    joins: dict[JoinsKey, tuple[Join, ...]]  # worked out when first asked for: it follows from the rest
 
 
 def compile_program(workflow: Workflow, library: Library) -> Program:
@@ -82,13 +76,13 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         workflow=workflow,
         places=places,
         ways=ways,
-        lineage=lineage(workflow),
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
         output_validator=None
         if workflow.output_schema is None
         else jsonschema_rs.validator_for(workflow.output_schema),
         state_validators=_key_validators(state_schema),
         state_open=state_schema.get("additionalProperties", True) is not False,
+        joins={},
     )
 
 

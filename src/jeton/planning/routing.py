@@ -176,7 +176,7 @@ def _fan_out(
         joined = joined_from_new(state, token.slot, way, name, ids[name])
         for index in range(segment.first, segment.first + _at_once(segment)):
             creations.add(way, branch_path(token.path, way.target, index), (ids[name], index), joined)
-    alive = state.head.busy + state.head.parked + len(creations.decisions)
+    alive = state.head.busy + state.head.parked - 1 + len(creations.decisions)  # the token that fans out ends with it
     if alive > program.workflow.limits.max_tokens:
         return too_many_tokens(program, token.node)
     return [*decisions, *creations.decisions, *creations.arrivals]

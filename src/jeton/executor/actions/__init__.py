@@ -36,7 +36,7 @@ def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | Flaw:
         return msgspec.convert(implementation, kind)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
-        return Flaw(path.rstrip("`").lstrip("."), problem, "see the kind's page for what it takes")
+        return Flaw(path.rstrip("`").lstrip("."), problem, f"it takes: {', '.join(kind.__struct_fields__)}")
 
 
 def check_implementation(action: Action) -> tuple[Flaw, ...]:

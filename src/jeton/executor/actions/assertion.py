@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.actions.context import expression_flaws
 from jeton.executor.mapping import CONTEXT, compiled, expression_problem
 from jeton.expression import Failed, Missing
@@ -17,7 +17,7 @@ class Assert(Kind, frozen=True):
     def flaws(self) -> Iterator[Flaw]:
         return expression_flaws("that", self.that)
 
-    def lane(self) -> Lane:
+    def lane(self) -> LaneName:
         return "instant"
 
     def prepare(self) -> Act:

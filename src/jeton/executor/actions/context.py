@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.mapping import CONTEXT, compiled_mapping, expression_problem, mapped
 from jeton.executor.schema import Validator
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
@@ -31,7 +31,7 @@ class Context(Kind, frozen=True):
         for key, source in (self.set or {}).items():
             yield from expression_flaws(f"set.{key}", source)
 
-    def lane(self) -> Lane:
+    def lane(self) -> LaneName:
         return "instant"
 
     def prepare(self) -> Act:

@@ -7,7 +7,7 @@ from zlib import crc32
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.sample import sample
 from jeton.executor.schema import Validator
 from jeton.model.json import Json, Schema
@@ -47,7 +47,7 @@ class Mock(Kind, frozen=True):
         if isinstance(self.delay_ms, int) and self.delay_ms < 0:
             yield Flaw("delay_ms", "is negative", "write 0 or more")
 
-    def lane(self) -> Lane:
+    def lane(self) -> LaneName:
         return "instant" if self.delay_ms == 0 else "loop"
 
     def prepare(self) -> Act:

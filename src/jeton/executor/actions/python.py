@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lane
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.call import enter_call, leave_call
 from jeton.executor.functions import FunctionMissing, find_function
 from jeton.executor.hints import BadArguments
@@ -25,7 +25,7 @@ class Python(Kind, frozen=True):
             return str(missing)
         return None
 
-    def lane(self) -> Lane:
+    def lane(self) -> LaneName:
         return "loop" if find_function(self.function).is_async else "thread"
 
     def prepare(self) -> Act:

@@ -20,7 +20,9 @@ from jeton.hosts.sqlite.migrate import prepare, refuse_unready
 from jeton.hosts.sqlite.owner import Owner, unknown
 from jeton.hosts.sqlite.recovery import leave_message
 from jeton.hosts.sqlite.rows import Mirror
+from jeton.hosts.sqlite.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
+from jeton.hosts.sqlite.typed.mirror import TypedMirror
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -68,7 +70,17 @@ class SqliteHost:
         store = Store(file)
         bundles = Bundles(store)
         try:
-            taken = Owner(file, lock, epoch, store, bundles, workers, durability, clock, mirrors)
+            taken = Owner(
+                file,
+                lock,
+                epoch,
+                store,
+                bundles,
+                workers,
+                durability,
+                clock,
+                (TypedMirror(), SnapshotMirror(), *mirrors),
+            )
         except BaseException:
             lock.release()
             raise

@@ -30,10 +30,13 @@ create table runs(
     busy integer not null, -- 1: something of it is in work, or moves by itself; recovery asks after it
     entries integer not null,
     hash blob not null, -- of the last journal entry
-    head blob not null,
-    error text generated always as (cast(head as text) -> '$.error') virtual,
-    output text generated always as (cast(head as text) -> '$.result') virtual
+    head blob not null
 ) strict, without rowid;
+
+-- How runs ended, for people who ask in SQL. A view: as generated columns they would be worked out at every write.
+create view outcomes as
+select run, workflow, version, status, cast(head as text) -> '$.error' as error, cast(head as text) -> '$.result' as output
+from runs;
 
 create index runs_by_time on runs(submitted_at);
 create index runs_by_status on runs(status, submitted_at);
@@ -42,13 +45,15 @@ create index runs_by_workflow on runs(workflow, submitted_at);
 create index runs_to_wake on runs(wake) where busy = 0 and wake is not null;
 create index runs_busy on runs(busy) where busy = 1;
 
+-- With a rowid, unlike the others: entries of many runs then lie side by side as they come, and a commit writes half as
+-- many pages.
 create table journal(
     run text not null,
     number integer not null,
     hash blob not null, -- over the hash before it and this body
     body blob not null,
     primary key(run, number)
-) strict, without rowid;
+) strict;
 
 create table sections(
     run text not null,
@@ -72,3 +77,29 @@ create table inbox(
     run text not null,
     body blob not null
 ) strict;
+
+-- Typed context: the layout by which the tables of a workflow's version were made, with all their names.
+create table layouts(
+    workflow text not null,
+    version integer not null,
+    layout blob not null,
+    primary key(workflow, version)
+) strict, without rowid;
+
+-- Where a run stood after an entry, so that the history up to it can go.
+create table snapshots(
+    run text not null,
+    number integer not null, -- of the entry
+    hash blob not null, -- of the entry
+    digest blob not null, -- of all sections
+    body blob, -- all sections; an ended run's own do not change any more, and are not kept twice
+    primary key(run, number)
+) strict, without rowid;
+
+-- What pruning left of a run's history.
+create table summaries(
+    run text primary key,
+    entries integer not null, -- how many are gone, from the first
+    hash blob not null, -- of the last of them
+    body blob not null
+) strict, without rowid;

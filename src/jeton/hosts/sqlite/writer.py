@@ -19,6 +19,7 @@ import apsw
 from jeton.hosts.sqlite.connect import BUSY_MS, WAL_LIMIT_BYTES, Connection, Durability, begin, connect_writer
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.hosts.sqlite.rows import Mirror, Write, put
+from jeton.hosts.sqlite.tail import Tail
 from jeton.model.failure import Refused
 
 LOOK_AROUND_S = 0.05
@@ -79,6 +80,7 @@ class Writer:
     ) -> None:
         self._db = connect_writer(path, durability)
         self._db.set_wal_hook(self._note_pages)
+        self._tail = Tail(path, self._db)
         self._pages = 0  # of the log
         self._folded = 0  # of them, when they were last brought into the main file
         self._truncated = 0.0
@@ -144,6 +146,7 @@ class Writer:
             self._tell(self._tell_failed, problem)
         finally:
             self._db.close()
+            self._tail.close()
 
     def _take(self) -> list[Write | Job] | None:
         """Everything that waits; nothing, after a while without work; None at the end."""
@@ -187,8 +190,10 @@ class Writer:
                 mirror.write(db, writes)
             for job in jobs:
                 job.carry_out(db)
+            self._tail.count(db, writes)
             hit("before_commit")
             db.execute("commit")
+            self._tail.note()
         except FATAL:
             raise
         except BaseException:
@@ -227,6 +232,7 @@ class Writer:
         self._truncated = monotonic()
         if self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE):
             self._pages = self._folded = 0
+            self._tail.fold()
         elif self._pages * PAGE_BYTES > WAL_LIMIT_BYTES:
             _log.warning("a reader keeps the write-ahead log from shrinking: it has %s pages", self._pages)
 

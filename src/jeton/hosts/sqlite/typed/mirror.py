@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jeton.apply.draft import Touched
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.rows import Write
-from jeton.hosts.sqlite.typed.tables import Tables, changes_of, tables_of
+from jeton.hosts.sqlite.typed.tables import Tables, changes_of, stored_layout, tables_of
 from jeton.model.ids import GroupId
 from jeton.model.run import RunState
 
@@ -15,8 +15,10 @@ class TypedMirror:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], Tables | None] = {}
+        self._new: set[tuple[str, int]] = set()  # since the last transaction
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        self._look_again(db)
         by_tables: dict[Tables, list[Write]] = {}
         for write in writes:
             tables = self._tables(db, write)
@@ -33,7 +35,15 @@ class TypedMirror:
         version = head.workflow, head.version
         if version not in self._known:
             self._known[version] = tables_of(db, *version, write.actor.program.workflow.state_schema)
+            self._new.add(version)
         return self._known[version]
+
+    def _look_again(self, db: Connection) -> None:
+        """Tables made in a transaction that was taken back are not there."""
+        for version in self._new:
+            if stored_layout(db, *version) is None:
+                del self._known[version]
+        self._new.clear()
 
 
 def write_whole(db: Connection, tables: Tables, state: RunState) -> None:

@@ -1,0 +1,63 @@
+"""Where a run stood, kept so that the history up to there can go.
+
+`project.settings.snapshot_policy` is `never`, `on_complete` (if it says nothing) or `{every_n_entries: N}`, which
+includes the end. Only the last snapshot of a run is kept.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.hosts.sqlite.connect import Connection
+from jeton.hosts.sqlite.examine import digest_of, packed, whole_sections
+from jeton.hosts.sqlite.rows import Write
+from jeton.model.json import Json, JsonObject
+
+_INSERT = "insert into snapshots(run, number, hash, digest, body) values(?, ?, ?, ?, ?)"
+_DELETE = "delete from snapshots where run = ? and number < ?"
+
+
+class Every(msgspec.Struct, frozen=True):
+    """After every so many entries, and at the end."""
+
+    entries: int
+
+
+Policy: TypeAlias = Every | None
+"""None: never."""
+ON_COMPLETE = Every(0)
+
+
+def policy_of(settings: JsonObject) -> Policy:
+    """What a project asks for. What it asks for in other words is as if it had not asked."""
+    asked: Json = settings.get("snapshot_policy")
+    match asked:
+        case "never":
+            return None
+        case {"every_n_entries": int() as entries} if entries > 0 and not isinstance(entries, bool):
+            return Every(entries)
+        case _:
+            return ON_COMPLETE
+
+
+def is_due(policy: Policy, number: int, ended: bool) -> bool:
+    """Whether the state after this entry is to be kept."""
+    if policy is None:
+        return False
+    return ended or (policy.entries > 0 and (number + 1) % policy.entries == 0)
+
+
+class SnapshotMirror:
+    """Fulfils `jeton.hosts.sqlite.rows.Mirror`."""
+
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.stored is None:
+                continue
+            head, number = write.live.state.head, write.stored.number
+            if is_due(policy_of(write.actor.bundle.settings), number, head.ended):
+                sections = whole_sections(write.live.state)
+                body = None if head.ended else packed(sections)
+                db.execute(_INSERT, (head.run, number, write.hash, digest_of(sections), body))
+                db.execute(_DELETE, (head.run, number))

@@ -1,0 +1,186 @@
+"""Is a store whole? Finds what SQLite's own check does not see, and says which runs are concerned.
+
+It may be asked while the store is in use: each run is looked at in a short transaction of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from jeton.hosts.sqlite.bundles import bundle_hash
+from jeton.hosts.sqlite.connect import Connection
+from jeton.hosts.sqlite.disk import refuse_stale_log
+from jeton.hosts.sqlite.examine import RunCopy, canonical, problems_in, read_copy
+from jeton.hosts.sqlite.lock import read_record
+from jeton.hosts.sqlite.migrate import refuse_unready
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tail import Loss, kept_losses, lost_commits
+from jeton.hosts.sqlite.typed.branches import all_branch_rows
+from jeton.hosts.sqlite.typed.tables import Tables, stored_layout
+from jeton.model.failure import BrokenInvariant, Refused
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.message import Message
+from jeton.model.workflow import Library
+
+AT_ONCE = 500
+
+_encode = msgspec.json.Encoder().encode
+_library = msgspec.json.Decoder(Library).decode
+_message = msgspec.json.Decoder(Message).decode
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One problem; without a run, it concerns the store as a whole."""
+
+    run_id: RunId | None
+    problem: str
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """What `jeton verify` answers."""
+
+    ok: bool
+    problems: tuple[Finding, ...]
+
+
+def verify(path: Path) -> Verified:
+    """Look at everything a store holds. Raises Refused for a file that is no store of ours."""
+    look_at(path)
+    store = Store(path)
+    try:
+        problems = tuple(_Verifying(path, store).findings())
+    finally:
+        store.close()
+    return Verified(not problems, problems)
+
+
+def look_at(path: Path) -> None:
+    """Refuse what cannot be read as a store; nothing is made, and nothing changed."""
+    if not path.exists():
+        raise Refused("no_store", f"there is no store at {path}", "check the path, or start a run there")
+    refuse_stale_log(path, read_record(path))
+    refuse_unready(path)
+
+
+class _Verifying:
+    def __init__(self, path: Path, store: Store) -> None:
+        self._path = path
+        self._store = store
+        self._tables: dict[tuple[str, int], Tables | None] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._whole(self._pages)
+        yield from self._whole(self._tail)
+        yield from self._whole(self._definitions)
+        yield from self._whole(self._strays)
+        yield from self._runs()
+
+    def _whole(self, look: Callable[[Connection], Iterator[Finding]]) -> list[Finding]:
+        found: list[Finding] = []
+        try:
+            with self._store.snapshot() as db:
+                found.extend(look(db))
+        except apsw.Error as problem:
+            found.append(Finding(None, f"the store cannot be read: {problem}"))
+        return found
+
+    def _pages(self, db: Connection) -> Iterator[Finding]:
+        for (line,) in db.execute("pragma integrity_check"):
+            if line != "ok":
+                yield Finding(None, f"SQLite says: {line}")
+        for table, *_ in db.execute("pragma foreign_key_check"):
+            yield Finding(None, f"a row of '{table}' belongs to no row")
+
+    def _tail(self, db: Connection) -> Iterator[Finding]:
+        lost = lost_commits(self._path, db)
+        for loss in [*kept_losses(db), *([] if lost is None else [lost])]:
+            yield from _lost(loss)
+
+    def _definitions(self, db: Connection) -> Iterator[Finding]:
+        for name, version, stored, bundle in db.execute("select name, version, hash, bundle from definitions"):
+            try:
+                found = bundle_hash(_library(bundle))
+            except msgspec.MsgspecError as problem:
+                yield Finding(None, f"version {version} of '{name}' cannot be read: {problem}")
+            else:
+                if found != stored:
+                    yield Finding(None, f"version {version} of '{name}' was altered")
+
+    def _strays(self, db: Connection) -> Iterator[Finding]:
+        """Rows of runs that are not there, and messages that cannot be handed in."""
+        for table in ("journal", "sections", "snapshots", "summaries", "inbox"):
+            query = f"select distinct run from {table} where run not in (select run from runs)"
+            for (run,) in db.execute(query):
+                yield Finding(RunId(run), f"'{table}' has rows of a run that is not there")
+        for run, body in db.execute("select run, body from inbox"):
+            try:
+                _message(body)
+            except msgspec.MsgspecError as problem:
+                yield Finding(RunId(run), f"a message that waits for it cannot be read: {problem}")
+        missing = "select run from runs where (workflow, version) not in (select name, version from definitions)"
+        for (run,) in db.execute(missing):
+            yield Finding(RunId(run), "the version of its workflow is not there")
+
+    def _runs(self) -> Iterator[Finding]:
+        after = ""
+        while True:
+            try:
+                with self._store.snapshot() as db:
+                    query = "select run from runs where run > ? order by run limit ?"
+                    runs = [RunId(run) for (run,) in db.execute(query, (after, AT_ONCE))]
+            except apsw.Error as problem:
+                yield Finding(None, f"the runs behind '{after}' cannot be listed: {problem}")
+                return
+            if not runs:
+                return
+            for run in runs:
+                yield from self._run(run)
+            after = runs[-1]
+
+    def _run(self, run: RunId) -> list[Finding]:
+        try:
+            with self._store.snapshot() as db:
+                copy = read_copy(db, run)
+                if copy is None:
+                    return []  # it was pruned in the meantime
+                problems = [*problems_in(copy), *self._typed_problems(db, copy)]
+        except (apsw.Error, msgspec.ValidationError, TypeError) as problem:
+            problems = [f"it cannot be read: {problem}"]
+        return [Finding(run, problem) for problem in problems]
+
+    def _typed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
+        version = copy.columns.workflow, copy.columns.version
+        if version not in self._tables:
+            layout = stored_layout(db, *version)
+            self._tables[version] = None if layout is None else Tables(layout)
+        tables = self._tables[version]
+        if tables is None:
+            return
+        try:
+            state = copy.live.state
+            found = tables.read(db, copy.run)
+        except (msgspec.MsgspecError, BrokenInvariant, KeyError, ValueError) as problem:
+            yield f"its typed context cannot be read: {problem}"
+            return
+        if found is None:
+            yield "it has no row in the table of its workflow"
+        elif _exact(found) != _exact(state.state):
+            keys = sorted(
+                key for key in {*found, *state.state} if _exact(found.get(key)) != _exact(state.state.get(key))
+            )
+            yield f"its typed context is not its context: {', '.join(keys) or 'a null'}"
+        if tables.read_branches(db, copy.run) != all_branch_rows(state):
+            yield "the rows of its branches are not what its branches hold"
+
+
+def _exact(value: Json) -> bytes:
+    return canonical(_encode(value))
+
+
+def _lost(loss: Loss) -> Iterator[Finding]:
+    yield Finding(None, f"the last {loss.commits} commits were lost: the write-ahead log was cut short or replaced")
+    for run, entries in sorted(loss.runs.items()):
+        yield Finding(run, f"it lost its last commits: it had {entries} entries")

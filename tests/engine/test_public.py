@@ -1,0 +1,25 @@
+"""What `import jeton` gives, and what it costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import jeton
+
+
+def test_the_list_is_sorted_and_everything_on_it_is_there() -> None:
+    assert jeton.__all__ == sorted(jeton.__all__)
+    for name in jeton.__all__:
+        assert getattr(jeton, name).__name__ == name
+
+
+def test_a_name_nobody_promised_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="nothing_such"):
+        jeton.nothing_such  # noqa: B018  (the access is the test)
+
+
+def test_importing_jeton_loads_nothing_else() -> None:
+    code = "import sys, jeton; print([name for name in sys.modules if name.startswith('jeton.') or name in ('msgspec', 'apsw')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

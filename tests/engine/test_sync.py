@@ -1,0 +1,70 @@
+"""The engine without await: the same methods, and the same answers."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import jeton
+from jeton.engine.engine import Engine, Run
+from jeton.engine.sync import SyncEngine, SyncRun
+from jeton.model.json import JsonObject
+
+LIBRARY: JsonObject = {
+    "workflows": {
+        "double": {"initial_node": "a", "nodes": {"a": {"output_mapping": {"output.n": "input.n * 2"}}}},
+        "nap": {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 600}}}},
+    }
+}
+ASYNC_ONLY = {"journal", "workflow", "deploy_library"}  # for those who build on the engine
+
+
+def test_a_script_runs_a_workflow(tmp_path: Path) -> None:
+    with jeton.open_sync(tmp_path / "runs.db") as engine:
+        assert engine.deploy(LIBRARY).versions == {"double": 1, "nap": 1}
+        run = engine.start("double", {"n": 21})
+        assert run.result().output == {"n": 42}
+        assert engine.get(run.id).status == "completed"
+        assert [event["seq"] for event in run.events()] == list(range(8))
+        assert engine.context(run.id).output == {"n": 42}
+
+
+def test_a_script_cancels_and_asks_why(tmp_path: Path) -> None:
+    with jeton.open_sync(tmp_path / "runs.db") as engine:
+        engine.deploy(LIBRARY)
+        run = engine.start("nap")
+        engine.idle()
+        assert engine.get(run.id).waiting_at_node == "a"
+        assert run.cancel("enough").accepted
+        assert [token.status for token in engine.tokens(run.id)] == ["cancelled"]
+        told = engine.explain(run.id)
+        assert isinstance(told, jeton.RunExplained)
+        assert told.cancelled[0].request == "enough"
+
+
+def test_what_is_refused_is_raised_in_the_script(tmp_path: Path) -> None:
+    with jeton.open_sync(tmp_path / "runs.db") as engine, pytest.raises(jeton.Refused):
+        engine.get("nobody")
+
+
+def test_leaving_an_iteration_early_holds_nothing_open(tmp_path: Path) -> None:
+    with jeton.open_sync(tmp_path / "runs.db") as engine:
+        engine.deploy(LIBRARY)
+        for event in engine.start("nap").events():
+            assert event["seq"] == 0
+            break
+
+
+@pytest.mark.parametrize(
+    ("asynchronous", "synchronous"),
+    [pytest.param(Engine, SyncEngine, id="engine"), pytest.param(Run, SyncRun, id="run")],
+)
+def test_both_forms_have_the_same_methods_with_the_same_parameters(asynchronous: type, synchronous: type) -> None:
+    def methods(face: type) -> dict[str, list[str]]:
+        found = inspect.getmembers(face, inspect.isfunction)
+        public = {name: method for name, method in found if not name.startswith("_") and name not in ASYNC_ONLY}
+        return {
+            name: [str(p) for p in inspect.signature(method).parameters.values()] for name, method in public.items()
+        }
+
+    assert methods(asynchronous) == methods(synchronous)
