@@ -402,6 +402,16 @@ def test_problems_of_every_kind_are_reported_together() -> None:
     }
 
 
+def test_nothing_quoted_from_a_file_can_act_on_a_terminal() -> None:
+    escape = "\x1b[2J"
+    schema = {"type": "object", "required": [escape], "properties": {escape: {"const": escape}}}
+    node = {"output_mapping": {f"state.{escape}": "1", escape: f"'{escape}' + 1"}, escape: escape}
+    data = {"workflows": {"w": {"initial_node": escape, "nodes": {"a": node}, "output_schema": schema}}}
+    found = library_from(data, file=escape).problems
+    assert len(found) > 3
+    assert all(text.isprintable() for p in found for text in (p.file, p.path, p.problem, p.remedy))
+
+
 @pytest.mark.parametrize(
     "name",
     [

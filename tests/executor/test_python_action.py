@@ -1,5 +1,6 @@
 """A typed function becomes an action, and stays a function."""
 
+import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from jeton.executor import Executor, action, action_functions
 from jeton.executor.functions import reference_of
+from jeton.model.effect import StartTask
 from jeton.model.failure import DefinitionError
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import JsonObject
 from jeton.model.task import Action, Execution, RetryPolicy
 from jeton.model.workflow import Library
@@ -156,13 +159,32 @@ def test_two_functions_of_one_name_are_refused() -> None:
         action(name="count")(optional)
 
 
-def test_a_function_made_anew_replaces_its_elder() -> None:
-    for _ in range(2):
-
+async def test_a_function_defined_anew_replaces_its_elder() -> None:
+    def define(number: int) -> Action:
         @action
-        def made_here() -> None: ...
+        async def defined_anew() -> int:
+            return number
 
-        assert action_functions()["made_here"] == made_here.action
+        return defined_anew.action
+
+    executor, library = Executor(), Library()
+    for number in range(3):
+        given, answer = task(define(number)), asyncio.get_running_loop().create_future()
+        effect = StartTask(TokenId(number), "n", 1, 1, {})
+        executor.start(RunId("r"), effect, given, library, lambda: None, answer.set_result)
+        assert await answer == {"result": number}
+    await executor.close(0)
+
+
+def test_functions_made_by_another_are_told_apart_by_name() -> None:
+    def maker(number: int) -> Action:
+        @action(name=f"made_{number}")
+        async def made() -> int:
+            return number
+
+        return made.action
+
+    assert [run(task(each)) for each in [maker(1), maker(2)]] == [{"result": 1}, {"result": 2}]
 
 
 def test_a_script_is_known_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +195,7 @@ def test_a_script_is_known_by_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def vote() -> None: ...
 
     vote.__module__, vote.__qualname__ = "__main__", "vote"
-    assert reference_of(vote) == "panel:vote"
+    assert reference_of(vote, "vote") == "panel:vote"
 
 
 def test_a_function_that_comes_later_is_found_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,14 @@
 """Random expressions, and data to evaluate them on."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from jeton.expression import Json
 
-VARIABLES = frozenset({"state", "input", "n", "gone"})
+VARIABLES = frozenset({"state", "input", "n", "gone", "item"})
 KEYS = ("a", "b", "c")
 INTS = st.integers(-3, 3) | st.sampled_from([2**53 + 1, 2**62, 2**63 - 1, -(2**63)])
 DOUBLES = st.sampled_from([0.0, -0.0, 0.5, 1.0, -2.0, 1e300, float(2**53), float(2**63)])
@@ -48,7 +48,9 @@ def sentences(rules: Rules, start: str, depth: int) -> SearchStrategy[str]:
 # types are hidden behind dyn(), or the library's checker would refuse most of what comes out
 ANYTHING: SearchStrategy[str] = sentences(
     {
-        "leaf": ["one of state input n gone item state.a state.b.c input.a n['a'] state.a[0] null true 1 (-2) 0.5 'a' ''"],
+        "leaf": [
+            "one of state input n gone item state.a state.b.c input.a n['a'] state.a[0] null true 1 (-2) 0.5 'a' ''"
+        ],
         "key": ["one of a b c"],
         "operator": ["one of + - * / % < <= > >= == != in && ||"],
         "junction": ["one of && ||"],
@@ -57,8 +59,8 @@ ANYTHING: SearchStrategy[str] = sentences(
         "macro": ["one of exists all exists_one map filter"],
         "any": [
             "one of state input n gone item state.a state.b.c input.a n['a'] state.a[0] null true 1 (-2) 0.5 'a' ''",
-            "(«any» «operator» «any»)",
             "(dyn(«any») «operator» dyn(«any»))",
+            "(dyn(«any») «operator» «any»)",
             "(dyn(«any») «junction» dyn(«any») «junction» dyn(«any»))",
             "«function»(dyn(«any»))",
             "(dyn(«any») ? dyn(«any») : dyn(«any»))",
@@ -81,7 +83,15 @@ ANYTHING: SearchStrategy[str] = sentences(
 # expressions that mostly have a value, over a scope with a field of each type
 WELL_TYPED: SearchStrategy[str] = sentences(
     {
-        "result": ["true", "«int»", "«double»", "«text»", "«bool»", "«list»", "{'a': «bool», 'b': «list», 'c': [«text»]}"],
+        "result": [
+            "true",
+            "«int»",
+            "«double»",
+            "«text»",
+            "«bool»",
+            "«list»",
+            "{'a': «bool», 'b': «list», 'c': [«text»]}",
+        ],
         "order": ["one of < <= > >= == !="],
         "int": [
             "one of state.i state.j n 3 (-7) state.m.k state.l[0] state.l[7]",
@@ -154,21 +164,28 @@ WELL_TYPED: SearchStrategy[str] = sentences(
     "result",
     depth=5,
 )
+
+
+def record(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Json]]:
+    """Objects with these fields, of which those whose name ends in _ may be absent."""
+    required = {name: field for name, field in fields.items() if not name.endswith("_")}
+    optional = {name.removesuffix("_"): field for name, field in fields.items() if name.endswith("_")}
+    return st.fixed_dictionaries(required, optional=optional)
+
+
 SMALL = st.integers(-3, 3)
-TYPED_SCOPES: SearchStrategy[dict[str, Json]] = st.fixed_dictionaries(
-    {
-        "state": st.fixed_dictionaries(
-            {
-                "i": INTS,
-                "d": DOUBLES,
-                "s": TEXTS,
-                "t": TEXTS,
-                "b": st.booleans(),
-                "l": st.lists(SMALL, max_size=4),
-                "o": st.lists(st.fixed_dictionaries({"id": SMALL}, optional={"tag": SMALL}), max_size=4),
-            },
-            optional={"j": INTS, "e": DOUBLES, "m": st.fixed_dictionaries({}, optional={"k": INTS})},
-        )
-    },
-    optional={"n": INTS},
+TYPED_SCOPES: SearchStrategy[dict[str, Json]] = record(
+    n_=INTS,
+    state=record(
+        i=INTS,
+        j_=INTS,
+        d=DOUBLES,
+        e_=DOUBLES,
+        s=TEXTS,
+        t=TEXTS,
+        b=st.booleans(),
+        l=st.lists(SMALL, max_size=4),
+        o=st.lists(record(id=SMALL, tag_=SMALL), max_size=4),
+        m_=record(k_=INTS),
+    ),
 )

@@ -59,7 +59,7 @@ def canonical(value: Outcome) -> str:
         case dict():
             return f"{{{', '.join(f'{key}: {canonical(value[key])}' for key in sorted(value))}}}"
         case _:
-            return repr(value)
+            return repr(value).replace("-nan", "nan")  # its sign depends on the processor
 
 
 def check(source: str, scope: dict[str, Json]) -> None:
@@ -95,6 +95,7 @@ def test_a_tree_means_the_same_written_as_source_or_serialized(source: str, scop
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "in", "&&", "||"])
+@settings(max_examples=50)
 @given(left=SCOPES.map(lambda scope: scope["n"]), right=SCOPES.map(lambda scope: scope["n"]))
 def test_operators(operator: str, left: Json, right: Json) -> None:
     check(f"n {operator} input", {"n": left, "input": right})

@@ -30,7 +30,9 @@ def problems(source: str) -> tuple[ExpressionProblem, ...]:
         pytest.param("5 * 0.9", "1:3", "no * for int and double", "write 5.0 * 0.9", id="int and double as literals"),
         pytest.param("'n' + 1", "1:5", "no + for string and int", 'write "n" + string(1)', id="text and number"),
         pytest.param("size(1)", "1:5", "what size takes", "list or map or string", id="the size of a number"),
-        pytest.param("true ? 1 : 'x'", "1:6", "two sides of ? : are int and string", "dyn(…)", id="two types of answer"),
+        pytest.param(
+            "true ? 1 : 'x'", "1:6", "two sides of ? : are int and string", "dyn(…)", id="two types of answer"
+        ),
         pytest.param("google.protobuf.Struct{}", "1:1", "no plain data", "write a map", id="a protobuf message"),
         pytest.param("[1].map(state, .state)", "1:17", "past a variable", "another name", id="a variable out of reach"),
         pytest.param("1 +\n  sate.n", "2:7", "no variable 'sate'", "did you mean 'state'?", id="on the second line"),
@@ -62,5 +64,7 @@ def test_a_variable_cannot_have_the_name_of_a_type() -> None:
 
 
 def test_the_exception_reads_as_a_sentence() -> None:
-    with pytest.raises(ExpressionInvalid, match="1:1: there is no variable 'a' here; 1:5: there is no variable 'b' here"):
+    with pytest.raises(
+        ExpressionInvalid, match="1:1: there is no variable 'a' here; 1:5: there is no variable 'b' here"
+    ):
         compile_expression("a + b", VARIABLES)

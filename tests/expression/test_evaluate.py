@@ -97,8 +97,8 @@ def test_macros(source: str, then: Json) -> None:
         pytest.param("'%s has %d'.format([state.name, state.n])", "ada has 5", id="format"),
         pytest.param("math.greatest(state.n, input.limit)", 5, id="math"),
         pytest.param("math.least([2, 1])", 1, id="math of a list"),
-        pytest.param("state.items.filter(i, timestamp(i.at) > timestamp('2026-02-01T00:00:00Z')).size()", 1, id="times"),
-        pytest.param("timestamp('2026-01-01T00:00:00Z') + duration('90m')", "2026-01-01T01:30:00Z", id="a time as text"),
+        pytest.param("state.items.filter(i, timestamp(i.at) > timestamp('2026-02-01T00:00:00Z')).size()", 1, id="time"),
+        pytest.param("timestamp('2026-01-01T00:00:00Z') + duration('90m')", "2026-01-01T01:30:00Z", id="time as text"),
         pytest.param("duration('90s')", "90s", id="a duration as text"),
         pytest.param("timestamp(state.items[0].at).getFullYear()", 2026, id="a part of a time"),
         pytest.param("type(state.n) == int", True, id="types compare"),
@@ -204,7 +204,9 @@ def test_a_failure_shows_the_values_it_read_shortened() -> None:
     ("value", "shown"),
     [
         pytest.param([*range(12)], [*range(10), "… 2 more"], id="the first items of a list"),
-        pytest.param({f"k{n}": n for n in range(11)}, {**{f"k{n}": n for n in range(10)}, "…": "1 more"}, id="of a map"),
+        pytest.param(
+            {f"k{n}": n for n in range(11)}, {**{f"k{n}": n for n in range(10)}, "…": "1 more"}, id="of a map"
+        ),
         pytest.param([[[[[1, 2]]]]], [[[["[2 items]"]]]], id="the outer levels"),
         pytest.param([[[[{"a": 1}]]]], [[[["{1 keys}"]]]], id="of maps too"),
     ],

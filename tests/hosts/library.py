@@ -83,4 +83,3 @@ def library(**workflows: Definition) -> Library:
             "actions": {"act": _ACTION},
         }
     ).require()
-

@@ -44,8 +44,7 @@ class Twin:
 
     def __init__(self, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
         limits = {k: v for k, v in workflow.get("limits", {}).items() if k != "max_tokens"}
-        self.oracle = SettledOracle({**workflow, "limits": limits}, tasks)
-        self.ties = 0
+        self.oracles = [SettledOracle({**workflow, "limits": limits}, tasks)]  # more than one: either may be right
         self._tasks_timeout = {name: int(task["timeout_ms"]) for name, task in tasks.items()}
         self._workflow = workflow
         self._tokens = TokenView()
@@ -62,14 +61,17 @@ class Twin:
             self._tell(message)
         if step.commit.entry is not None:
             self._tokens.take(step.commit.entry.decisions)
-        self._compare(step)
+        self._keep_those_that_agree(step)
+        if not step.commit.ended:
+            self._meet_new_calls(step.live.state)
 
     # telling
 
     def _tell(self, message: Message) -> None:
         match message:
             case StartRun(at, given):
-                self.oracle.start(deepcopy(given) if isinstance(given, dict) else {}, at)
+                for oracle in self.oracles:
+                    oracle.start(deepcopy(given) if isinstance(given, dict) else {}, at)
             case TaskFinished():
                 self._tell_answer(message)
             case TaskStarted(at, token, attempt):
@@ -79,7 +81,8 @@ class Twin:
             case AlarmRang(at):
                 self._ring(at)
             case CancelRun(at, reason):
-                self.oracle.cancel(reason, at)
+                for oracle in self.oracles:
+                    oracle.cancel(reason, at)
             case _:
                 raise NotImplementedError(f"{message} is not told to the oracle")
 
@@ -88,10 +91,15 @@ class Twin:
         self._work.pop(attempt, None)
         if attempt not in self._keys:
             return  # begun and withdrawn within one batch: neither side ever showed it
-        if message.failure is None:
-            self.oracle.finish(self._keys[attempt], None if message.result is UNSET else message.result, message.at)
-        else:
-            self.oracle.fail(self._keys[attempt], _told(message.failure), message.at)
+        if message.failure is not None:
+            self._fail(attempt, message.failure, message.at)
+            return
+        for oracle in self.oracles:
+            oracle.finish(self._keys[attempt], None if message.result is UNSET else message.result, message.at)
+
+    def _fail(self, attempt: Attempt, failure: TaskFailed, at: int) -> None:
+        for oracle in self.oracles:
+            oracle.fail(self._keys[attempt], _told(failure), at)
 
     def _timeout(self, token: TokenId) -> int:
         return self._tasks_timeout[self._workflow["nodes"][self._nodes[token]]["task"]]
@@ -109,37 +117,52 @@ class Twin:
             self._work[attempt] = Dispatched(at, at + self._timeout(attempt[0]), phase.deliveries + 1)
         else:
             del self._work[attempt]
-            self.oracle.fail(self._keys[attempt], _told(TaskFailed("worker_lost", "nobody answered")), at)
+            self._fail(attempt, TaskFailed("worker_lost", "nobody answered"), at)
 
     def _ring(self, now: int) -> None:
-        """Task deadlines and the oracle's own timers, in the order they were due."""
-        due = sorted((p.deadline, p.since, a) for a, p in self._work.items() if p.deadline <= now)
-        for deadline, _, attempt in due:
-            if isinstance(self._work[attempt], Executing):
-                self.oracle.ring_until(now, deadline - 1)
-                self.ties += self.oracle.next_due() == deadline
-                self.oracle.fail(self._keys[attempt], _told(TaskFailed("timed_out", "it took too long")), now)
-                del self._work[attempt]
-        self.oracle.alarm(now)
+        """Task deadlines and the oracle's own timers, in the order they were due; in either order if on the same ms."""
+        due = sorted((phase.deadline, attempt) for attempt, phase in self._work.items() if phase.deadline <= now)
+        late = [(deadline, attempt) for deadline, attempt in due if isinstance(self._work[attempt], Executing)]
+        tied = {oracle.next_due() for oracle in self.oracles} & {deadline for deadline, _ in late}
+        if tied:
+            self.oracles += deepcopy(self.oracles)
+        for number, oracle in enumerate(self.oracles):
+            task_first = not tied or number < len(self.oracles) // 2
+            for deadline, attempt in late:
+                oracle.ring_until(now, deadline - task_first)
+                oracle.fail(self._keys[attempt], _told(TaskFailed("timed_out", "it took too long")), now)
+            oracle.alarm(now)
+        for _, attempt in late:
+            del self._work[attempt]
 
     # comparing
 
-    def _compare(self, step: Step) -> None:
-        state = step.live.state
+    def _keep_those_that_agree(self, step: Step) -> None:
+        objections: list[Disagreement] = []
+        for oracle in self.oracles[:]:
+            try:
+                self._compare(oracle, step.live.state)
+            except Disagreement as objection:
+                objections.append(objection)
+                self.oracles.remove(oracle)
+        if not self.oracles:
+            raise objections[0]
+        del self.oracles[1:]
+
+    def _compare(self, oracle: SettledOracle, state: RunState) -> None:
         head = state.head
-        self._same("status", head.status, self.oracle.status)
-        self._same("open calls", sorted(self._open_calls(state).elements()), self._oracle_calls())
-        self._same("state", state.state, self.oracle.state)
-        self._same("output section", state.output, self.oracle.out)
+        self._same("status", head.status, oracle.status)
+        self._same("open calls", sorted(self._open_calls(state).elements()), _calls(oracle))
+        self._same("state", state.state, oracle.state)
+        self._same("output section", state.output, oracle.out)
         if head.ended:
-            error = None if self.oracle.error is None else self.oracle.error["type"]
+            error = None if oracle.error is None else oracle.error["type"]
             self._same("error", None if head.error is None else head.error.type, error)
-            self._same("output", None if head.result is UNSET else head.result, self.oracle.output)
-            shown = Counter((token.node, token.path, token.status) for token in self.oracle.tokens)
+            self._same("output", None if head.result is UNSET else head.result, oracle.output)
+            shown = Counter((token.node, token.path, token.status) for token in oracle.tokens)
             self._same("tokens", _listed(self._tokens.ended), _listed(shown))
-            return
-        self._same("next timer", _next_timer(state), self.oracle.next_due())
-        self._meet_new_calls(state)
+        else:
+            self._same("next timer", _next_timer(state), oracle.next_due())
 
     def _same(self, what: str, engine: Any, oracle: Any) -> None:
         if _plain(engine) != _plain(oracle):
@@ -152,14 +175,11 @@ class Twin:
         token = state.tokens[attempt[0]]
         return token.node, token.path, token.attempt, _plain(state.input if token.input is UNSET else token.input)
 
-    def _oracle_calls(self) -> list[Open]:
-        return sorted((call.node, call.path, call.attempt, _plain(call.input)) for call in self.oracle.calls())
-
     def _meet_new_calls(self, state: RunState) -> None:
         """Which of the oracle's calls each new one of the engine's is: by what it looks like, the older first."""
         known = set(self._keys.values())
         unmet: dict[Open, list[int]] = {}
-        for call in self.oracle.calls():
+        for call in self.oracles[0].calls():
             if call.key not in known:
                 unmet.setdefault((call.node, call.path, call.attempt, _plain(call.input)), []).append(call.key)
         self._work = _working(state)
@@ -183,6 +203,10 @@ def _next_timer(state: RunState) -> int | None:
     due += [f.deadline for p in state.progress.values() for f in p.fan_ins.values() if f.deadline is not None]
     due += [] if state.head.deadline is None else [state.head.deadline]
     return min(due, default=None)
+
+
+def _calls(oracle: SettledOracle) -> list[Open]:
+    return sorted((call.node, call.path, call.attempt, _plain(call.input)) for call in oracle.calls())
 
 
 def _told(failure: TaskFailed) -> dict[str, Any]:

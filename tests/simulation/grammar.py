@@ -56,6 +56,8 @@ class Grammar:
 
     def workflow(self) -> Object:
         whole = self.sequence(Around(), self.rng.randint(1, 3))
+        if self.chance(0.9):
+            self.finish(whole)
         made: Object = {"initial_node": whole.entry, "nodes": self.nodes, "transitions": self.transitions}
         if self.unsure:
             self.keep_out_of_branches()
@@ -69,6 +71,15 @@ class Grammar:
         if self.chance(0.05):
             made["limits"]["max_tokens"] = self.rng.randint(2, 12)
         return made
+
+    def finish(self, whole: Part) -> None:
+        """A way to the end for every node that has other ways already: without one, its success would match none."""
+        busy = {transition["from"] for transition in self.transitions}
+        last = [end for end in whole.ends if end in busy]
+        if last:
+            self.nodes["end"] = {}
+        for end in last:
+            self.go(end, "end")
 
     def keep_out_of_branches(self) -> None:
         """A node that may stand outside every branch cannot write to one."""
@@ -92,7 +103,9 @@ class Grammar:
         if kind != "w" and self.chance(0.5):
             made["input_mapping"] = words.input_mapping(self.rng, branch=around.branch, items=around.items)
         if self.chance(0.55):
-            made["output_mapping"] = words.output_mapping(self.rng, branch=around.branch, items=around.items)
+            made["output_mapping"] = words.output_mapping(
+                self.rng, branch=around.branch, result=kind != "w", items=around.items
+            )
         self.nodes[name] = made
         return name
 
@@ -159,7 +172,7 @@ class Grammar:
         for arm in range(arms):
             part = self.part(around)
             rest: Object = {} if first_match else {"priority": arm + 1}
-            if arm < arms - 1 or self.chance(0.2):
+            if arm < arms - 1 or self.chance(0.1):
                 rest["condition"] = self.condition(around, node)
             self.go(node, part.entry, **rest)
             ends += part.ends
@@ -199,9 +212,9 @@ class Grammar:
         """A foreach or a spawn_count: of none, one or some."""
         if self.chance(0.3):
             return {"spawn_count": self.rng.choice((0, 1, 2, 3, "input.n", "size(input.xs)"))}
-        collections = ["input.xs", "input.xs", "input.xss", "[1, 2]", "[]", "[5]", "state.a"]
+        collections = ["input.xs", "input.xs", "input.xss", "[1, 2]", "[]", "[5]"] * 2 + ["state.a"]
         if around.items:
-            collections += [around.items[-1]] * 2
+            collections += [around.items[-1]]
         foreach: Object = {"collection": self.rng.choice(collections)}
         if self.chance(0.8):
             foreach["item_var"] = "item" if self.chance(0.3) else f"item{around.depth}"
@@ -257,7 +270,7 @@ class Grammar:
             self.lose_some(inside, ends)
         named = group if leaks and self.chance(0.85) or self.chance(0.4) else None
         self.unsure = self.unsure or (named is None and not sure)
-        if not self.chance(0.12):
+        if leaks or not self.chance(0.12):  # two joins and inner slots on their way to either: settled, point 8
             fixed = 0 if leaks and named is None else fixed  # an inner group may come to this join, of any size
             return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))
         first = self.fan_in(around, ends, self.synchronization(group, fixed), some=inside)

@@ -59,7 +59,8 @@ class SeededScript(Script):
 
     def _result(self, rng: Random) -> Json:
         if rng.random() < self._odd:
-            return rng.choice((None, 3, [1, 2], "text", {}))
+            odd: tuple[Json, ...] = (None, 3, [1, 2], "text", {})
+            return rng.choice(odd)
         number = rng.randint(0, 3)
         return {"n": number, "a": number, "xs": list(range(number)), "o": {"k": number}}
 
@@ -116,12 +117,12 @@ def input_mapping(rng: Random, *, branch: bool, items: tuple[str, ...]) -> Objec
     return mapping
 
 
-def output_mapping(rng: Random, *, branch: bool, items: tuple[str, ...]) -> Object:
+def output_mapping(rng: Random, *, branch: bool, result: bool, items: tuple[str, ...]) -> Object:
     """One or two targets. Both sections at once are a load error in a branch, so one mapping keeps to one."""
     section = rng.choice(("state", "output", "_branch.output") if branch else ("state", "state", "output"))
     keys = rng.sample(KEYS, rng.randint(1, 2))
     return {
-        f"{section}.{key}" + (".k" if rng.random() < 0.15 else ""): value(rng, branch=branch, result=True, items=items)
+        f"{section}.{key}" + (".k" if rng.random() < 0.15 else ""): value(rng, branch=branch, result=result, items=items)
         for key in keys
     }
 

@@ -1,9 +1,13 @@
 """The oracle, with the points that page 2 leaves open read as `settled.md` says. Each has its number there."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from tests.simulation.oracle import Oracle, Token
-from tests.simulation.oracle_model import RunFailed, abandoned
+from tests.simulation.oracle_model import FanIn, RunFailed, abandoned
+from tests.simulation.oracle_slots import end_slot, one_consequence
+
+Result = TypeVar("Result")
 
 
 class SettledOracle(Oracle):
@@ -18,7 +22,7 @@ class SettledOracle(Oracle):
         return "running" if any(token.status in ("pending", "dispatched") for token in counted) else "waiting"
 
     def start(self, input: dict[str, Any], now: int) -> None:
-        """Point 1, the other half: what was cancelled before does not start."""
+        """Point 1: what was cancelled before does not start."""
         if self.run.status == "submitted":
             super().start(input, now)
 
@@ -36,19 +40,60 @@ class SettledOracle(Oracle):
                 return
             self._step(now, due[0][2])
 
-    def _begin(self, token: Token) -> None:
-        if abandoned(token.slot):
-            token.status = "cancelled"  # point 2: what has not begun has nothing to finish
-            return
+    def _attempt_failed(self, token: Token, failure: dict[str, Any]) -> None:
+        super()._attempt_failed(token, failure)
+        self._left_alone.pop(token, None)
+
+    def _ring_fan_in(self, fan_in: FanIn) -> Callable[[], None]:
+        ring = super()._ring_fan_in(fan_in)
+
+        def ring_for_all() -> None:
+            if fan_in.sync.on_timeout == "fail":
+                for slot in fan_in.group.slots:
+                    if slot.state == "arrived":
+                        end_slot(self.run, slot, "timed_out")  # point 6: "all of them", wherever they wait
+            ring()
+
+        return ring_for_all
+
+    def _step(self, now: int, action: Callable[[], Any]) -> None:
+        super()._step(now, lambda: self._leaving_alone(action))
+
+    def _settle(self) -> None:
+        """As the oracle's own, with each consequence taken by itself."""
+        run = self.run
+        while self._alive():
+            while self._leaving_alone(lambda: one_consequence(run)):
+                self._stop_what_has_not_begun()
+            self._stop_what_has_not_begun()
+            if all(token.ended or abandoned(token.slot) for token in run.tokens):
+                self._complete()
+                return
+            ready = [token for token in run.tokens if token.status == "pending"]
+            if not ready:
+                return
+            self._begin_within_limits(ready[0])
+
+    def _stop_what_has_not_begun(self) -> None:
+        """Point 2: in an abandoned slot, what has not begun has nothing to finish."""
+        for token in self.run.tokens:
+            if token.status in ("pending", "waiting_for_retry", "waiting_for_siblings") and abandoned(token.slot):
+                token.status = "cancelled"
+
+    def _begin_within_limits(self, token: Token) -> None:
         try:
-            super()._begin(token)
+            self._leaving_alone(lambda: self._begin(token))
         except RunFailed as failed:
             if failed.error["type"] == "limit_exceeded":
                 token.status = "failed"  # point 3: the token that went past the limit is the one that failed
             raise
 
-    def _settle(self) -> None:
-        super()._settle()
-        for token in self.run.tokens:
-            if token.status == "waiting_for_retry" and abandoned(token.slot):
-                token.status = "cancelled"  # point 2
+    def _leaving_alone(self, act: Callable[[], Result]) -> Result:
+        """Point 7: abandoned work is left to finish, also when a slot around it is cancelled later."""
+        self._left_alone = {t: t.status for t in self.run.tokens if not t.ended and abandoned(t.slot)}
+        try:
+            return act()
+        finally:
+            for token, status in self._left_alone.items():
+                if token.status in ("cancelled", "timed_out"):
+                    token.status = status

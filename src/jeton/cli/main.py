@@ -20,7 +20,12 @@ VERBS = {
     "explain": "Say why a run did what it did.",
     "cancel": "Stop a run.",
     "draw": "Draw a workflow, with a run's state on it.",
+    "verify": "Say whether a store is whole.",
+    "backup": "Copy a store while it is in use.",
+    "export": "Write a run to a file.",
+    "import": "Take in a run from a file.",
 }
+MODULES = {"import": "import_"}  # a word of Python's cannot be a module's name
 
 
 class Verbs(click.Group):
@@ -32,7 +37,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: object = import_module(f"jeton.cli.{cmd_name}").command
+        command: object = import_module(f"jeton.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(

@@ -9,6 +9,7 @@ from jeton.model.failure import Problem
 from jeton.model.json import Json
 
 LONGEST_SHOWN = 60
+LONGEST_TEXT = 400
 LONGEST_COMPARED = 100
 MOST_COMPARED = 500  # comparing is slow, and a file may hold ten thousand names nobody knows
 MOST_PROBLEMS = 1000  # a file with more is not being repaired line by line
@@ -34,7 +35,8 @@ class Report:
     def add(self, severity: Severity, place: Place, code: str, problem: str, remedy: str) -> None:
         """Either, for rules whose severity depends on what they find."""
         if len(self._problems) < MOST_PROBLEMS:
-            found = Problem(severity, code, place.file, place.line, path_text(place.path), problem, remedy)
+            file, path = printable(place.file), path_text(place.path)
+            found = Problem(severity, code, file, place.line, path, _short(problem), _short(remedy))
             self._problems.setdefault(found)
 
     @property
@@ -49,11 +51,11 @@ class Report:
 
 
 def shown(value: Json) -> str:
-    """A value as a message quotes it: short, and with nothing in it that a terminal would act on."""
+    """A value as a message quotes it."""
     match value:
         case str():
             text = value if len(value) <= LONGEST_SHOWN else value[: LONGEST_SHOWN - 1] + "…"
-            return f"'{''.join(c if c.isprintable() else _escaped(c) for c in text)}'"
+            return f"'{printable(text)}'"
         case bool():
             return "true" if value else "false"
         case None:
@@ -66,8 +68,15 @@ def shown(value: Json) -> str:
             return "an object"
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+def printable(text: str) -> str:
+    """Text with nothing in it that a terminal would act on: much of a message is quoted from a stranger's file."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _short(text: str) -> str:
+    return printable(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…")
 
 
 def kind(value: Json) -> str:

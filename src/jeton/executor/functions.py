@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jeton.executor.hints import Signature, plain
+from jeton.executor.hints import Signature
 from jeton.model.failure import DefinitionError, Problem
-from jeton.model.json import Json
 
 
 class FunctionMissing(Exception):
@@ -24,17 +23,11 @@ class Function:
         self.call = call
         self.name = name
         self.reference = reference
-        self.is_async = inspect.iscoroutinefunction(inspect.unwrap(call))
+        self.is_async = _is_async(call)
 
     @cached_property
     def signature(self) -> Signature:
         return Signature(self.call, self.name)
-
-    def arguments(self, given: Json) -> dict[str, object]:
-        return self.signature.arguments(given)
-
-    def plain(self, result: object) -> Json:
-        return plain(result)
 
 
 _by_reference: dict[str, Function] = {}
@@ -43,10 +36,11 @@ _by_name: dict[str, Function] = {}
 
 def register_function(call: Callable[..., Any], name: str | None = None) -> Function:
     """Make a function known by its name and by where it stands."""
-    function = Function(call, name or call.__name__, reference_of(call))
+    known_as = name or call.__name__
+    function = Function(call, known_as, reference_of(call, known_as))
     before = _by_name.get(function.name)
     # a function inside another is made anew at each call, and replaces its elder
-    if before is not None and before.reference != function.reference and "<locals>" not in before.reference:
+    if before is not None and before.reference not in (before.name, function.reference):
         problem = f"{before.reference} has the name '{function.name}' already"
         remedy = "give one of the two another: @jeton.action(name=…)"
         path = f"actions.{function.name}"
@@ -61,8 +55,13 @@ def find_function(reference: str) -> Function:
     return found or _imported(reference)
 
 
-def reference_of(call: Callable[..., Any]) -> str:
-    """Where a function stands. A script is known by its file's name, which it keeps when another process imports it."""
+def reference_of(call: Callable[..., Any], name: str) -> str:
+    """Where a function stands; only its name for one inside another function, which nobody could import.
+
+    A script is known by its file's name, which it keeps when another process imports it.
+    """
+    if "<locals>" in call.__qualname__:
+        return name
     module = call.__module__
     if module == "__main__":
         main = sys.modules["__main__"]
@@ -80,7 +79,7 @@ def _imported(reference: str) -> Function:
         found: Any = importlib.import_module(module)
         for name in path.split("."):
             found = getattr(found, name)
-    except Exception as error:  # whatever the module does when imported, it is not here
+    except (Exception, SystemExit) as error:  # whatever the module does when imported, the function is not here
         raise FunctionMissing(f"{reference} ({error})") from error
     # importing it may have registered it, under this very reference
     if reference in _by_reference:
@@ -89,3 +88,8 @@ def _imported(reference: str) -> Function:
         raise FunctionMissing(f"{reference} (it is no function)")
     function = _by_reference[reference] = Function(found, path, reference)
     return function
+
+
+def _is_async(call: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await; an object may be called too."""
+    return inspect.iscoroutinefunction(inspect.unwrap(call)) or inspect.iscoroutinefunction(type(call).__call__)

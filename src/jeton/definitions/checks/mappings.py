@@ -108,25 +108,29 @@ def check_keys(target: str, place: Place, report: Report) -> bool:
 
 
 def check_target_path(target: str, sections: Collection[str], place: Place, report: Report) -> str | None:
-    """The section an output mapping writes to, if it may."""
+    """The section an output mapping writes to, if it may write there."""
     section, *keys = target.split(".")
-    if section == "_branch" and section in sections and keys[:1] == ["output"] and all(keys[1:]) and keys[1:]:
-        return section
-    if section in sections and section != "_branch" and keys and all(keys):
-        if section == "state" and keys[0] == "_last_error":
-            problem = "'state._last_error' is kept by the engine"
-            report.error(place, "mapping_target", problem, "write to another key")
-        return section
-    reasons = {
-        "input": "writes to the input, which never changes",
-        "_branch": "writes to '_branch.output', and this is in no branch"
-        if keys[:1] == ["output"]
-        else "writes to what the engine keeps about the branch",
-    }
-    problem = f"{shown(target)} " + reasons.get(section, "is not a place that can be written")
-    wanted = listed([f"{each}.…" if each != "_branch" else "_branch.output.…" for each in sections])
-    report.error(place, "mapping_target", problem, f"write to one of {wanted}")
-    return None
+    in_branch_output = section == "_branch" and keys[:1] == ["output"]
+    below_section = keys[1:] if in_branch_output else keys
+    writable = in_branch_output if section == "_branch" else True
+    if section not in sections or not writable or not below_section or not all(below_section):
+        allowed = listed(["_branch.output.…" if each == "_branch" else f"{each}.…" for each in sections])
+        problem = f"{shown(target)} {_why_not(section, in_branch_output, sections)}"
+        report.error(place, "mapping_target", problem, f"write to one of {allowed}")
+        return None
+    if section == "state" and keys[0] == "_last_error":
+        report.error(place, "mapping_target", f"{shown(target)} is kept by the engine", "write to another key")
+    return section
+
+
+def _why_not(section: str, in_branch_output: bool, sections: Collection[str]) -> str:
+    if section == "input":
+        return "writes to the input, which never changes"
+    if section == "_branch" and not in_branch_output:
+        return "writes to what the engine keeps about the branch"
+    if section == "_branch" and section not in sections:
+        return "writes to a branch's output, and this is in no branch"
+    return "is not a place that can be written"
 
 
 def check_missing(wanted: Schema, mapping: Mapping[str, Json], whose: str, place: Place, report: Report) -> None:
@@ -156,7 +160,7 @@ def check_value(
         return
     reason = _literal_misfit(expression, wanted) if not expression.reads else misfit(type_of(expression, seen), wanted)
     if reason is not None:
-        problem = f"{shown(expression.source)} does not fit {where} at '{'.'.join(keys)}': {reason}"
+        problem = f"{shown(expression.source)} does not fit {where} at {shown('.'.join(keys))}: {reason}"
         report.error(place, "mapping_type", problem, "change the expression, or the schema")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.call import enter_call, leave_call
 from jeton.executor.functions import FunctionMissing, find_function
-from jeton.executor.hints import BadArguments
+from jeton.executor.hints import BadArguments, plain
 from jeton.model.json import Json
 
 
@@ -29,18 +29,17 @@ class Python(Kind, frozen=True):
         return "loop" if find_function(self.function).is_async else "thread"
 
     def prepare(self) -> Act:
-        function = find_function(self.function)
-
         async def act(call: ActionCall) -> Json | ActionFailed:
+            function = find_function(self.function)  # at each call, because it may have been defined anew
             try:
-                arguments = function.arguments(call.input)
+                arguments = function.signature.arguments(call.input)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
             token = enter_call(call.call)
             try:
                 if function.is_async:
-                    return function.plain(await function.call(**arguments))
-                return await call.resources.threads.run(lambda: function.plain(function.call(**arguments)))
+                    return plain(await function.call(**arguments))
+                return await call.resources.threads.run(lambda: plain(function.call(**arguments)))
             finally:
                 leave_call(token)
 

@@ -314,7 +314,9 @@ class World:
         if sections is None or self._has_ended(run):
             return []
         live = self._live.get(run) or self._loaded(run, sections)
-        return [(run, t.id, t.attempt) for t in live.state.tokens.values() if isinstance(t.phase, Dispatched | Executing)]
+        return [
+            (run, t.id, t.attempt) for t in live.state.tokens.values() if isinstance(t.phase, Dispatched | Executing)
+        ]
 
     def _is_reported(self, run: RunId, token: TokenId, attempt: int) -> bool:
         return any(

@@ -18,7 +18,6 @@ from jeton.apply.record import count_events
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import Connection
 from jeton.model.entry import Entry
-from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId
 from jeton.model.run import SLOTS_PER_STRETCH, RunState
 
@@ -111,7 +110,7 @@ def problems_in(copy: RunCopy) -> Iterator[str]:
 def _tried(what: str, check: Callable[[], Iterator[str]]) -> Iterator[str]:
     try:
         yield from check()
-    except (msgspec.MsgspecError, BrokenInvariant, UnicodeDecodeError, KeyError, ValueError, IndexError) as problem:
+    except Exception as problem:  # damage can raise anything
         yield f"{what} cannot be read: {type(problem).__name__}: {problem}"
 
 

@@ -3,22 +3,19 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
 from jeton.hosts.sqlite.bundles import Bundles
-from jeton.hosts.sqlite.connect import Durability, connect
-from jeton.hosts.sqlite.disk import refuse_shared_file_system, refuse_stale_log
-from jeton.hosts.sqlite.lock import OwnerLock, read_record
-from jeton.hosts.sqlite.migrate import prepare, refuse_unready
+from jeton.hosts.sqlite.connect import Durability, refusal
+from jeton.hosts.sqlite.opening import take, visit
 from jeton.hosts.sqlite.owner import Owner, unknown
 from jeton.hosts.sqlite.recovery import leave_message
+from jeton.hosts.sqlite.retention import Pruned, Rule
 from jeton.hosts.sqlite.rows import Mirror
 from jeton.hosts.sqlite.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
@@ -63,10 +60,10 @@ class SqliteHost:
         """Open a store. The owner makes it if there is none, holds its lock, and advances its runs."""
         file = Path(path).absolute()
         if not owner:
-            await asyncio.to_thread(_look_at, file)
+            await asyncio.to_thread(visit, file)
             store = Store(file)
             return cls(file, store, Bundles(store), None)
-        lock, epoch = await asyncio.to_thread(_take, file, clock())
+        lock, epoch = await asyncio.to_thread(take, file, clock())
         store = Store(file)
         bundles = Bundles(store)
         try:
@@ -81,9 +78,9 @@ class SqliteHost:
                 clock,
                 (TypedMirror(), SnapshotMirror(), *mirrors),
             )
-        except BaseException:
+        except apsw.Error as problem:
             lock.release()
-            raise
+            raise refusal(problem) from problem
         return cls(file, store, bundles, taken)
 
     async def close(self, grace_s: float = 5.0) -> None:
@@ -138,6 +135,10 @@ class SqliteHost:
     async def recover(self) -> None:
         """Hand in all that the store owes its runs, now. It happens on opening, and again and again, by itself."""
         await self._owning().recover()
+
+    async def prune(self, rules: Sequence[Rule]) -> Pruned:
+        """Drop what the rules say of runs that have ended, a little at a time: runs under way do not wait for it."""
+        return await self._owning().prune(rules)
 
     # reading
 
@@ -201,41 +202,3 @@ class SqliteHost:
         if self._owner is None:
             raise Refused("not_owner", f"{self._path} was opened for reading", "open it as its owner")
         return self._owner
-
-
-def _look_at(path: Path) -> None:
-    """What is checked before reading: nothing is made, and nothing changed."""
-    if not path.exists():
-        raise Refused("no_store", f"there is no store at {path}", "check the path, or start a run there")
-    refuse_shared_file_system(path)
-    refuse_stale_log(path, read_record(path))
-    refuse_unready(path)
-
-
-def _take(path: Path, now: int) -> tuple[OwnerLock, int]:
-    """Become the owner: check the place, hold the lock, and bring the store up to date."""
-    refuse_shared_file_system(path)
-    lock = OwnerLock(path, now)
-    try:
-        refuse_stale_log(path, lock.before)
-        prepare(path)
-        return lock, _begin_epoch(path, lock)
-    except BaseException:
-        lock.release()
-        raise
-
-
-def _begin_epoch(path: Path, lock: OwnerLock) -> int:
-    """Count this opening in the main file itself, so that a log can be told from that of another main file."""
-    db = connect(path)
-    try:
-        facts: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
-        store, epoch = str(facts["store"]), int(facts["epoch"])
-        lock.note(store, epoch, epoch + 1)  # until the log is folded, the main file may have either
-        db.execute("update meta set value = ? where key = 'epoch'", (epoch + 1,))
-        with suppress(apsw.BusyError):  # somebody reads: then either stays possible, which is only less strict
-            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            lock.note(store, epoch + 1)
-        return epoch + 1
-    finally:
-        db.close()

@@ -17,6 +17,7 @@ from jeton.hosts.sqlite.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock
 from jeton.hosts.sqlite.recovery import Recovery
+from jeton.hosts.sqlite.retention import Pruned, Rule, prune
 from jeton.hosts.sqlite.rows import Mirror
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
@@ -161,6 +162,11 @@ class Owner:
         await self._recovery.take_inbox()
         await self._recovery.ask_after_tasks()
         await self._alarms.look()
+
+    async def prune(self, rules: Sequence[Rule]) -> Pruned:
+        """Each step is a transaction of its own, between those of the runs."""
+        self.check()
+        return await prune(self._writer.do, rules, self._clock())
 
     @contextmanager
     def listening(self, run: RunId) -> Generator[Event]:

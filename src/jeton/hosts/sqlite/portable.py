@@ -1,7 +1,8 @@
 """One run as a file, and such a file as a run of another store.
 
 The file is JSON and holds everything: the definition, the journal, and what follows from it. It may be laid out anew,
-but not changed: the digest covers all of it, and the journal has to lead to the rest as it does in a store.
+but not changed: the digest covers all of it, and the journal has to lead to the rest as it does in a store. That is no
+signature: whoever makes up a definition, or a whole run, can make up a digest to match.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ from jeton.hosts.sqlite.examine import (
     unpacked,
 )
 from jeton.hosts.sqlite.migrate import prepare
+from jeton.hosts.sqlite.owner import unknown
 from jeton.hosts.sqlite.rows import PART_BYTES
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.typed.mirror import write_whole
@@ -48,13 +50,13 @@ class PortableEntry(msgspec.Struct, frozen=True):
     body: msgspec.Raw
 
 
-class PortableSnapshot(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where the run stood after an entry."""
+class PortableSnapshot(msgspec.Struct, frozen=True):
+    """Where the run stood after an entry; the body is null for one of the end."""
 
     number: int
     hash: bytes
     digest: bytes
-    body: msgspec.Raw | None = None
+    body: msgspec.Raw
 
 
 class PortableSummary(msgspec.Struct, frozen=True):
@@ -99,7 +101,7 @@ def export_run(path: Path, run: RunId) -> bytes:
 def _export(db: Connection, run: RunId) -> bytes:
     copy = read_copy(db, run)
     if copy is None:
-        raise Refused("run_not_found", f"there is no run {run} in this store", "list the runs there are")
+        raise unknown(run)
     query = "select bundle from definitions where name = ? and version = ?"
     bundle: bytes | None = db.execute(query, (copy.columns.workflow, copy.columns.version)).get
     problems = ["its definition is not there"] if bundle is None else list(problems_in(copy))
@@ -115,7 +117,9 @@ def _export(db: Connection, run: RunId) -> bytes:
         definition=msgspec.Raw(bundle),
         journal=[PortableEntry(row.hash, msgspec.Raw(row.body)) for row in copy.journal],
         sections={name: msgspec.Raw(body) for name, body in copy.sections.items()},
-        snapshots=[PortableSnapshot(s.number, s.hash, s.digest, _maybe_raw(s.body)) for s in copy.snapshots],
+        snapshots=[
+            PortableSnapshot(s.number, s.hash, s.digest, msgspec.Raw(s.body or b"null")) for s in copy.snapshots
+        ],
         summary=None if summary is None else PortableSummary(copy.pruned, copy.pruned_hash, msgspec.Raw(summary)),
         inbox=[msgspec.Raw(body) for (body,) in messages],
         digest="",
@@ -183,7 +187,8 @@ def _copy_of(portable: Portable) -> RunCopy:
     summary = portable.summary
     first = 0 if summary is None else summary.entries
     journal = tuple(JournalRow(first + i, e.hash, bytes(e.body)) for i, e in enumerate(portable.journal))
-    snapshots = (SnapshotRow(s.number, s.hash, s.digest, _maybe_bytes(s.body)) for s in portable.snapshots)
+    bodies = (None if bytes(s.body) == b"null" else bytes(s.body) for s in portable.snapshots)
+    snapshots = (SnapshotRow(s.number, s.hash, s.digest, b) for s, b in zip(portable.snapshots, bodies, strict=True))
     before = b"" if summary is None else summary.hash
     return RunCopy(
         run=portable.run_id,
@@ -265,11 +270,3 @@ def _parts(name: str, body: bytes) -> list[tuple[str, int, bytes]]:
         return []  # it lies in the run's row
     pieces = range(0, len(body), PART_BYTES)
     return [(name, part, body[first : first + PART_BYTES]) for part, first in enumerate(pieces)]
-
-
-def _maybe_raw(body: bytes | None) -> msgspec.Raw | None:
-    return None if body is None else msgspec.Raw(body)
-
-
-def _maybe_bytes(body: msgspec.Raw | None) -> bytes | None:
-    return None if body is None else bytes(body)

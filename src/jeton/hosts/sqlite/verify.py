@@ -6,7 +6,6 @@ It may be asked while the store is in use: each run is looked at in a short tran
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import apsw
 import msgspec
 
 from jeton.hosts.sqlite.bundles import bundle_hash
@@ -19,7 +18,7 @@ from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tail import Loss, kept_losses, lost_commits
 from jeton.hosts.sqlite.typed.branches import all_branch_rows
 from jeton.hosts.sqlite.typed.tables import Tables, stored_layout
-from jeton.model.failure import BrokenInvariant, Refused
+from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
@@ -66,6 +65,8 @@ def look_at(path: Path) -> None:
 
 
 class _Verifying:
+    """One look at everything. Damage can raise anything; whatever it raises is a finding, and the look goes on."""
+
     def __init__(self, path: Path, store: Store) -> None:
         self._path = path
         self._store = store
@@ -83,8 +84,8 @@ class _Verifying:
         try:
             with self._store.snapshot() as db:
                 found.extend(look(db))
-        except apsw.Error as problem:
-            found.append(Finding(None, f"the store cannot be read: {problem}"))
+        except Exception as problem:
+            found.append(Finding(None, f"the store cannot be read: {type(problem).__name__}: {problem}"))
         return found
 
     def _pages(self, db: Connection) -> Iterator[Finding]:
@@ -131,7 +132,7 @@ class _Verifying:
                 with self._store.snapshot() as db:
                     query = "select run from runs where run > ? order by run limit ?"
                     runs = [RunId(run) for (run,) in db.execute(query, (after, AT_ONCE))]
-            except apsw.Error as problem:
+            except Exception as problem:
                 yield Finding(None, f"the runs behind '{after}' cannot be listed: {problem}")
                 return
             if not runs:
@@ -146,12 +147,13 @@ class _Verifying:
                 copy = read_copy(db, run)
                 if copy is None:
                     return []  # it was pruned in the meantime
-                problems = [*problems_in(copy), *self._typed_problems(db, copy)]
-        except (apsw.Error, msgspec.ValidationError, TypeError) as problem:
-            problems = [f"it cannot be read: {problem}"]
+                problems = list(problems_in(copy)) or list(self._typed_problems(db, copy))
+        except Exception as problem:
+            problems = [f"it cannot be read: {type(problem).__name__}: {problem}"]
         return [Finding(run, problem) for problem in problems]
 
     def _typed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
+        """Asked of a run that is whole otherwise, since it is the run that the tables are compared with."""
         version = copy.columns.workflow, copy.columns.version
         if version not in self._tables:
             layout = stored_layout(db, *version)
@@ -159,12 +161,7 @@ class _Verifying:
         tables = self._tables[version]
         if tables is None:
             return
-        try:
-            state = copy.live.state
-            found = tables.read(db, copy.run)
-        except (msgspec.MsgspecError, BrokenInvariant, KeyError, ValueError) as problem:
-            yield f"its typed context cannot be read: {problem}"
-            return
+        state, found = copy.live.state, tables.read(db, copy.run)
         if found is None:
             yield "it has no row in the table of its workflow"
         elif _exact(found) != _exact(state.state):

@@ -1,0 +1,141 @@
+"""A store with a run at every kind of wait there is, and one that has ended; and what becomes of them later."""
+
+from pathlib import Path
+
+from jeton.hosts.sqlite import SqliteHost
+from jeton.model.effect import StartTask
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.run import RunStatus
+from jeton.model.workflow import Library
+from tests.hosts.library import HOLD, WAIT, Definition, chain, library
+from tests.hosts.trivial import HELD, TrivialWorkers
+
+BEGIN_MS = 1_700_000_000_000
+DAY_MS = 86_400_000
+
+STATE_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "votes": {"type": "array", "items": {"type": "integer"}},
+        "author": {"type": "object", "properties": {"name": {"type": "string"}}},
+    },
+}
+PANEL: Definition = {
+    "initial_node": "split",
+    "state_schema": STATE_SCHEMA,
+    "nodes": {
+        "split": {},
+        "judge": {"task": "work", "input_mapping": {"n": "item"}, "output_mapping": {"_branch.output.n": "result.n"}},
+        "join": {},
+    },
+    "transitions": [
+        {"from": "split", "to": "judge", "foreach": {"collection": "input.items", "item_var": "item"}},
+        {
+            "from": "judge",
+            "to": "join",
+            "synchronization": {
+                "merge": {"source": "_branch.output.n", "target": "state.votes", "strategy": "append"},
+                "timeout_ms": DAY_MS,
+                "on_timeout": "proceed_with_available",
+            },
+        },
+    ],
+    "output_mapping": {"votes": "state.votes"},
+}
+BACKOFF: Definition = {
+    "initial_node": "back_off",
+    "nodes": {
+        "back_off": {
+            "task": {
+                "steps": [{"action": "act", "on_failure": "retry"}],
+                "retry": {"max_attempts": 2, "initial_delay_ms": DAY_MS},
+            },
+            "output_mapping": {"state.n": "result.n"},
+        }
+    },
+    "output_mapping": {"n": "state.n"},
+}
+DEFINITIONS: dict[str, Definition] = {
+    "chain": {**chain(3), "state_schema": STATE_SCHEMA},
+    "timer": WAIT,
+    "backoff": BACKOFF,
+    "panel": PANEL,
+    "dispatched": HOLD,
+}
+INPUTS: dict[str, Json] = {"timer": {"s": 86_400}, "panel": {"items": [1, 2, 3]}, "chain": {"n": 0}}
+PARKED: dict[str, RunStatus] = {
+    "chain": "completed",
+    "timer": "waiting",
+    "backoff": "waiting",
+    "panel": "running",
+    "dispatched": "running",
+}
+
+
+def parked_library() -> Library:
+    return library(**DEFINITIONS)
+
+
+def at_first(effect: StartTask) -> Json | TaskFailed:
+    """Nobody gets further than its wait."""
+    match effect.node, effect.input:
+        case "hold", _:
+            return HELD
+        case "back_off", _:
+            return TaskFailed("shaky", "not yet", retry=True)
+        case "judge", {"n": 2 | 3}:
+            return HELD
+        case _:
+            return later(effect)
+
+
+def later(effect: StartTask) -> Json | TaskFailed:
+    """Everything succeeds."""
+    given = effect.input.get("n") if isinstance(effect.input, dict) else None
+    return {"n": given + 1 if isinstance(given, int) else 1}
+
+
+async def park(path: Path, settings: dict[str, Json] | None = None) -> SqliteHost:
+    """An open store with a run of each kind, called like its workflow."""
+    host = await SqliteHost.open(path, workers=TrivialWorkers(at_first), clock=lambda: BEGIN_MS)
+    found = parked_library()
+    bundle = Library(found.workflows, found.tasks, found.actions, settings or {})
+    for name in DEFINITIONS:
+        version = await host.deploy(bundle, name)
+        await host.start(name, version, INPUTS.get(name, {}), run=RunId(name))
+    await host.ended(RunId("chain"))
+    for name in DEFINITIONS:
+        await settled(host, RunId(name))
+    return host
+
+
+async def settled(host: SqliteHost, run: RunId) -> None:
+    """Until the run has written what it will write before its wait."""
+    entries = {"panel": 2, "backoff": 2, "dispatched": 1, "timer": 1}.get(run, 1)
+    async for entry in host.watch(run):
+        if entry.number + 1 >= entries:
+            return
+
+
+async def finish(path: Path) -> dict[str, tuple[RunStatus, Json]]:
+    """Open the store two days later, and let everything come to its end."""
+    host = await SqliteHost.open(path, workers=TrivialWorkers(later), clock=lambda: BEGIN_MS + 2 * DAY_MS)
+    try:
+        for name in DEFINITIONS:
+            if host.row(RunId(name)) is not None:
+                await host.ended(RunId(name))
+        return {row.run: (row.status, row.output) for row in host.rows()}
+    finally:
+        await host.close(0.0)
+
+
+FINISHED: dict[str, tuple[RunStatus, Json]] = {
+    "chain": ("completed", {"n": 3}),
+    "timer": ("completed", {}),
+    "backoff": ("completed", {"n": 1}),
+    "panel": ("completed", {"votes": [2]}),  # the others came too late
+    "dispatched": ("completed", {"n": 1}),
+}
