@@ -1,5 +1,6 @@
-"""Kill a process at its Nth write and its Nth sync, for every N; fail its Nth sync; tear and flip its log. Then open, and
-see that nothing acknowledged is lost and that every run comes to the end it would have come to.
+"""Kill a process at its Nth write and its Nth sync, for every N; fail its Nth sync; tear and flip its log.
+
+Then open what is left, and see that nothing acknowledged is lost and that every run ends as it would have ended.
 
 usage: python -m tests.crash.sweep [--sample N] [--scenario NAME]
 """
@@ -110,7 +111,7 @@ def disturb(scenario: str, fault: Fault, folder: Path) -> Case:
 
 
 def damaged_logs(scenario: str, folder: Path, count: int) -> Iterator[Case]:
-    """A killed process's log, cut or with one byte changed: what opens is some earlier state, and goes on from there."""
+    """A killed process's log, cut or with one byte changed: what opens is an earlier state, and goes on."""
     chance = random.Random(scenario)
     store = folder / f"{scenario}-killed" / "store.db"
     store.parent.mkdir()

@@ -9,18 +9,27 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from jeton.expression import Json
 
 VARIABLES = frozenset({"state", "input", "n", "gone", "item"})
-KEYS = ("a", "b", "c")
+KEYS: SearchStrategy[str] = st.sampled_from("abc")
 INTS = st.integers(-3, 3) | st.sampled_from([2**53 + 1, 2**62, 2**63 - 1, -(2**63)])
 DOUBLES = st.sampled_from([0.0, -0.0, 0.5, 1.0, -2.0, 1e300, float(2**53), float(2**63)])
 TEXTS = st.sampled_from(["", "a", "b", "ab", "é😀", "1"])
 SCALARS: SearchStrategy[Json] = st.one_of(st.none(), st.booleans(), INTS, DOUBLES, TEXTS)
 VALUES: SearchStrategy[Json] = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=6,
 )
-OBJECTS = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3)
-SCOPES: SearchStrategy[dict[str, Json]] = st.fixed_dictionaries({"state": OBJECTS, "input": VALUES, "n": VALUES})
+
+
+def record(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Json]]:
+    """Objects with these fields, of which those whose name ends in _ may be absent."""
+    required = {name: field for name, field in fields.items() if not name.endswith("_")}
+    optional = {name.removesuffix("_"): field for name, field in fields.items() if name.endswith("_")}
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=3)
+SCOPES: SearchStrategy[dict[str, Json]] = record(state=OBJECTS, input=VALUES, n=VALUES)
 
 Rules: TypeAlias = Mapping[str, Sequence[str]]
 
@@ -164,14 +173,6 @@ WELL_TYPED: SearchStrategy[str] = sentences(
     "result",
     depth=5,
 )
-
-
-def record(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Json]]:
-    """Objects with these fields, of which those whose name ends in _ may be absent."""
-    required = {name: field for name, field in fields.items() if not name.endswith("_")}
-    optional = {name.removesuffix("_"): field for name, field in fields.items() if name.endswith("_")}
-    return st.fixed_dictionaries(required, optional=optional)
-
 
 SMALL = st.integers(-3, 3)
 TYPED_SCOPES: SearchStrategy[dict[str, Json]] = record(

@@ -1,6 +1,7 @@
 """Small workflows that hosts are tried with."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from jeton.definitions import library_from
 from jeton.model.workflow import Library
@@ -21,7 +22,7 @@ def chain(length: int) -> Definition:
             }
             for name in names
         },
-        "transitions": [{"from": a, "to": b} for a, b in zip(names, names[1:], strict=False)],
+        "transitions": [{"from": a, "to": b} for a, b in pairwise(names)],
         "output_mapping": {"n": "state.n"},
     }
 

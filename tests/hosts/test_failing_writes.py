@@ -70,9 +70,13 @@ async def test_a_store_that_may_not_grow_refuses_new_runs_and_keeps_the_old(open
 
     await owner._writer.do(limit)  # pyright: ignore[reportPrivateUsage]
     acknowledged: list[RunId] = []
-    with pytest.raises(Refused, match="disk is full") as refused:
-        for _ in range(1000):
+
+    async def start_for_ever() -> None:
+        while True:
             acknowledged.append((await host.start("w", version, {"n": 0, "pad": "x" * 500}))[0])
+
+    with pytest.raises(Refused, match="disk is full") as refused:
+        await start_for_ever()
     assert refused.value.code == "store_full"
     assert acknowledged
     await host.close()

@@ -95,5 +95,5 @@ class SettledOracle(Oracle):
             return act()
         finally:
             for token, status in self._left_alone.items():
-                if token.status in ("cancelled", "timed_out"):
+                if self._alive() and token.status in ("cancelled", "timed_out"):
                     token.status = status

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from jeton.executor.compile_task import ReadyTask, compile_task, missing_function
+from jeton.executor.compile_task import ReadyTask, compile_task, missing_function, named_action
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
@@ -35,9 +35,7 @@ class ReadyTasks:
         known = self._by_identity.get(identity)
         if known is not None:
             return known[2]
-        named = [
-            library.actions.get(step.action.partition("@")[0]) for step in task.steps if isinstance(step.action, str)
-        ]
+        named = [named_action(step.action, library) for step in task.steps if isinstance(step.action, str)]
         content = _encode((task, named))
         ready = self._by_content.get(content)
         if ready is None:

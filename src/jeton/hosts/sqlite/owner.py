@@ -145,8 +145,14 @@ class Owner:
             if row is not None and row.status in TERMINAL:
                 return row
         answer: Future[RunRow] = self._loop.create_future()
-        self._endings.setdefault(run, []).append(answer)
-        return await answer
+        waiting = self._endings.setdefault(run, [])
+        waiting.append(answer)
+        try:
+            return await answer
+        finally:
+            waiting.remove(answer)
+            if not waiting and self._endings.get(run) is waiting:
+                del self._endings[run]
 
     async def idle(self) -> None:
         """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""

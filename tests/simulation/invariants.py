@@ -1,0 +1,137 @@
+"""What must hold after every commit of every run, on every host.
+
+A host shows what it stored, the entry read back from it, and the run in memory. Each check looks only at what the
+commit changed, so a run of a hundred thousand tokens is watched as cheaply, per commit, as one of ten.
+"""
+
+from typing import NoReturn
+
+import msgspec
+
+from jeton.actor.ports import Stored
+from jeton.actor.run_actor import LiveRun
+from jeton.apply.record import count_events, events_of
+from jeton.model.decision import CreateToken, CreateTokens, DispatchToken, EndRun, RedeliverToken
+from jeton.model.effect import Effect, StartTask, StopTask
+from jeton.model.entry import Entry
+from jeton.model.event import Event, RunCancelled, RunCompleted, RunExhausted, RunFailed, RunTimedOut
+from jeton.model.ids import TokenId
+from jeton.planning.program import Program
+from tests.simulation.invariants_fan_ins import FanIns
+from tests.simulation.invariants_tokens import Tokens
+from tests.simulation.invariants_wakers import Wakers
+
+LARGEST_SECTION = 1_000_000
+TERMINAL = (RunCompleted, RunFailed, RunCancelled, RunTimedOut, RunExhausted)
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+
+def broken(what: str) -> NoReturn:
+    raise Broken(what)
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One commit, as a host shows it."""
+
+    program: Program
+    stored: Stored
+    entry: Entry
+    run: LiveRun
+
+
+class RunInvariants:
+    """All of them, for one run."""
+
+    def __init__(self) -> None:
+        self._entries = 0
+        self._events = 0
+        self._ended = False
+        self._dispatched: dict[TokenId, tuple[int, int]] = {}
+        self._tokens = Tokens()
+        self._fan_ins = FanIns()
+        self._wakers = Wakers()
+
+    def committed(self, seen: Seen) -> None:
+        """To be called once a commit is durable and before anything of it leaves."""
+        if self._ended:
+            broken("terminal is for ever, and there was another commit")
+        self._in_sequence(seen)
+        self._one_end(seen)
+        self._within_limits(seen)
+        for problem in (self._tokens.take(seen), self._fan_ins.take(seen), self._wakers.take(seen)):
+            if problem is not None:
+                broken(problem)
+        for decision in seen.entry.decisions:
+            match decision:
+                case DispatchToken(token, attempt=attempt):
+                    self._dispatched[token] = (attempt, 1)
+                case RedeliverToken(token, attempt=attempt, deliveries=deliveries):
+                    self._dispatched[token] = (attempt, deliveries)
+                case _:
+                    pass
+
+    def released(self, effect: Effect) -> None:
+        """To be called as an effect leaves: its commit must be durable by then."""
+        known = self._dispatched.get(effect.token, (0, 0))
+        match effect:
+            case StartTask(attempt=attempt, delivery=delivery):
+                if (attempt, delivery) > known:
+                    broken(f"token {effect.token} is given to a worker and no commit says so")
+            case StopTask(attempt=attempt):
+                if attempt > known[0]:
+                    broken(f"token {effect.token} is stopped and no commit ever started it")
+
+    def _in_sequence(self, seen: Seen) -> None:
+        entry, head = seen.entry, seen.run.state.head
+        if entry.number != self._entries or seen.stored.number != entry.number:
+            broken(f"entry {entry.number} comes after {self._entries} others")
+        if entry.first_event != self._events:
+            broken(f"events begin at {entry.first_event}, and {self._events} were before them")
+        events = events_of(head.run, entry)
+        if count_events(entry.decisions) != len(events):
+            broken(f"{count_events(entry.decisions)} events were counted and {len(events)} are there")
+        self._entries += 1
+        self._events += len(events)
+        if (head.entries, head.events) != (self._entries, self._events):
+            broken(f"the head counts {head.entries} entries and {head.events} events")
+
+    def _one_end(self, seen: Seen) -> None:
+        head, decisions = seen.run.state.head, seen.entry.decisions
+        events: list[Event] = events_of(head.run, seen.entry)
+        ends = [number for number, event in enumerate(events) if isinstance(event.fact, TERMINAL)]
+        if ends and ends != [len(events) - 1]:
+            broken("the one terminal event is the last event")
+        if bool(ends) != head.ended or (seen.stored.row.status != head.status):
+            broken(f"the run is {head.status}, its row {seen.stored.row.status}, with {len(ends)} terminal events")
+        last = decisions[-1]
+        if isinstance(last, EndRun) and last.broken:
+            broken(f"a decision contradicted the state: {last.error}")
+        self._ended = head.ended
+
+    def _within_limits(self, seen: Seen) -> None:
+        workflow, head = seen.program.workflow, seen.run.state.head
+        if head.executions > workflow.limits.max_node_executions:
+            broken(f"{head.executions} node executions, past the limit")
+        if head.busy + head.parked > workflow.limits.max_tokens:
+            broken(f"{head.busy + head.parked} tokens at once, past the limit")
+        for name, body in seen.stored.sections.items():
+            if body is not None and len(body) > LARGEST_SECTION:
+                broken(f"section {name} has {len(body)} bytes")
+        for decision in seen.entry.decisions:
+            match decision:
+                case CreateToken():
+                    self._loops_within_limits(seen, decision)
+                case CreateTokens():
+                    for creation in decision.tokens:
+                        self._loops_within_limits(seen, creation)
+                case _:
+                    pass
+
+    def _loops_within_limits(self, seen: Seen, creation: CreateToken) -> None:
+        for transition, count in creation.loops.items():
+            most = seen.program.ways[transition].max_iterations
+            if most is None or count > most:
+                broken(f"token {creation.token} followed transition {transition} {count} times of {most}")

@@ -1,0 +1,60 @@
+"""What is stored says the same in every way it can be read: sections, journal, and the batch handled once more."""
+
+from collections.abc import Iterable, Mapping
+
+from jeton.actor.ports import stored
+from jeton.actor.replay import replay
+from jeton.actor.run_actor import LiveRun, advance
+from jeton.actor.sections import encode_sections, load_run
+from jeton.apply.draft import TOKENS_PER_SECTION, Touched
+from jeton.hosts.simulated.observer import Step
+from jeton.model.entry import Entry
+from jeton.model.run import SLOTS_PER_STRETCH, Head, RunState
+from tests.simulation.invariants import broken
+
+
+def journal_folds(run: LiveRun, entries: Iterable[Entry], sections: Mapping[str, bytes]) -> None:
+    """Folding the journal from nothing gives the sections that are stored, byte for byte."""
+    _same("the journal folds to other sections", whole(replay(run.state.head, entries).state), dict(sections))
+
+
+def sections_reload(run: LiveRun, sections: Mapping[str, bytes]) -> None:
+    """What is stored is what is in memory, and loading it gives the same tables."""
+    _same("other sections are stored than the run has", whole(run.state), dict(sections))
+    loaded = load_run(sections).state
+    for table in RunState.__slots__:
+        if getattr(loaded, table) != getattr(run.state, table):
+            broken(f"{table} is loaded as {getattr(loaded, table)} and was {getattr(run.state, table)}")
+
+
+def batch_repeats(step: Step) -> None:
+    """Law 7: the same batch, on what was stored before it, gives the same commit."""
+    state = step.live.state
+    fresh = LiveRun(RunState(Head(state.head.run, state.head.workflow, state.head.version)))
+    again = fresh if step.before is None else load_run(step.before)
+    commit = advance(step.program, again, step.batch, step.moves)
+    if stored(again, commit) != step.stored:
+        broken(f"the same batch gives another commit: {stored(again, commit)}, it was {step.stored}")
+    if (commit.effects, commit.wake, commit.again) != (step.commit.effects, step.commit.wake, step.commit.again):
+        broken(f"the same batch asks for other things: {commit}, it was {step.commit}")
+
+
+def whole(state: RunState) -> dict[str, bytes]:
+    """Every section of a run, encoded anew."""
+    touched = Touched()
+    touched.input = state.head.status != "submitted"
+    touched.state.update(state.state)
+    touched.output.update(state.output)
+    touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
+    touched.groups.update(state.groups)
+    touched.progress.update(state.progress)
+    touched.slots.update((group, index // SLOTS_PER_STRETCH) for group, index in state.slots)
+    touched.arrived.update(state.arrived)
+    return {name: body for name, body in encode_sections(state, touched).items() if body is not None}
+
+
+def _same(what: str, found: dict[str, bytes], expected: dict[str, bytes]) -> None:
+    if found != expected:
+        names = sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
+        shown = [f"{name}: {found.get(name)!r} and {expected.get(name)!r}" for name in names]
+        broken(f"{what}: " + "; ".join(shown))

@@ -1,0 +1,78 @@
+"""Whoever waits for a time is woken: the run's one alarm is never later than the soonest of them."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, TypeAlias
+
+from jeton.model.decision import (
+    BeginRun,
+    Decision,
+    DispatchToken,
+    MarkExecuting,
+    RedeliverToken,
+    RetryToken,
+    SettleSlot,
+    WaitForTimer,
+)
+from jeton.model.ids import GroupId, TokenId
+from jeton.model.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
+
+if TYPE_CHECKING:
+    from tests.simulation.invariants import Seen
+
+_Due: TypeAlias = tuple[int, int, str]
+"""When, whose (a token, a group, or nobody's), and for a group at which node."""
+
+
+class Wakers:
+    """Every time anybody ever waited for, soonest first; what the state no longer knows of is dropped on the way."""
+
+    def __init__(self) -> None:
+        self._due: list[_Due] = []
+
+    def take(self, seen: Seen) -> str | None:
+        """What is wrong after this commit, if anything is."""
+        for decision in seen.entry.decisions:
+            self._follow(decision)
+        state, wake = seen.run.state, seen.stored.row.wake
+        if state.head.ended:
+            return None if wake is None else "a run that ended wants to be woken"
+        while self._due and not _still_waits(state, self._due[0]):
+            heappop(self._due)
+        if not self._due:
+            return None if wake is None else f"the run wants to be woken at {wake}, and nobody in it waits"
+        if wake is None or wake > self._due[0][0]:
+            return f"somebody waits until {self._due[0]}, and the alarm is at {wake}"
+        return None
+
+    def _follow(self, decision: Decision) -> None:
+        match decision:
+            case DispatchToken(token, deadline=due) | RedeliverToken(token, deadline=due):
+                heappush(self._due, (due, token, ""))
+            case MarkExecuting(token, deadline=due) | WaitForTimer(token, due=due) | RetryToken(token, due=due):
+                heappush(self._due, (due, token, ""))
+            case SettleSlot(slot, node=str() as node, deadline=int() as due):
+                heappush(self._due, (due, slot[0], node))
+            case BeginRun(deadline=int() as due):
+                heappush(self._due, (due, -1, ""))
+            case _:
+                pass
+
+
+def _still_waits(state: RunState, waiting: _Due) -> bool:
+    due, number, node = waiting
+    if number < 0:
+        return True
+    if node:
+        progress = state.progress.get(GroupId(number))
+        fan_in = None if progress is None else progress.fan_ins.get(node)
+        return fan_in is not None and fan_in.deadline == due
+    token = state.tokens.get(TokenId(number))
+    match None if token is None else token.phase:
+        case Dispatched(deadline=at) | Executing(deadline=at):
+            return at == due
+        case WaitingForTimer(due=at) | WaitingForRetry(due=at):
+            return at == due
+        case _:
+            return False
