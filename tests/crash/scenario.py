@@ -6,6 +6,7 @@ usage: python -m tests.crash.scenario NAME STORE     play it, and say each ackno
 import asyncio
 import sys
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -13,8 +14,10 @@ from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.replay import replay
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.backup import backup
 from jeton.hosts.sqlite.chain import first_hash, next_hash
-from jeton.hosts.sqlite.connect import connect_reader
+from jeton.hosts.sqlite.connect import connect, connect_reader
+from jeton.hosts.sqlite.migrate import SCHEMA_VERSION, prepare
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -25,6 +28,10 @@ from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
 
 PATIENCE_S = 60
+NEXT_SCHEMA = {
+    SCHEMA_VERSION + 1: "create table later(x); insert into later"
+    " with recursive count(n) as (select 1 union all select n + 1 from count where n < 500) select n from count;"
+}
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -33,6 +40,7 @@ class Scenario(msgspec.Struct, frozen=True):
     definition: Definition
     inputs: tuple[Json, ...]
     output: Json
+    then: Literal["backup", "migration"] | None = None  # what is done to the store once its runs have ended
 
 
 SCENARIOS = {
@@ -41,6 +49,8 @@ SCENARIOS = {
     "retry": Scenario(RETRY, ({},), {"n": 3}),
     "wait": Scenario(WAIT, ({"s": 0.05},), {}),
     "completion": Scenario(chain(6), ({"n": 0}, {"n": 0}), {"n": 6}),
+    "backup": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="backup"),
+    "migration": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="migration"),
 }
 
 
@@ -57,6 +67,24 @@ async def play(name: str, store: Path) -> None:
     except Refused as refused:
         print("refused", refused.code, flush=True)
     await host.close()
+    try:
+        await asyncio.to_thread(_do_then, scenario, store)
+    except Refused as refused:
+        print("refused", refused.code, flush=True)
+
+
+def _do_then(scenario: Scenario, store: Path) -> None:
+    match scenario.then:
+        case "backup":
+            backup(store, _copy(store), 0)
+        case "migration":
+            prepare(store, NEXT_SCHEMA)
+        case None:
+            pass
+
+
+def _copy(store: Path) -> Path:
+    return store.with_name("copy.db")
 
 
 async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
@@ -70,7 +98,9 @@ async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
 async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[str]:
     """Open what is left, ask for the same runs again, drive them to their end, and compare with what should be."""
     scenario = SCENARIOS[name]
-    found: list[str] = []
+    found = _take_back(store)
+    if _copy(store).exists():
+        found += broken_journals(_copy(store))
     host = await SqliteHost.open(store, workers=TrivialWorkers(work))
     try:
         known = {row.run: row for row in host.rows()}
@@ -97,6 +127,23 @@ async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[
     finally:
         await host.close()
     return found + broken_journals(store)
+
+
+def _take_back(store: Path) -> list[str]:
+    """A migration is done or it is not; if it is, undo it, so that the runs can go on with today's schema."""
+    if not store.exists():
+        return []
+    db = connect(store)
+    try:
+        version: int = db.pragma("user_version")
+        there = db.execute("select count(*) from sqlite_schema where name = 'later'").get
+        rows = db.execute("select count(*) from later").get if there else 0
+        if version in NEXT_SCHEMA:
+            db.execute("drop table later")
+            db.pragma("user_version", SCHEMA_VERSION)
+        return [] if rows == (500 if version in NEXT_SCHEMA else 0) else [f"schema {version} has {rows} of its rows"]
+    finally:
+        db.close()
 
 
 def _as_it_should(row: RunRow, scenario: Scenario) -> bool:

@@ -50,9 +50,9 @@ class Case(msgspec.Struct, frozen=True):
 
 def faults(scenario: str, folder: Path) -> Iterator[Fault]:
     """Every place at which the scenario can be disturbed."""
+    for place in FAILPOINTS:
+        yield from (Fault(f"kill at {place}", n, failpoint=f"{place}:{n}") for n in range(1, 13))
     if shutil.which("strace") is None:
-        for place in FAILPOINTS:
-            yield from (Fault(f"kill at {place}", n, failpoint=f"{place}:{n}") for n in range(1, 30))
         return
     counted = _calls(scenario, folder)
     for call in (*WRITES, *SYNCS):
@@ -152,7 +152,9 @@ def sweep(scenarios: list[str], sample: int | None) -> Iterator[Case]:
                 for fault in found if sample is None else _spread(found, sample):
                     yield disturb(scenario, fault, folder)
             yield from damaged_logs(scenario, folder, 40 if sample is None else sample)
-            (folder / "undisturbed.db").unlink(missing_ok=True)
+            for left in folder.glob("undisturbed.db*"):
+                left.unlink()
+            (folder / "copy.db").unlink(missing_ok=True)
 
 
 def _spread(found: list[Fault], sample: int) -> list[Fault]:

@@ -220,6 +220,22 @@ EXPRESSIONS = {
         branches("{output_mapping: {state.x: _branch.idx}}"),
         branches("{output_mapping: {state.x: _branch.index + _branch.total}}"),
     ),
+    "the mapped input of a node without a target, as text": Rule(
+        "expression_type",
+        'workflows.w.nodes.a.output_mapping["state.y"]',
+        one_node("{input_mapping: {x: size(input.x)}, output_mapping: {state.y: result.x + 'a'}}"),
+        one_node("{input_mapping: {x: size(input.x)}, output_mapping: {state.y: result.x + 1}}"),
+    ),
+    "items of two kinds in one group are of no known kind": Rule(
+        "expression_type",
+        'workflows.w.nodes.work.output_mapping["state.x"]',
+        branches("{output_mapping: {state.x: item + 'a'}}").replace("input.items", "'[1, 2]'"),
+        branches("{output_mapping: {state.x: item + 'a'}}").replace(
+            "- {from: s, to: work, foreach: {collection: input.items, item_var: item}}",
+            "- {from: s, to: work, foreach: {collection: '[1, 2]', item_var: item}}\n"
+            "      - {from: s, to: work, foreach: {collection: \"['a', 'b']\", item_var: item}}",
+        ),
+    ),
     "a child's output that it never has": Rule(
         "expression_type",
         'workflows.w.nodes.a.output_mapping["output.y"]',
@@ -366,6 +382,15 @@ MAPPINGS = {
         'workflows.w.nodes.a.output_mapping["state.v"]',
         one_node("{output_mapping: {state.v: \"'maybe'\"}}", "state_schema: {properties: {v: {enum: ['yes', 'no']}}}"),
         one_node("{output_mapping: {state.v: \"'yes'\"}}", "state_schema: {properties: {v: {enum: ['yes', 'no']}}}"),
+    ),
+    "what is returned as it was written must fit": Rule(
+        "mapping_type",
+        'workflows.w.nodes.a.output_mapping["output.v"]',
+        one_node("{output_mapping: {output.v: 1}}", "output_schema: {properties: {v: {type: string}}}"),
+        one_node(
+            "{output_mapping: {output.v: 1}}",
+            "output_schema: {properties: {v: {type: string}}}\noutput_mapping: {v: string(output.v)}",
+        ),
     ),
     "an output of the wrong type": Rule(
         "mapping_type",
@@ -568,6 +593,27 @@ def test_a_rule_of_data(rule: Rule) -> None:
 def test_the_remedy_for_mixed_numbers_is_the_expression_to_write() -> None:
     (problem,) = problems(EXPRESSIONS["an int times a double"].broken)
     assert "double(state.total) * 0.9" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        pytest.param("input.x", "'input.x' writes to the input, which never changes", id="the input"),
+        pytest.param(
+            "_branch.output.x",
+            "'_branch.output.x' writes to a branch's output, and this is in no branch",
+            id="no branch",
+        ),
+        pytest.param(
+            "_branch.item", "'_branch.item' writes to what the engine keeps about the branch", id="the engine's"
+        ),
+        pytest.param("stat.x", "'stat.x' is not a place that can be written", id="nowhere"),
+    ],
+)
+def test_why_a_target_is_refused(target: str, problem: str) -> None:
+    (found,) = problems(one_node(f"{{output_mapping: {{{target}: 1}}}}"))
+    assert found.problem == problem
+    assert found.remedy == "write to one of 'state.…' and 'output.…'"
 
 
 def test_a_bare_word_is_probably_a_text() -> None:

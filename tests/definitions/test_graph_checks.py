@@ -301,6 +301,26 @@ JOINS = {
         workflow("initial_node: a\nnodes: {a: {fan_in: any}}"),
         workflow("initial_node: a\nnodes: {a: }"),
     ),
+    "a token from outside may pass through a join that others meet at": Rule(
+        "join_without_group",
+        "workflows.w.transitions[1].synchronization",
+        workflow("""
+            initial_node: s
+            nodes: {s: , work: , end: }
+            transitions:
+              - {from: s, to: work, spawn_count: 2, condition: input.many, synchronization: {}}
+              - {from: work, to: end, synchronization: {}}
+              - {from: s, to: end, priority: 2}
+        """),
+        workflow("""
+            initial_node: s
+            nodes: {s: , work: , end: {fan_in: all}}
+            transitions:
+              - {from: s, to: work, spawn_count: 2, condition: input.many}
+              - {from: work, to: end}
+              - {from: s, to: end, priority: 2}
+        """),
+    ),
     "siblings that meet under different rules": Rule(
         "synchronization_disagrees",
         "workflows.w.transitions[3].synchronization",
@@ -496,6 +516,23 @@ CALLS = {
     ),
 }
 
+CALLS |= {
+    "the first of first_match is always followed": Rule(
+        "recursive_workflow",
+        "workflows.w.nodes.b.workflow",
+        workflow("""
+            initial_node: a
+            nodes: {a: {fan_out: first_match}, b: {workflow: w}, c: }
+            transitions: [{from: a, to: b}, {from: a, to: c}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: {fan_out: first_match}, b: {workflow: w@1}, c: }
+            transitions: [{from: a, to: c, condition: input.x}, {from: a, to: b}]
+        """),
+    ),
+}
+
 MERGES = {
     "a list where the schema wants an object": Rule(
         "merge_type",
@@ -593,6 +630,17 @@ def test_a_call_that_a_condition_may_end_is_only_warned_of() -> None:
         """)
     )
     assert (problem.code, problem.severity) == ("recursive_workflow", "warning")
+
+
+def test_the_second_of_first_match_is_only_warned_of() -> None:
+    found = problems(
+        workflow("""
+            initial_node: a
+            nodes: {a: {fan_out: first_match}, b: {workflow: w}, c: }
+            transitions: [{from: a, to: c, condition: input.x}, {from: a, to: b}]
+        """)
+    )
+    assert [(p.code, p.severity) for p in found] == [("recursive_workflow", "warning")]
 
 
 def test_a_call_for_each_of_a_list_may_end_with_an_empty_list() -> None:

@@ -299,6 +299,12 @@ SHAPES = {
         "tasks: {t: {steps: [{action: {kind: mock}}], retry: {backoff: exponentially}}}",
         "tasks: {t: {steps: [{action: {kind: mock}}], retry: {backoff: exponential, max_attempts: 2}}}",
     ),
+    "a number as a step's condition": Rule(
+        "wrong_type",
+        "tasks.t.steps[0].condition.if",
+        step("{action: {kind: mock}, condition: {if: 5}}"),
+        step("{action: {kind: mock}, condition: {if: true}}"),
+    ),
     "an outcome nobody knows": Rule(
         "unknown_value",
         "tasks.t.steps[0].condition.else",
@@ -367,6 +373,11 @@ def test_messages_say_what_to_write() -> None:
     assert problem.problem == "leads to 'aprove', and no node has that name"
     assert problem.remedy == "write 'approve', or add a node called 'aprove'"
     assert problem.line == 7
+
+
+def test_a_type_misspelt_in_a_schema_is_suggested() -> None:
+    (problem,) = problems(SHAPES["a schema with a type nobody knows"].broken)
+    assert (problem.problem, problem.remedy) == ("'strin' is no type", "write 'string', or leave it out")
 
 
 def test_one_typo_is_one_problem() -> None:

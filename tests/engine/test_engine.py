@@ -90,11 +90,8 @@ async def test_definitions_with_errors_are_not_deployed(engine: Engine) -> None:
 async def test_a_file_and_plain_data_can_be_deployed_together(engine: Engine, tmp_path: Path) -> None:
     file = tmp_path / "library.yaml"
     file.write_text("actions:\n  ask: {kind: mock, implementation: {output: {ok: true}}}\n")
-    asks: JsonObject = {
-        "initial_node": "a",
-        "nodes": {"a": {"action": "ask", "output_mapping": {"output.ok": "result.ok"}}},
-    }
-    deployed = await engine.deploy([file, {"workflows": {"asks": asks}}])
+    node: JsonObject = {"action": "ask", "output_mapping": {"output.ok": "result.ok"}}
+    deployed = await engine.deploy([file, {"workflows": {"asks": {"initial_node": "a", "nodes": {"a": node}}}}])
     assert deployed.versions == {"asks": 1}
     assert (await (await engine.start("asks")).result()).output == {"ok": True}
 
@@ -171,12 +168,13 @@ async def test_a_run_nobody_started_is_refused(engine: Engine, ask: str) -> None
 
 
 async def test_an_interrupted_run_goes_on_when_the_store_is_opened_again(tmp_path: Path) -> None:
-    nap: JsonObject = {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 0.05}}}}
-    async with jeton.open(tmp_path / "runs.db") as engine:
-        await engine.deploy({"workflows": {"nap": nap}})
+    nap: JsonObject = {"kind": "mock", "implementation": {"output": {}, "delay_ms": 30}}
+    async with jeton.open(tmp_path / "runs.db", grace_s=0) as engine:
+        await engine.deploy({"workflows": {"nap": {"initial_node": "a", "nodes": {"a": {"action": nap}}}}})
         run = await engine.start("nap")
     async with jeton.open(tmp_path / "runs.db") as engine:
         assert (await engine.run(run.id).result(timeout=10)).status == "completed"
+        assert [token.deliveries for token in await engine.tokens(run.id)] == [2]
 
 
 async def test_a_store_has_one_owner_and_any_number_of_readers(engine: Engine, tmp_path: Path) -> None:

@@ -10,27 +10,14 @@ from jeton.engine.record import NoOutput, RunRecord, record_of
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
+from jeton.model.run import RunStatus
 from tests.engine.journals import PANEL, WORK, branches_take, told, up_to
 
-FIELDS = [
-    "status",
-    "paused",
-    "workflow",
-    "version",
-    "trigger_type",
-    "trigger_id",
-    "trigger_depth",
-    "current_nodes",
-    "waiting_at_node",
-    "waiting_label",
-    "next_step_at",
-    "submitted_at",
-    "started_at",
-    "completed_at",
-    "output",
-    "error",
-    "error_stack",
-]
+FIELDS = {
+    *("status", "paused", "workflow", "version", "trigger_type", "trigger_id", "trigger_depth", "current_nodes"),
+    *("waiting_at_node", "waiting_label", "next_step_at", "submitted_at", "started_at", "completed_at"),
+    *("output", "error", "error_stack"),
+}
 TWO_NAPS: JsonObject = {
     "initial_node": "s",
     "nodes": {"s": {}, "long": {"wait": {"seconds": 9}}, "short": {"wait": {"seconds": 2, "label": "a nap"}}},
@@ -58,7 +45,7 @@ def record_after(run: Told, entries: int) -> RunRecord:
 
 
 def test_a_record_has_every_field_of_the_specification() -> None:
-    assert set(FIELDS) <= set(plain(record_after(told(TWO_NAPS), 1)))
+    assert set(plain(record_after(told(TWO_NAPS), 1))) >= FIELDS
 
 
 def test_a_waiting_run_points_at_the_wait_that_ends_first() -> None:
@@ -80,12 +67,8 @@ def test_the_pointers_end_with_the_run() -> None:
     naps = told(TWO_NAPS)
     found = record_after(naps, len(naps.entries))
     assert (found.status, found.completed_at is not None) == ("completed", True)
-    assert (found.current_nodes, found.waiting_at_node, found.waiting_label, found.next_step_at) == (
-        (),
-        None,
-        None,
-        None,
-    )
+    assert found.current_nodes == ()
+    assert (found.waiting_at_node, found.waiting_label, found.next_step_at) == (None, None, None)
 
 
 def test_times_are_rfc_3339() -> None:
@@ -95,10 +78,10 @@ def test_times_are_rfc_3339() -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled", "timed_out", "running"])
-def test_only_a_completed_run_has_an_output(status: str) -> None:
+def test_only_a_completed_run_has_an_output(status: RunStatus) -> None:
     row = RunRow(RunId("r"), "w", 1, "completed", False, 0, 0, 5, None, 1, output={"n": 1})
     assert record_of(row, None).output_or_raise() == {"n": 1}
-    other = RunRow(RunId("r"), "w", 1, status, False, 0, 0, 5, None, 1, RunError("broken", "it broke"))  # type: ignore[arg-type]  # one of the literals above
+    other = RunRow(RunId("r"), "w", 1, status, False, 0, 0, 5, None, 1, RunError("broken", "it broke"))
     with pytest.raises(NoOutput, match="it broke") as refused:
         record_of(other, None).output_or_raise()
     assert refused.value.record.status == status

@@ -29,7 +29,9 @@ def by_library(program: Program, scope: dict[str, Json]) -> Outcome:
 def agree(ours: Outcome, theirs: Outcome) -> bool:
     match ours, theirs:
         case Missing(path), Missing(key):
-            return path.endswith((key, f'["{key}"]', f"[{key}]")) or "e+300" in key  # spelled differently
+            return (
+                path.endswith((key, f'["{key}"]', f"[{key}]")) or "e+" in key
+            )  # large doubles are spelled differently
         case Failed(), Failed():
             return True
         case Failed("the result is inf, which JSON does not have" | "the result is nan, which JSON does not have" |
@@ -63,6 +65,8 @@ def canonical(value: Outcome) -> str:
 
 
 def check(source: str, scope: dict[str, Json]) -> None:
+    if "cel.bind" in source and any(macro in source for macro in (".exists", ".all")):
+        return  # here the library is wrong: see test_a_binding_after_a_loop_that_ended_early
     try:
         expression = compile_expression(source, VARIABLES)
     except ExpressionInvalid:
@@ -92,6 +96,12 @@ def test_a_tree_means_the_same_written_as_source_or_serialized(source: str, scop
     expected = by_library(program, scope)
     assert agree(by_library(again, scope), expected)
     assert agree(by_library(loaded, scope), expected)
+
+
+def test_a_binding_after_a_loop_that_ended_early() -> None:
+    source = "[dyn([1, 2].exists(i, i == 1)), cel.bind(v, 5, v)]"
+    assert compile_expression(source, VARIABLES).evaluate({}) == [True, 5]
+    assert by_library(compile_source(source, VARIABLES), {}) == [True, 2]  # once this fails, so can our workaround go
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "in", "&&", "||"])

@@ -35,12 +35,14 @@ def problems(source: str) -> tuple[ExpressionProblem, ...]:
         ),
         pytest.param("google.protobuf.Struct{}", "1:1", "no plain data", "write a map", id="a protobuf message"),
         pytest.param("[1].map(state, .state)", "1:17", "past a variable", "another name", id="a variable out of reach"),
+        pytest.param("cel.bind(t, timestamp(item.x), [1].map(item, t))", "1:9", "the name 'item' twice", "another name",
+                     id="a name that would change its meaning"),
         pytest.param("1 +\n  sate.n", "2:7", "no variable 'sate'", "did you mean 'state'?", id="on the second line"),
         pytest.param("(" * 40 + "1" + ")" * 40, "1:1", "nested too deeply", "split it", id="too many brackets"),
         pytest.param("1" + " + 1" * 100, "1:1", "nested too deeply", "split it", id="too long a sum"),
         pytest.param("state.x" + " " * 10_000, "1:1", "10,007 characters", "split it", id="too long a source"),
     ],
-)
+)  # fmt: skip
 def test_a_problem_says_where_and_what_to_write(source: str, position: str, problem: str, remedy: str) -> None:
     (found,) = problems(source)
     assert problem in found.problem

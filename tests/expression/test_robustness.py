@@ -111,6 +111,12 @@ def test_a_loop_of_foreign_values_must_be_small() -> None:
         expression("[b'a']" + ".map(t, t + t + t + t + t + t + t + t)" * 6 + ".size()")
 
 
+def test_names_for_foreign_values_must_be_few() -> None:
+    doubling = "".join(f"cel.bind(b{n + 1}, b{n} + b{n}, " for n in range(12))
+    with pytest.raises(ExpressionInvalid, match="too complex"):
+        expression(f"cel.bind(b0, b'a', {doubling}size(b12))" + ")" * 12)
+
+
 def test_an_expression_can_be_shared_between_threads() -> None:
     shared = [
         expression("state.n + 1"),

@@ -59,39 +59,52 @@ async def test_a_newer_store_is_refused_by_every_way_in(path: Path, tmp_path: Pa
 # a migration that is killed
 
 STEPS = {
-    2: "create table more(x blob); insert into more select zeroblob(4000) from sections, sections;",
+    2: "create table more(x blob); insert into more select zeroblob(4000) from sections limit 5;",
     3: "alter table runs add column label text; update runs set label = run;",
 }
 MIGRATE = f"""
 import sys
 from pathlib import Path
 from jeton.hosts.sqlite.migrate import prepare
-prepare(Path(sys.argv[1]), {{2: {STEPS[2]!r}, 3: {STEPS[3]!r}}})
+prepare(Path(sys.argv[1]), {STEPS!r})
 """
-OLD, NEW = SCHEMA_VERSION, 3
+OLD, NEW = (SCHEMA_VERSION, False, False), (3, True, True)
+KILLS = 6  # of each kind, spread over the whole length
+
+
+def migrate(store: Path, log: Path, *tracing: str) -> int:
+    """In a process of its own, under strace: how often it made the traced call until it ended."""
+    words = ["strace", "-f", "-qq", "-o", str(log), *tracing, sys.executable, "-c", MIGRATE, str(store)]
+    subprocess.run(words, cwd=ROOT, capture_output=True)
+    return len(log.read_text().splitlines())
+
+
+def found_in(store: Path) -> tuple[int, bool, bool]:
+    """The schema that a store says it has, and what of the two steps is there."""
+    db = connect(store)
+    try:
+        tables = {name for (name,) in db.execute("select name from sqlite_schema")}
+        columns = {row[1] for row in db.execute("pragma table_info(runs)")}
+        assert db.execute("select count(*) from runs").get == len(PARKED)
+        return db.pragma("user_version"), "more" in tables, "label" in columns
+    finally:
+        db.close()
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync"])
 async def test_a_migration_killed_anywhere_is_old_or_new(path: Path, tmp_path: Path, call: str) -> None:
     await (await park(path)).close(0.0)
-    seen: set[int] = set()
-    for number in range(1, 200, 9 if call == "pwrite64" else 1):
-        copy = tmp_path / f"killed-{number}" / path.name
-        copy.parent.mkdir()
+    whole = tmp_path / "whole.db"
+    shutil.copy(path, whole)
+    calls = migrate(whole, tmp_path / "log", "-e", f"trace={call}")
+    assert found_in(whole) == NEW
+    seen: set[tuple[int, bool, bool]] = set()
+    for number in sorted({1 + calls * kill // KILLS for kill in range(KILLS)} | {calls}):
+        copy = tmp_path / f"killed-{number}.db"
         shutil.copy(path, copy)
-        inject = f"inject={call}:signal=KILL:when={number}"
-        words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, sys.executable]
-        killed = subprocess.run([*words, "-c", MIGRATE, str(copy)], cwd=ROOT, capture_output=True)
-        db = connect(copy)
-        version, tables = db.pragma("user_version"), {name for (name,) in db.execute("select name from sqlite_schema")}
-        columns = {row[1] for row in db.execute("pragma table_info(runs)")}
-        runs = db.execute("select count(*) from runs").get
-        db.close()
-        seen.add(version)
-        assert (version, "more" in tables, "label" in columns) in ((OLD, False, False), (NEW, True, True)), number
-        assert runs == len(PARKED)
+        migrate(copy, tmp_path / "log", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}")
+        seen.add(found_in(copy))
         prepare(copy, STEPS)  # and the next time it is done
-        if killed.returncode == 0:
-            break
+        assert found_in(copy) == NEW
     assert seen == {OLD, NEW}

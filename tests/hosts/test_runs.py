@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.replay import replay
-from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite import SqliteHost, writer
+from jeton.hosts.sqlite.alarms import AT_ONCE
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import connect_reader
 from jeton.hosts.sqlite.runs import Runs
+from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
@@ -165,6 +167,44 @@ async def test_a_clock_set_back_neither_rings_nor_forgets(open_host: OpenHost) -
     assert (await host.ended(run)).status == "completed"
 
 
+async def test_many_alarms_at_once_are_rung_a_few_at_a_time_and_new_runs_are_served(open_host: OpenHost) -> None:
+    now = 1_000_000
+    host = await open_host(clock=lambda: now, durability="normal")
+    version = await host.deploy(library(w=WAIT), "w")
+    await asyncio.gather(*[host.start("w", version, {"s": 60}) for _ in range(600)])
+    quick = await host.deploy(library(q=chain(1)), "q")
+    now += 60_000
+    ringing = asyncio.create_task(host.idle())
+    await asyncio.sleep(0)
+    run, _ = await host.start("q", quick, {"n": 0})
+    await host.ended(run)
+    assert len(runs_of(host).actors) <= 3 * AT_ONCE
+    assert host.rows(workflow="w", status="waiting")
+    await ringing
+    assert len(host.rows(workflow="w", status="completed", limit=1000)) == 600
+
+
+async def test_the_log_shrinks_when_a_long_reader_has_left(
+    open_host: OpenHost, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "TIDY_AFTER_S", 0.0)
+    monkeypatch.setattr(writer, "FOLD_PAGES", 20)
+    monkeypatch.setattr(writer, "WAL_LIMIT_BYTES", 100_000)
+    monkeypatch.setattr(writer, "PATIENCE_MS", 1)
+    host = await open_host()
+    version = await host.deploy(library(w=chain(3)), "w")
+    log = path.with_name("store.db-wal")
+    with Store(path).snapshot() as db:
+        list(db.execute("select count(*) from runs"))
+        for _ in range(60):
+            run, _ = await host.start("w", version, {"n": 0})
+            await host.ended(run)
+        assert log.stat().st_size > 100_000
+    async with asyncio.timeout(10):
+        while log.stat().st_size:  # the writer folds it when it has nothing else to do
+            await asyncio.sleep(0.02)
+
+
 async def test_an_alarm_that_the_state_knows_nothing_of_is_put_right(open_host: OpenHost, path: Path) -> None:
     host = await open_host()
     run = await started(host, WAIT, {"s": 3600})
@@ -187,6 +227,8 @@ async def test_a_damaged_run_does_not_stop_the_others(open_host: OpenHost) -> No
     await host.idle()
     with pytest.raises(Refused, match="cannot go on"):
         await host.deliver(bad, CancelRun(0))
+    with pytest.raises(Refused, match="cannot go on"):
+        await host.ended(bad)
     await host.deliver(good, CancelRun(0))
     assert (await host.ended(good)).status == "cancelled"
 

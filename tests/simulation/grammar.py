@@ -258,7 +258,9 @@ class Grammar:
 
     # joins
 
-    def join(self, around: Around, node: str, group: str, *bodies: Part, fixed: int | None = None, sure: bool = True) -> Part:
+    def join(
+        self, around: Around, node: str, group: str, *bodies: Part, fixed: int | None = None, sure: bool = True
+    ) -> Part:
         """Bring the branches together: at one fan-in, at two, or nowhere."""
         ends = [end for body in bodies for end in body.ends]
         leaks = any(body.leaks for body in bodies)
@@ -268,7 +270,7 @@ class Grammar:
         inside = replace(around, depth=around.depth + sure)
         if self.chance(0.15):
             self.lose_some(inside, ends)
-        named = group if leaks and self.chance(0.85) or self.chance(0.4) else None
+        named = group if (leaks and self.chance(0.85)) or self.chance(0.4) else None
         self.unsure = self.unsure or (named is None and not sure)
         if leaks or not self.chance(0.12):  # two joins and inner slots on their way to either: settled, point 8
             fixed = 0 if leaks and named is None else fixed  # an inner group may come to this join, of any size

@@ -76,8 +76,8 @@ def condition(rng: Random, *, branch: bool, result: bool) -> Any:
         "true",
     ]
     if branch:
-        choices += [f"_branch.index == {rng.randint(0, 1)}", f"_branch.index < {rng.randint(1, 2)}", "_branch.total > 2"]
-        choices += [f"has(_branch.output.{rng.choice(KEYS)})", "_branch.outer == null"]
+        choices += [f"_branch.index == {rng.randint(0, 1)}", f"_branch.index < {rng.randint(1, 2)}"]
+        choices += ["_branch.total > 2", f"has(_branch.output.{rng.choice(KEYS)})", "_branch.outer == null"]
     if result:
         choices += [f"result.n > {rng.randint(0, 2)}"] * 3 + [f"result.n == {rng.randint(0, 3)}"] * 3
         choices += ["result.n < 2 || input.flag", "has(result.n) && result.n > 0", "!(result.n == 1)"]
@@ -120,15 +120,15 @@ def input_mapping(rng: Random, *, branch: bool, items: tuple[str, ...]) -> Objec
 def output_mapping(rng: Random, *, branch: bool, result: bool, items: tuple[str, ...]) -> Object:
     """One or two targets. Both sections at once are a load error in a branch, so one mapping keeps to one."""
     section = rng.choice(("state", "output", "_branch.output") if branch else ("state", "state", "output"))
-    keys = rng.sample(KEYS, rng.randint(1, 2))
-    return {
-        f"{section}.{key}" + (".k" if rng.random() < 0.15 else ""): value(rng, branch=branch, result=result, items=items)
-        for key in keys
-    }
+    mapping: Object = {}
+    for key in rng.sample(KEYS, rng.randint(1, 2)):
+        target = f"{section}.{key}.k" if rng.random() < 0.15 else f"{section}.{key}"
+        mapping[target] = value(rng, branch=branch, result=result, items=items)
+    return mapping
 
 
 def merge(rng: Random) -> Object:
-    source = rng.choice(("_branch.output", "_branch.output", "_branch.output.a", "_branch.output.xs", "_branch.output.o"))
+    source = rng.choice(("_branch.output", "_branch.output", *(f"_branch.output.{key}" for key in ("a", "xs", "o"))))
     target = rng.choice(("state.a", "state.b", "output.m", "state.deep.m"))
     return {"source": source, "target": target, "strategy": rng.choice(MERGES)}
 

@@ -4,42 +4,18 @@ A host shows what it stored, the entry read back from it, and the run in memory.
 commit changed, so a run of a hundred thousand tokens is watched as cheaply, per commit, as one of ten.
 """
 
-from typing import NoReturn
-
-import msgspec
-
-from jeton.actor.ports import Stored
-from jeton.actor.run_actor import LiveRun
 from jeton.apply.record import count_events, events_of
 from jeton.model.decision import CreateToken, CreateTokens, DispatchToken, EndRun, RedeliverToken
 from jeton.model.effect import Effect, StartTask, StopTask
-from jeton.model.entry import Entry
 from jeton.model.event import Event, RunCancelled, RunCompleted, RunExhausted, RunFailed, RunTimedOut
 from jeton.model.ids import TokenId
-from jeton.planning.program import Program
 from tests.simulation.invariants_fan_ins import FanIns
+from tests.simulation.invariants_seen import Seen, broken
 from tests.simulation.invariants_tokens import Tokens
 from tests.simulation.invariants_wakers import Wakers
 
 LARGEST_SECTION = 1_000_000
 TERMINAL = (RunCompleted, RunFailed, RunCancelled, RunTimedOut, RunExhausted)
-
-
-class Broken(AssertionError):
-    """An invariant does not hold."""
-
-
-def broken(what: str) -> NoReturn:
-    raise Broken(what)
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """One commit, as a host shows it."""
-
-    program: Program
-    stored: Stored
-    entry: Entry
-    run: LiveRun
 
 
 class RunInvariants:
@@ -61,9 +37,9 @@ class RunInvariants:
         self._in_sequence(seen)
         self._one_end(seen)
         self._within_limits(seen)
-        for problem in (self._tokens.take(seen), self._fan_ins.take(seen), self._wakers.take(seen)):
-            if problem is not None:
-                broken(problem)
+        self._tokens.committed(seen)
+        self._fan_ins.committed(seen)
+        self._wakers.committed(seen)
         for decision in seen.entry.decisions:
             match decision:
                 case DispatchToken(token, attempt=attempt):

@@ -1,8 +1,6 @@
 """A fan-in opens at most once, only when its rule is met, with every slot that arrived, merged in index order."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
@@ -12,11 +10,9 @@ from jeton.model.json import Json
 from jeton.model.ranges import numbers_in
 from jeton.model.workflow import MOfN, Synchronization
 from jeton.planning.program import Program
+from tests.simulation.invariants_seen import Seen, broken
 
-if TYPE_CHECKING:
-    from tests.simulation.invariants import Seen
-
-NOTHING_ARRIVED = ([], {}, None)
+NOTHING_ARRIVED: tuple[Json, ...] = ([], {}, None)
 
 
 class _Group:
@@ -37,91 +33,86 @@ class FanIns:
     def __init__(self) -> None:
         self._groups: dict[GroupId, _Group] = {}
 
-    def take(self, seen: Seen) -> str | None:
-        """What is wrong after this commit, if anything is."""
+    def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
-            problem = self._follow(seen.program, decision)
-            if problem is not None:
-                return f"{problem}: {decision}"
-        state = seen.run.state
-        for group in [group for group in self._groups if group not in state.groups]:
-            del self._groups[group]
-        return next(filter(None, (self._waits_for_somebody(seen, d) for d in seen.entry.decisions)), None)
+            self._follow(seen.program, decision)
+        for decision in seen.entry.decisions:
+            if isinstance(decision, SettleSlot):
+                self._waits_for_somebody(seen, decision)
+        for group in [group for group in self._groups if group not in seen.run.state.groups]:
+            del self._groups[group]  # it went with the slot around it
 
-    def _follow(self, program: Program, decision: Decision) -> str | None:
+    def _follow(self, program: Program, decision: Decision) -> None:
         match decision:
-            case OpenGroup(group_id, total=total):
-                self._groups[group_id] = _Group(total)
+            case OpenGroup(group, total=total):
+                self._groups[group] = _Group(total)
             case SettleSlot():
-                return self._settle(program, decision)
-            case TimeOutFanIn(group_id, node):
-                self._groups[group_id].timed_out.add(node)
+                self._settle(program, decision)
+            case TimeOutFanIn(group, node):
+                self._groups[group].timed_out.add(node)
             case OpenFanIn():
-                return self._open(decision)
+                self._open(decision)
             case MergeBranches():
-                return self._merge(decision)
-            case CloseGroup(group_id):
-                del self._groups[group_id]
+                self._merge(decision)
+            case CloseGroup(group):
+                del self._groups[group]
             case _:
                 pass
-        return None
 
-    def _settle(self, program: Program, decision: SettleSlot) -> str | None:
-        group_id, index = decision.slot
-        group = self._groups[group_id]
+    def _settle(self, program: Program, decision: SettleSlot) -> None:
+        group, index = self._groups[decision.slot[0]], decision.slot[1]
         if index in group.settled:
-            return "a slot settles twice"
+            broken(f"a slot settles twice: {decision}")
         group.settled.add(index)
         if decision.node is not None and decision.transition is not None:
             sync = program.ways[decision.transition].synchronization
-            if sync is None:
-                return "a slot arrives over a transition that joins nothing"
+            assert sync is not None, "a slot arrives over a transition that synchronizes"
             group.joins.setdefault(decision.node, sync)
             group.arrived.setdefault(decision.node, {})[index] = decision.value
-        return None
 
-    def _open(self, decision: OpenFanIn) -> str | None:
-        group = self._groups[decision.group]
-        if decision.node in group.opened:
-            return "a fan-in opens twice"
-        arrived = group.opened[decision.node] = group.arrived.pop(decision.node, {})
+    def _open(self, decision: OpenFanIn) -> None:
+        group, node = self._groups[decision.group], decision.node
+        if node in group.opened:
+            broken(f"a fan-in opens twice: {decision}")
+        arrived = group.opened[node] = group.arrived.pop(node, {})
         if list(numbers_in(decision.slots)) != sorted(arrived):
-            return f"a fan-in opens with other slots than {sorted(arrived)}"
-        if not arrived or decision.node in group.timed_out:
-            return None if len(group.settled) == group.total or arrived else "a fan-in opens for nobody"
-        match group.joins[decision.node].strategy:
-            case "all":
-                met = len(group.settled) == group.total
-            case "any":
-                met = True
-            case MOfN(needed):
-                met = len(arrived) >= needed
-        return None if met else f"a fan-in opens too early, with {len(group.settled)} of {group.total} settled"
+            broken(f"a fan-in opens with other slots than {sorted(arrived)}: {decision}")
+        all_settled = len(group.settled) == group.total
+        if not arrived:
+            met = all_settled
+        elif node in group.timed_out:
+            met = group.joins[node].on_timeout == "proceed_with_available"
+        else:
+            strategy = group.joins[node].strategy
+            needed = strategy.m_of_n if isinstance(strategy, MOfN) else 1
+            met = all_settled if strategy == "all" else len(arrived) >= needed
+        if not met:
+            broken(f"a fan-in opens and its rule is not met, {len(group.settled)} of {group.total}: {decision}")
 
-    def _merge(self, decision: MergeBranches) -> str | None:
+    def _merge(self, decision: MergeBranches) -> None:
         group = self._groups[decision.group]
         arrived = group.opened[decision.node]
         if not arrived:
-            return None if decision.value in NOTHING_ARRIVED else "nothing arrived, and something is merged"
+            if decision.value not in NOTHING_ARRIVED:
+                broken(f"nothing arrived, and something is merged: {decision}")
+            return
         rule = group.joins[decision.node].merge
-        if rule is None:
-            return "a merge nobody asked for"
-        expected = in_index_order(rule.strategy, [arrived[index] for index in sorted(arrived)], sorted(arrived))
-        return None if decision.value == expected else f"merged out of order, expected {expected}"
+        assert rule is not None, "a merge is asked for where it happens"
+        expected = in_index_order(rule.strategy, arrived)
+        if decision.value != expected:
+            broken(f"not merged in index order, which gives {expected}: {decision}")
 
-    def _waits_for_somebody(self, seen: Seen, decision: Decision) -> str | None:
+    def _waits_for_somebody(self, seen: Seen, decision: SettleSlot) -> None:
         """Whoever waits at a fan-in waits for a slot that is live."""
-        if not isinstance(decision, SettleSlot):
-            return None
         progress = seen.run.state.progress.get(decision.slot[0])
         if progress is not None and progress.fan_ins and not progress.live:
-            return f"slots wait at {list(progress.fan_ins)} and none is live: {decision}"
-        return None
+            broken(f"slots wait at {list(progress.fan_ins)} and none is live: {decision}")
 
 
-def in_index_order(strategy: str, values: list[Json | UnsetType], indices: list[int]) -> Any:
-    """The merge, written once more: as plainly as possible."""
-    plain = [None if value is UNSET else value for value in values]
+def in_index_order(strategy: str, arrived: dict[int, Json | UnsetType]) -> Any:
+    """The merge, written once more, as plainly as possible."""
+    values = {index: None if arrived[index] is UNSET else arrived[index] for index in sorted(arrived)}
+    plain = list(values.values())
     match strategy:
         case "append" if all(isinstance(value, list) for value in plain):
             return [item for value in plain if isinstance(value, list) for item in value]
@@ -130,6 +121,6 @@ def in_index_order(strategy: str, values: list[Json | UnsetType], indices: list[
         case "merge_object":
             return {key: item for value in plain if isinstance(value, dict) for key, item in value.items()}
         case "keyed_by_branch":
-            return {str(index): value for index, value in zip(indices, plain, strict=True)}
+            return {str(index): value for index, value in values.items()}
         case _:
             return plain[-1]

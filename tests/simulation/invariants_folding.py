@@ -10,7 +10,7 @@ from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.hosts.simulated.observer import Step
 from jeton.model.entry import Entry
 from jeton.model.run import SLOTS_PER_STRETCH, Head, RunState
-from tests.simulation.invariants import broken
+from tests.simulation.invariants_seen import broken
 
 
 def journal_folds(run: LiveRun, entries: Iterable[Entry], sections: Mapping[str, bytes]) -> None:
@@ -42,7 +42,7 @@ def batch_repeats(step: Step) -> None:
 def whole(state: RunState) -> dict[str, bytes]:
     """Every section of a run, encoded anew."""
     touched = Touched()
-    touched.input = state.head.status != "submitted"
+    touched.input = state.head.started_at is not None
     touched.state.update(state.state)
     touched.output.update(state.output)
     touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)

@@ -1,9 +1,5 @@
 """Tokens are conserved: each is created once, ends once, and between the two is exactly one thing at a time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from jeton.model.decision import (
     AbandonTokens,
     CreateToken,
@@ -21,15 +17,12 @@ from jeton.model.decision import (
     RouteToken,
     WaitForTimer,
 )
-from jeton.model.ids import TokenId
 from jeton.model.ranges import numbers_in
-
-if TYPE_CHECKING:
-    from tests.simulation.invariants import Seen
+from tests.simulation.invariants_seen import Seen, broken
 
 
 class Tokens:
-    """Every token under way, as the journal tells it."""
+    """Every token that has not ended, as the journal tells it."""
 
     def __init__(self) -> None:
         self._created = 0
@@ -37,70 +30,62 @@ class Tokens:
         self._waiting: set[int] = set()
         self._abandoned: set[int] = set()
 
-    def take(self, seen: Seen) -> str | None:
-        """What is wrong after this commit, if anything is."""
+    def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
-            problem = self._follow(decision)
-            if problem is not None:
-                return f"{problem}: {decision}"
+            self._follow(decision)
         state = seen.run.state
         head = state.head
         alive = len(self._moving) + len(self._waiting) + len(self._abandoned)
         if (head.next_token, head.alive) != (self._created, alive):
-            return f"{self._created} tokens were created and {alive} are alive; the head says {head}"
+            broken(f"{self._created} tokens were created and {alive} are alive; the head says {head}")
         if head.busy + head.parked != len(self._moving):
-            return f"{len(self._moving)} tokens are under way; the head says {head}"
+            broken(f"{len(self._moving)} tokens are under way; the head says {head}")
         if len(state.tokens) != len(self._moving) + len(self._abandoned):
-            return f"{len(state.tokens)} tokens are kept, and {self._moving} and {self._abandoned} are under way"
+            broken(f"{len(state.tokens)} tokens are kept; {self._moving} move and {self._abandoned} are abandoned")
         if head.ended and (alive or state.tokens or state.slots or state.groups or state.progress or state.arrived):
-            return "the run has ended and something of it is still under way"
+            broken("the run has ended and something of it is still under way")
         if not head.ended and not self._moving:
-            return "nothing of the run is under way and it has not ended"
-        return None
+            broken("nothing of the run is under way and it has not ended")
 
-    def _follow(self, decision: Decision) -> str | None:
+    def _follow(self, decision: Decision) -> None:
         match decision:
             case CreateToken():
-                return self._create(decision)
+                self._create(decision)
             case CreateTokens():
-                return next(filter(None, map(self._create, decision.tokens)), None)
+                for creation in decision.tokens:
+                    self._create(creation)
             case ParkToken(token):
-                return self._take(token, self._moving) or self._give(token, self._waiting)
+                self._move(token, self._moving, self._waiting)
             case RouteToken(token, ends=str()):
-                return self._take(token, self._abandoned if token in self._abandoned else self._moving)
+                self._move(token, self._abandoned if token in self._abandoned else self._moving, None)
             case OpenFanIn():
-                return next(filter(None, (self._take(n, self._waiting) for n in numbers_in(decision.tokens))), None)
+                for number in numbers_in(decision.tokens):
+                    self._move(number, self._waiting, None)
             case EndTokens():
-                return next(filter(None, map(self._end, numbers_in(decision.tokens))), None)
+                for number in numbers_in(decision.tokens):
+                    kinds = (self._moving, self._waiting, self._abandoned)
+                    self._move(number, next((kind for kind in kinds if number in kind), self._moving), None)
             case AbandonTokens():
-                numbers = list(numbers_in(decision.tokens))
-                taken = [self._take(n, self._moving) or self._give(n, self._abandoned) for n in numbers]
-                return next(filter(None, taken), None)
+                for number in numbers_in(decision.tokens):
+                    self._move(number, self._moving, self._abandoned)
             case FinishNode(token) | FailNode(token) | WaitForTimer(token) | RetryToken(token):
-                return None if token in self._moving else "a token that does not move does something"
+                if token not in self._moving:
+                    broken(f"a token that does not move is at work: {decision}")
             case DispatchToken(token) | RedeliverToken(token) | MarkExecuting(token):
-                return None if token in self._moving or token in self._abandoned else "a token that ended works"
+                if token not in self._moving and token not in self._abandoned:
+                    broken(f"a token that has ended is at work: {decision}")
             case _:
-                return None
+                pass
 
-    def _create(self, creation: CreateToken) -> str | None:
+    def _create(self, creation: CreateToken) -> None:
         if creation.token != self._created:
-            return f"token {creation.token} is not the next one"
+            broken(f"token {creation.token} is created, and {self._created} is the next")
         self._created += 1
-        return self._give(creation.token, self._moving)
+        self._moving.add(creation.token)
 
-    def _end(self, number: int) -> str | None:
-        token = TokenId(number)
-        for kind in (self._moving, self._waiting, self._abandoned):
-            if token in kind:
-                return self._take(token, kind)
-        return f"token {token} ends twice"
-
-    def _take(self, number: int, kind: set[int]) -> str | None:
-        if number not in kind:
-            return f"token {number} is not there"
-        kind.remove(number)
-        return None
-
-    def _give(self, number: int, kind: set[int]) -> None:
-        kind.add(number)
+    def _move(self, number: int, source: set[int], target: set[int] | None) -> None:
+        if number not in source:
+            broken(f"token {number} is not where a decision takes it from")
+        source.remove(number)
+        if target is not None:
+            target.add(number)

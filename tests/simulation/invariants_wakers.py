@@ -1,9 +1,7 @@
 """Whoever waits for a time is woken: the run's one alarm is never later than the soonest of them."""
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from jeton.model.decision import (
     BeginRun,
@@ -17,9 +15,7 @@ from jeton.model.decision import (
 )
 from jeton.model.ids import GroupId, TokenId
 from jeton.model.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
-
-if TYPE_CHECKING:
-    from tests.simulation.invariants import Seen
+from tests.simulation.invariants_seen import Seen, broken
 
 _Due: TypeAlias = tuple[int, int, str]
 """When, whose (a token, a group, or nobody's), and for a group at which node."""
@@ -31,20 +27,17 @@ class Wakers:
     def __init__(self) -> None:
         self._due: list[_Due] = []
 
-    def take(self, seen: Seen) -> str | None:
-        """What is wrong after this commit, if anything is."""
+    def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
             self._follow(decision)
         state, wake = seen.run.state, seen.stored.row.wake
-        if state.head.ended:
-            return None if wake is None else "a run that ended wants to be woken"
         while self._due and not _still_waits(state, self._due[0]):
             heappop(self._due)
-        if not self._due:
-            return None if wake is None else f"the run wants to be woken at {wake}, and nobody in it waits"
-        if wake is None or wake > self._due[0][0]:
-            return f"somebody waits until {self._due[0]}, and the alarm is at {wake}"
-        return None
+        soonest = self._due[0] if self._due else None
+        if soonest is None and wake is not None:
+            broken(f"the run wants to be woken at {wake}, and nobody in it waits")
+        if soonest is not None and (wake is None or wake > soonest[0]):
+            broken(f"somebody waits until {soonest}, and the alarm is at {wake}")
 
     def _follow(self, decision: Decision) -> None:
         match decision:
@@ -62,8 +55,8 @@ class Wakers:
 
 def _still_waits(state: RunState, waiting: _Due) -> bool:
     due, number, node = waiting
-    if number < 0:
-        return True
+    if state.head.ended or number < 0:
+        return not state.head.ended
     if node:
         progress = state.progress.get(GroupId(number))
         fan_in = None if progress is None else progress.fan_ins.get(node)

@@ -115,7 +115,9 @@ def _plain(body: bytes) -> Json:
 
 
 def _rebuild(state: RunState) -> None:
-    """What is under way in each slot, which the other sections already say."""
+    """The order of everything, and what is under way in each slot, which the other sections already say."""
+    state.state = dict(sorted(state.state.items()))
+    state.output = dict(sorted(state.output.items()))
     state.tokens = dict(sorted(state.tokens.items()))
     state.groups = dict(sorted(state.groups.items()))
     tokens: dict[SlotId, tuple[TokenId, ...]] = {}

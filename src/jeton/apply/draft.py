@@ -237,5 +237,15 @@ class Draft:
             return
         section, *keys = path.split(".")
         table = self.state.state if section == "state" else self.state.output
+        known = keys[0] in table
         self.put(table, keys[0], written({keys[0]: table.get(keys[0])}, keys, value)[keys[0]])
+        if not known:
+            _keep_in_order(table)
         (self.touched.state if section == "state" else self.touched.output).add(keys[0])
+
+
+def _keep_in_order(table: dict[str, Json]) -> None:
+    """By name, as a run that is loaded has them: an expression may go over the whole context, and must see the same."""
+    ordered = sorted(table.items())
+    table.clear()
+    table.update(ordered)

@@ -25,7 +25,7 @@ PER_SECOND = 10
 
 
 class LiveView:
-    """Drawn anew a few times a second, however fast the run is."""
+    """Drawn anew a few times a second, however fast the run is: from another thread, so tables are copied first."""
 
     def __init__(self, workflow: Workflow, run: str, console: Console) -> None:
         self._workflow = workflow
@@ -48,7 +48,7 @@ class LiveView:
     def drawn(self) -> RenderableType:
         """What the terminal shows now."""
         parts: list[RenderableType] = [Text(f"{self._workflow.name}  {self._run}", style="bold"), self._nodes()]
-        groups = [group for group in self._groups.groups.values() if not group.over]
+        groups = [group for group in list(self._groups.groups.values()) if not group.over]
         if groups:
             parts.append(_bars(groups[-MOST_GROUPS:]))
         parts += [Text(f"  ◷ {printable(line)}", style="yellow") for line in self._waits()]
@@ -61,7 +61,7 @@ class LiveView:
         return table
 
     def _waits(self) -> Iterator[str]:
-        waiting = [t for t in self._tokens.tokens.values() if t.status.startswith("waiting_for_") and t.due]
+        waiting = [t for t in list(self._tokens.tokens.values()) if t.status.startswith("waiting_for_") and t.due]
         for token in waiting[:MOST_WAITS]:
             yield _wait(token)
         if len(waiting) > MOST_WAITS:

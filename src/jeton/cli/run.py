@@ -90,6 +90,9 @@ async def _run(
         with _view(workflow, run.id, as_json) as view:
             record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
         decided = [event async for event in engine.events(run.id, trace=True)] if trace else None
+    if stop.is_set() and not record.ended:
+        async with open(store, owner=False) as reader:
+            record = await reader.get(run.id)  # its last task may have been done within the grace time
     _say(record, decided, as_json)
     if not record.ended:
         say(f"run {record.run_id} is left for: jeton resume --store {store}", err=True)

@@ -59,6 +59,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     output: JsonObject
     call: Call
     resources: Resources
+    settings: JsonObject = {}  # the project's
 
 
 Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, Json | ActionFailed]]

@@ -10,7 +10,7 @@ from jeton.executor.functions import FunctionMissing
 from jeton.executor.mapping import CONTEXT, Mapped, compiled, compiled_mapping
 from jeton.executor.schema import Validator, validator_of
 from jeton.expression import Expression
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action, Execution, Outcome, RetryPolicy, Step, Task
 from jeton.model.workflow import Library
 
@@ -27,6 +27,7 @@ class ReadyAction(msgspec.Struct, frozen=True):
     timeout_ms: int | None
     input_validator: Validator | None
     output_validator: Validator | None
+    settings: JsonObject = {}  # the project's
 
 
 class ReadyStep(msgspec.Struct, frozen=True):
@@ -122,12 +123,12 @@ def _action(reference: str | Action, library: Library) -> ReadyAction:
     if action.isolation == "process":
         return _failing("unsupported_isolation", "this version cannot run an action in a process of its own")
     try:
-        return _ready(action, found)
+        return _ready(action, found, library.settings)
     except FunctionMissing as missing:
         return _failing("function_missing", f"there is no function {missing}")
 
 
-def _ready(action: Action, kind: Kind) -> ReadyAction:
+def _ready(action: Action, kind: Kind, settings: JsonObject) -> ReadyAction:
     execution = action.execution or Execution()
     policy = execution.retry_policy or ONCE
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
@@ -139,6 +140,7 @@ def _ready(action: Action, kind: Kind) -> ReadyAction:
         timeout_ms=execution.timeout_ms,
         input_validator=validator_of(action.input_schema),
         output_validator=validator_of(action.output_schema),
+        settings=settings,
     )
 
 

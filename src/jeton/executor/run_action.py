@@ -31,7 +31,7 @@ async def run_action(
     key, attempt = task.step_key(step), 1
     while True:
         call = Call(task.run, task.token, task.node, task.attempt, step, attempt, key)
-        result = await _attempt(action, ActionCall(given, state, output, call, resources))
+        result = await _attempt(action, ActionCall(given, state, output, call, resources, action.settings))
         if not isinstance(result, ActionFailed):
             break
         if not result.transient or attempt >= action.policy.max_attempts:

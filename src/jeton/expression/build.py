@@ -24,6 +24,7 @@ from jeton.expression.optionals import (
     plain_parts,
 )
 from jeton.expression.reads import path_of
+from jeton.expression.substitute import written_out
 from jeton.expression.syntax import (
     Call,
     Fold,
@@ -59,6 +60,9 @@ class Builder:
         constant = constant_of(node)
         if constant is not None:
             return closures.always(constant[0])
+        macro = macro_of(node) if isinstance(node, Fold) else None
+        if isinstance(macro, Bound) and self.foreign(macro.value, names):
+            return self.run(written_out(macro, node.at), names)
         if self.foreign(node, names) or self.needs_library(node, names):
             return self.island(node, names)
         match node:

@@ -17,6 +17,7 @@ from jeton.expression.macros import Bound, Collected, Counted, Quantified, macro
 from jeton.expression.operators import KeyMissing, Problem, Wrong
 from jeton.expression.optionals import OPENERS, plain_parts
 from jeton.expression.problems import Unsupported
+from jeton.expression.substitute import without_bindings
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
 from jeton.model.json import Json
 
@@ -52,14 +53,14 @@ class Foreign:
 
     def __init__(self, variables: frozenset[str]) -> None:
         self.variables = variables
-        self.known: dict[int, bool] = {}
+        self.known: dict[int, tuple[Node, bool]] = {}  # by id(); the node is kept too, or another could get its id
 
     def __call__(self, node: Node, names: Mapping[str, Name]) -> bool:
         if node.kind:
             return False
         if id(node) not in self.known:
-            self.known[id(node)] = self.find(node, names)
-        return self.known[id(node)]
+            self.known[id(node)] = node, self.find(node, names)
+        return self.known[id(node)][1]
 
     def find(self, node: Node, names: Mapping[str, Name]) -> bool:
         match node:
@@ -97,27 +98,30 @@ class Foreign:
 
 def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
     """The island at this node; `foreign` must know the names visible there."""
-    inputs: list[Node] = []
+    node = without_bindings(node)
+    inputs: dict[int, Node] = {}
     if isinstance(node, Call) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
-        inputs.extend(node.args)
+        inputs = {id(arg): arg for arg in node.args}
     else:
         collect(node, foreign, frozenset(), inputs, top=True)
-    names = {id(each): f"@{position}" for position, each in enumerate(inputs)}
+    names = {identity: f"@{position}" for position, identity in enumerate(inputs)}
     nodes = inside(node, names)
     loops = any(isinstance(each, Fold) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
         problem = "loops over values that JSON does not have, such as times, in too complex a way"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
-    return Island(encode(node, names), tuple(inputs), loops)
+    return Island(encode(node, names), tuple(inputs.values()), loops)
 
 
-def collect(node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: list[Node], top: bool) -> None:
+def collect(
+    node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: dict[int, Node], top: bool
+) -> None:
     """Finds the largest parts that are plain and read no variable made inside the island."""
     if isinstance(node, Literal):
         return
     free = not any(isinstance(each, Ident) and each.name in local for each in descend(node))
     if not top and free and not foreign(node):
-        inputs.append(node)
+        inputs[id(node)] = node
         return
     if isinstance(node, Fold):
         collect(node.range, foreign, local, inputs, top=False)

@@ -1,4 +1,4 @@
-"""Faults as data: which opportunity of each kind goes wrong, and by how much. Made from a seed, printed, edited by hand.
+"""Faults as data: which opportunity of each kind goes wrong, and by how much; made from a seed, or edited by hand.
 
 Each kind has random numbers of its own, so that a new kind leaves the old seeds as they were. A seed enables a few
 kinds only: a world in which everything goes wrong at once never gets as far as the rarer troubles.
@@ -86,7 +86,7 @@ class Faults:
     def __init__(self, plan: FaultPlan) -> None:
         self._planned = {kind: {fault.nth: fault for fault in faults} for kind, faults in plan.faults.items()}
         self._seen: Counter[FaultKind] = Counter()
-        self.struck: Counter[FaultKind] = Counter()
+        self.struck: list[tuple[FaultKind, Fault]] = []  # so far, in order
         self.calm = not self._planned
 
     def strikes(self, kind: FaultKind) -> Fault | None:
@@ -97,5 +97,5 @@ class Faults:
         self._seen[kind] += 1
         fault = self._planned[kind].get(nth)
         if fault is not None:
-            self.struck[kind] += 1
+            self.struck.append((kind, fault))
         return fault

@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from random import Random
 
-import msgspec
-
 from jeton.actor.ports import Stored, stored
 from jeton.actor.run_actor import Commit, LiveRun, advance
 from jeton.actor.sections import load_run

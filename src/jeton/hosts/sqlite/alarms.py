@@ -20,7 +20,7 @@ from jeton.model.message import AlarmRang
 LONGEST_SLEEP_S = 1.0
 SHORTEST_SLEEP_S = 0.002
 SOON_MS = 2_000
-AT_ONCE = 100
+AT_ONCE = 50
 
 _log = logging.getLogger("jeton.store")
 
@@ -45,6 +45,7 @@ class Alarms:
         self._horizon = 0  # what is due before this is in `_soon`
         self._sleeping_until = 0
         self._earlier = asyncio.Event()
+        self._looking = asyncio.Lock()
 
     def note(self, run: RunId, at: int) -> None:
         """A run wants to be woken. One that is far off is found when its time comes near."""
@@ -65,6 +66,10 @@ class Alarms:
 
     async def look(self) -> None:
         """Everything that is due, by what the store says; and what will be soon."""
+        async with self._looking:
+            await self._look()
+
+    async def _look(self) -> None:
         now = self._clock()
         after = (-1, RunId(""))
         while due := self._store.due(now, after, AT_ONCE):

@@ -177,7 +177,7 @@ class SqliteHost:
             async def rung() -> None:
                 await bell.wait()
                 bell.clear()
-                owner.check()
+                owner.check(run)
 
             async for entry in self._follow(run, after, rung):
                 yield entry

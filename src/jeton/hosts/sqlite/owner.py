@@ -59,7 +59,7 @@ class Owner:
         self._starting: dict[tuple[str, str], tuple[RunId, bytes, Future[None]]] = {}
         self._endings: dict[RunId, list[Future[RunRow]]] = {}
         self._bells: dict[RunId, set[Event]] = {}
-        self.runs = Runs(loop, store, bundles, workers, clock, self._committed, self._wants_alarm)
+        self.runs = Runs(loop, store, bundles, workers, clock, self._committed, self._wants_alarm, self._stuck)
         self._writer = Writer(
             path, durability, epoch, loop, mirrors, self.runs.written, self.runs.spoiled, self._noticed, self._fail
         )
@@ -136,7 +136,7 @@ class Owner:
 
     async def ended(self, run: RunId) -> RunRow:
         """The row of the run, once it has ended."""
-        self.check()
+        self.check(run)
         actor = self.runs.actors.get(run)
         if actor is None or actor.live.state.head.ended:
             row = self._store.row(run)
@@ -186,10 +186,12 @@ class Owner:
             if not self._bells[run]:
                 del self._bells[run]
 
-    def check(self) -> None:
-        """Whether anything may still be asked of us."""
+    def check(self, run: RunId | None = None) -> None:
+        """Whether anything may still be asked of us, and of this run."""
         if self._refusing is not None:
             raise self._refusing
+        if run is not None and run in self.runs.damaged:
+            raise self.runs.damaged[run]
 
     async def close(self, grace_s: float) -> None:
         """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
@@ -220,6 +222,13 @@ class Owner:
         for bell in self._bells.get(row.run, ()):
             bell.set()
 
+    def _stuck(self, run: RunId, refused: Refused) -> None:
+        for answer in self._endings.pop(run, ()):
+            if not answer.done():
+                answer.set_exception(refused)
+        for bell in self._bells.get(run, ()):
+            bell.set()
+
     def _wants_alarm(self, run: RunId, at: int) -> None:
         self._alarms.note(run, at)
 
@@ -229,6 +238,7 @@ class Owner:
 
     async def _breath(self) -> None:
         """Let others have their turn, until what was asked so far is durable."""
+        await self.runs.caught_up()
         await self._writer.do(_nothing)
 
     def _fail(self, problem: Exception) -> None:

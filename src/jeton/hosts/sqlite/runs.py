@@ -4,6 +4,7 @@ A run is here while something of it is in work or on its way to the disk. It tak
 durable: whatever arrives in the meantime is one batch, and what the writer reads of a run does not move under it.
 """
 
+import asyncio
 import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
@@ -29,7 +30,7 @@ from jeton.model.message import ContinueRun, Message, StartRun, TaskFinished, Ta
 from jeton.model.run import Head, RunState
 from jeton.model.task import Task
 
-RUNS_PER_TURN = 50
+RUNS_PER_TURN = 16
 
 _log = logging.getLogger("jeton.store")
 _encode = msgspec.json.Encoder().encode
@@ -47,10 +48,11 @@ class Runs:
         clock: Callable[[], int],
         committed: Callable[[RunRow], None],
         wants_alarm: Callable[[RunId, int], None],
+        stuck: Callable[[RunId, Refused], None],
     ) -> None:
         self.actors: dict[RunId, Actor] = {}
         self.needs_app: dict[RunId, str] = {}
-        self.damaged: dict[RunId, str] = {}
+        self.damaged: dict[RunId, Refused] = {}
         self.stopping = False
         self._failed = False
         self._loop = loop
@@ -60,7 +62,9 @@ class Runs:
         self._clock = clock
         self._tell_committed = committed
         self._tell_wake = wants_alarm
+        self._tell_stuck = stuck
         self._ready: deque[Actor] = deque()
+        self._queued = self._advanced = 0
         self._turning = False
         self._found: set[tuple[str, int, str]] = set()  # nodes whose tasks can be run here
         self._writer: Writer | None = None
@@ -107,7 +111,7 @@ class Runs:
         if actor is not None:
             return actor
         if run in self.damaged:
-            raise _damaged(run, self.damaged[run])
+            raise self.damaged[run]
         before = self._store.load(run)
         if before is None:
             return None
@@ -115,9 +119,7 @@ class Runs:
             live = load_run(before.sections)
             program, bundle = self._bundles.program(live.state.head.workflow, live.state.head.version)
         except Exception as problem:  # one run that cannot be read is no reason to stop the others
-            self.damaged[run] = f"{type(problem).__name__}: {problem}"
-            _log.error("run %s cannot go on: %s", run, self.damaged[run])
-            raise _damaged(run, self.damaged[run]) from problem
+            raise self._note_damage(run, problem) from problem
         return Actor(live, program, bundle, before)
 
     def tell(self, actor: Actor, message: Message) -> None:
@@ -138,10 +140,17 @@ class Runs:
 
     def _queue(self, actor: Actor) -> None:
         actor.queued = True
+        self._queued += 1
         self._ready.append(actor)
         if not self._turning:
             self._turning = True
             self._loop.call_soon(self._turn)
+
+    async def caught_up(self) -> None:
+        """Wait until whoever has something to do by now has done it; those who come later are not waited for."""
+        so_far = self._queued
+        while self._advanced < so_far and not self._failed:
+            await asyncio.sleep(0)
 
     # the road of a batch
 
@@ -162,6 +171,7 @@ class Runs:
 
     def _advance(self, actor: Actor) -> Write | None:
         actor.queued = actor.ringing = False
+        self._advanced += 1
         batch = [*actor.began, *actor.waiting]
         actor.began, actor.waiting = [], []
         actor.asked, actor.askers = actor.askers, []
@@ -196,14 +206,20 @@ class Runs:
 
     def _give_up(self, actor: Actor, problem: Exception) -> None:
         """Leave the run as it is stored, and alone until the store is opened again."""
-        self.damaged[actor.run] = f"{type(problem).__name__}: {problem}"
-        _log.error("run %s cannot go on: %s", actor.run, self.damaged[actor.run])
-        refused = _damaged(actor.run, self.damaged[actor.run])
+        refused = self._note_damage(actor.run, problem)
         for _, answer in (*actor.asked, *actor.askers):
             if not answer.done():
                 answer.set_exception(refused)
         actor.asked, actor.askers, actor.waiting = [], [], []
         self._drop(actor)
+
+    def _note_damage(self, run: RunId, problem: Exception) -> Refused:
+        why = f"{type(problem).__name__}: {problem}"
+        _log.error("run %s cannot go on: %s", run, why)
+        refused = Refused("run_damaged", f"run {run} cannot go on: {why}", "verify the store")
+        self.damaged[run] = refused
+        self._tell_stuck(run, refused)
+        return refused
 
     def _settle(self, actor: Actor, commit: Commit) -> None:
         for effect in commit.effects:
@@ -328,7 +344,3 @@ def _mended(message: Message) -> Message | None:
             return TaskFinished(message.at, message.token, message.attempt, failure=failure)
         return None
     return message
-
-
-def _damaged(run: RunId, problem: str) -> Refused:
-    return Refused("run_damaged", f"run {run} cannot go on: {problem}", "verify the store")

@@ -1,0 +1,39 @@
+"""A run in the terminal while it goes on."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from jeton.cli.live import LiveView
+from jeton.engine.explain.answer import Told
+from tests.engine.journals import PANEL, branches_take, told
+
+
+def screen(run: Told, entries: int) -> str:
+    """What a terminal would show after so many commits."""
+    console = Console(width=100, file=StringIO())
+    view = LiveView(run.program.workflow, "r", console)
+    for entry in run.entries[:entries]:
+        view.take(entry)
+    with console.capture() as shown:
+        console.print(view.drawn())
+    return shown.get()
+
+
+def test_nodes_are_shown_with_what_their_tokens_do() -> None:
+    shown = screen(told(PANEL, {"judges": ["a", "b", "c"]}, {"judge": branches_take(9, 1, 5)}), 2)
+    assert "● ask" in shown
+    assert "◐ judge" in shown
+    assert "2 active" in shown
+
+
+def test_a_fan_out_has_a_bar_until_it_is_over() -> None:
+    panel = told(PANEL, {"judges": ["a", "b", "c"]}, {"judge": branches_take(9, 1, 5)})
+    assert "1 of 3" in screen(panel, 2)
+    assert "1 at 'tally'" in screen(panel, 2)
+    assert "of 3" not in screen(panel, len(panel.entries))
+
+
+def test_a_wait_is_shown_with_its_label() -> None:
+    nap = told({"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 5, "label": "a nap\x1b[31m"}}}})
+    assert "token 0 at 'a' waits for a nap\\x1b[31m" in screen(nap, 1)

@@ -1,0 +1,59 @@
+"""Verbs as a user calls them, in this process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from click.testing import CliRunner, Result
+
+from jeton.cli.main import main
+from jeton.model.json import JsonObject
+
+MOCK: JsonObject = {"kind": "mock", "implementation": {"output": {"ok": True}}}
+LIBRARY: JsonObject = {
+    "workflows": {
+        "double": {
+            "input_schema": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}},
+            "initial_node": "a",
+            "nodes": {"a": {"output_mapping": {"output.n": "input.n * 2"}}},
+        },
+        "broken": {
+            "initial_node": "a",
+            "nodes": {"a": {"action": {"kind": "assert", "implementation": {"that": "false"}}}},
+        },
+        "nap": {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 600, "label": "a nap"}}}},
+        "panel": {
+            "initial_node": "ask",
+            "nodes": {"ask": {}, "judge": {"action": MOCK}, "tally": {}},
+            "transitions": [
+                {"from": "ask", "to": "judge", "foreach": {"collection": "[1, 2, 3]"}},
+                {"from": "judge", "to": "tally", "synchronization": {"strategy": {"m_of_n": 2}}},
+            ],
+        },
+    }
+}
+
+
+class Verbs:
+    """One folder with a library and a store, and `jeton` called in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = folder / "runs.db"
+        self.library = folder / "library.json"
+        self.library.write_bytes(msgspec.json.encode(LIBRARY))
+
+    def __call__(self, *args: str) -> Result:
+        """The verb with its arguments, on our store."""
+        return CliRunner(env={"JETON_STORE": str(self.store)}).invoke(main, list(args), catch_exceptions=False)
+
+    def json(self, *args: str, exits: int = 0) -> Any:
+        """What the verb prints for machines: one value, and nothing around it."""
+        done = self(*args, "--json")
+        assert done.exit_code == exits, done.output
+        return json.loads(done.stdout)
+
+    def run(self, name: str, *args: str, exits: int = 0) -> Any:
+        """Run a workflow of the library."""
+        return self.json("run", str(self.library), name, *args, exits=exits)

@@ -1,0 +1,133 @@
+"""Which of the interesting cases a sweep has reached. A sweep that never reached one proves nothing about it."""
+
+from collections import Counter
+from typing import get_args
+
+from jeton.hosts.simulated.faults import KINDS
+from jeton.hosts.simulated.observer import Step
+from jeton.model.decision import (
+    AbandonTokens,
+    CreateToken,
+    Decision,
+    EndRun,
+    EndTokens,
+    FailNode,
+    IgnoreLate,
+    MergeBranches,
+    OpenFanIn,
+    OpenGroup,
+    ParkToken,
+    RedeliverToken,
+    RetryToken,
+    RouteToken,
+    SettleSlot,
+    TimeOutFanIn,
+    WaitForTimer,
+)
+from jeton.model.ids import GroupId, RunId
+from jeton.model.message import AlarmRang, ContinueRun
+from jeton.model.workflow import MergeStrategy
+from jeton.planning.program import Program
+
+ENDS = (
+    "completed", "cancelled", "timed_out", "failed: boom", "failed: timed_out", "failed: worker_lost",
+    "failed: no_matching_transition", "failed: expression_error", "failed: not_a_list", "failed: limit_exceeded",
+    "failed: quorum_impossible", "failed: fan_in_lost", "failed: fan_in_timed_out", "failed: merge_failed",
+)  # fmt: skip
+CASES = (
+    "nested fan-out", "fan-out in a loop", "empty fan-out", "fan-out of one", "max_parallel", "two groups at once",
+    "slot leaves its group outwards", "two joins of one group open", "every slot lost, opens empty",
+    "fan-in timeout, proceeds", "fan-in timeout, fails", "siblings cancelled", "siblings abandoned",
+    "branch lost, run goes on", "failure handled", "task timeout handled", "business retry", "redelivery",
+    "fifth delivery", "timed wait", "token ends for want of a match", "late result after the token ended",
+    "late result of an earlier attempt", "result of an abandoned branch", "stale alarm", "batch of three or more",
+    "run in short batches", "crash", "clock set back",
+)  # fmt: skip
+EXPECTED = (
+    *ENDS,
+    *CASES,
+    *(f"merge: {strategy}" for strategy in get_args(MergeStrategy)),
+    *(f"fault: {kind}" for kind in KINDS),
+)
+
+
+class Coverage:
+    """Counts cases, commit by commit."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self._opened: set[tuple[RunId, GroupId]] = set()
+        self._failed: set[tuple[RunId, int]] = set()
+
+    def committed(self, step: Step) -> None:
+        entry = step.commit.entry
+        self.seen["batch of three or more"] += len(step.batch) >= 3
+        self.seen["run in short batches"] += any(isinstance(message, ContinueRun) for message in step.batch)
+        if entry is None:
+            self.seen["stale alarm"] += any(isinstance(message, AlarmRang) for message in step.batch)
+            return
+        groups = sum(isinstance(decision, OpenGroup) for decision in entry.decisions)
+        self.seen["two groups at once"] += groups >= 2
+        before: Decision | None = None
+        for decision in entry.decisions:
+            self._count(step.run, step.program, decision, before)
+            before = decision
+
+    def _count(self, run: RunId, program: Program, decision: Decision, before: Decision | None) -> None:
+        match decision:
+            case OpenGroup():
+                self._count_group(decision)
+            case SettleSlot(escaped=dict()):
+                self.seen["slot leaves its group outwards"] += 1
+            case OpenFanIn(group, slots=slots):
+                self.seen["two joins of one group open"] += (run, group) in self._opened
+                self.seen["every slot lost, opens empty"] += not slots and isinstance(before, SettleSlot)
+                self.seen["fan-in timeout, proceeds"] += isinstance(before, TimeOutFanIn)
+                self._opened.add((run, group))
+            case MergeBranches(node=node):
+                self.seen[f"merge: {_strategy(program, node)}"] += 1
+            case EndTokens(status=status, reason=reason):
+                self.seen["siblings cancelled"] += status == "cancelled" and reason.endswith("opened")
+                self.seen["fan-in timeout, fails"] += reason == "fan_in_timed_out"
+                self.seen["fan-in timeout, proceeds"] += status == "timed_out" and reason.endswith("opened")
+                self.seen["branch lost, run goes on"] += reason.startswith("branch lost")
+            case AbandonTokens():
+                self.seen["siblings abandoned"] += 1
+            case FailNode(token, error=error):
+                self._failed.add((run, token))
+                self.seen["fifth delivery"] += error["type"] == "worker_lost"
+            case CreateToken(error=dict() as error):
+                self.seen["failure handled"] += 1
+                self.seen["task timeout handled"] += error["type"] == "timed_out"
+            case ParkToken(token):
+                self.seen["failure handled"] += (run, token) in self._failed
+            case RouteToken(ends="completed", considered=considered):
+                missed = considered and all(one.verdict != "matched" for one in considered)
+                self.seen["token ends for want of a match"] += bool(missed)
+            case RetryToken():
+                self.seen["business retry"] += 1
+            case RedeliverToken():
+                self.seen["redelivery"] += 1
+            case WaitForTimer():
+                self.seen["timed wait"] += 1
+            case IgnoreLate(why=why):
+                self.seen["late result after the token ended"] += why == "the token has ended"
+                self.seen["late result of an earlier attempt"] += why.startswith("attempt")
+                self.seen["result of an abandoned branch"] += why == "the branch was abandoned"
+            case EndRun(status=status, error=error):
+                failed = status == "failed" and error is not None
+                self.seen[f"failed: {error.type}" if failed and error is not None else status] += 1
+            case _:
+                pass
+
+    def _count_group(self, decision: OpenGroup) -> None:
+        self.seen["nested fan-out"] += decision.outer is not None
+        self.seen["fan-out in a loop"] += bool(decision.loops)
+        self.seen["empty fan-out"] += decision.total == 0
+        self.seen["fan-out of one"] += decision.total == 1
+        self.seen["max_parallel"] += any(s.max_parallel is not None and s.count > 1 for s in decision.segments)
+
+
+def _strategy(program: Program, node: str) -> str:
+    rules = [way.synchronization.merge for way in program.ways if way.target == node and way.synchronization]
+    return next((rule.strategy for rule in rules if rule is not None), "none")

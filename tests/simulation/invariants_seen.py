@@ -1,0 +1,27 @@
+"""One commit, as a host shows it to the invariants, and how they say no."""
+
+from typing import NoReturn
+
+import msgspec
+
+from jeton.actor.ports import Stored
+from jeton.actor.run_actor import LiveRun
+from jeton.model.entry import Entry
+from jeton.planning.program import Program
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+
+def broken(what: str) -> NoReturn:
+    raise Broken(what)
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What was stored, the entry read back from it, and the run in memory."""
+
+    program: Program
+    stored: Stored
+    entry: Entry
+    run: LiveRun

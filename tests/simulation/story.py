@@ -1,0 +1,95 @@
+"""A failing seed, told so that somebody can act on it: with as few faults as still make it fail, and what happened."""
+
+import json
+from collections.abc import Iterable
+
+import msgspec
+
+from jeton.actor.ports import decode_entry
+from jeton.hosts.simulated.clock import EPOCH_MS
+from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
+from jeton.hosts.simulated.world import World
+from jeton.model.decision import Decision
+from jeton.model.message import Message
+from tests.simulation.scenario import Scenario, finish, play, prepared
+
+LONGEST = 200
+
+
+def problem_of(scenario: Scenario) -> Exception | None:
+    """What goes wrong with it, if anything does."""
+    try:
+        play(scenario)
+    except Exception as problem:
+        return problem
+    return None
+
+
+def with_fewer_faults(scenario: Scenario) -> Scenario:
+    """The same failure with every fault left out that it does not need."""
+    kind_of_problem = type(problem_of(scenario))
+    for plan in _smaller_plans(scenario.plan):
+        smaller = msgspec.structs.replace(scenario, plan=plan)
+        if type(problem_of(smaller)) is kind_of_problem:
+            return with_fewer_faults(smaller)
+    return scenario
+
+
+def _smaller_plans(plan: FaultPlan) -> Iterable[FaultPlan]:
+    for kind in plan.faults:
+        yield _without(plan, kind)
+    for kind, faults in plan.faults.items():
+        for fault in faults if len(faults) > 1 else ():
+            yield _without(plan, kind, fault)
+
+
+def _without(plan: FaultPlan, kind: FaultKind, fault: Fault | None = None) -> FaultPlan:
+    """The plan without a kind of fault, or without one fault of it."""
+    faults = dict(plan.faults)
+    if fault is None:
+        del faults[kind]
+    else:
+        faults[kind] = tuple(one for one in faults[kind] if one != fault)
+    return msgspec.structs.replace(plan, faults=faults)
+
+
+def tell(scenario: Scenario) -> str:
+    """Definition, faults, and every commit until it went wrong."""
+    world, watchers = prepared(scenario)
+    try:
+        finish(world, watchers)
+        ending = "and it went well"
+    except Exception as problem:
+        ending = f"{type(problem).__name__}: {problem}"
+    nodes = [f"  {name}: {json.dumps(node)}" for name, node in scenario.workflow["nodes"].items()]
+    transitions = [f"  {n}: {json.dumps(one)}" for n, one in enumerate(scenario.workflow["transitions"])]
+    rest = {key: value for key, value in scenario.workflow.items() if key not in ("nodes", "transitions")}
+    return "\n".join(
+        [
+            f"seed {scenario.seed}",
+            *("nodes:", *nodes, "transitions:", *transitions, f"rest: {json.dumps(rest)}"),
+            f"tasks: {json.dumps(scenario.tasks)}",
+            f"inputs: {json.dumps(scenario.inputs)}, cancelled: {json.dumps(scenario.cancels)}",
+            f"fault plan: {scenario.plan}",
+            *_commits(world),
+            ending,
+        ]
+    )
+
+
+def _commits(world: World) -> Iterable[str]:
+    for run in world.store.runs():
+        for body in world.store.journal(run):
+            entry = decode_entry(body)
+            yield f"{run} #{entry.number} at {entry.at - EPOCH_MS} ms: " + ", ".join(map(_message, entry.messages))
+            yield from (f"    {_decision(decision)}" for decision in entry.decisions)
+
+
+def _message(message: Message) -> str:
+    token = f" {message.token}/{message.attempt}" if hasattr(message, "token") and hasattr(message, "attempt") else ""
+    return f"{type(message).__name__}{token}"
+
+
+def _decision(decision: Decision) -> str:
+    told = msgspec.json.encode(decision).decode().replace(str(EPOCH_MS)[:-6], "…")
+    return told if len(told) <= LONGEST else told[:LONGEST] + "…"
