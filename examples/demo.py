@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,24 +21,20 @@ def contest(store: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "jeton.cli.main", *verb])
 
 
-def completed_tasks(store: str) -> int:
-    """What another process can see of the run while its owner is at work."""
-    if not Path(store).exists():
-        return 0
-    try:
-        with jeton.open_sync(store, owner=False) as engine:
-            runs = engine.list()
-            events = engine.events(runs[0].run_id) if runs else ()
-            return sum(event["type"] == "task.completed" for event in events)
-    except jeton.Refused:
-        return 0  # the store is just being made
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Look again and again, but not for ever."""
+def wait_for_votes(store: str, votes: int) -> None:
+    """Look into the store, as any other process may while its owner is at work."""
     deadline = time.monotonic() + PATIENCE_S
-    while not happened() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    while time.monotonic() < deadline:
+        with suppress(jeton.Refused), jeton.open_sync(store, owner=False) as engine:
+            while votes_in(engine) < votes and time.monotonic() < deadline:
+                time.sleep(0.05)
+            return
+        time.sleep(0.05)  # the store is just being made
+
+
+def votes_in(engine: jeton.SyncEngine) -> int:
+    """How many judges have voted."""
+    return sum(token.waits_at == "think" for run in engine.list() for token in engine.tokens(run.run_id))
 
 
 def say(text: str) -> None:
@@ -50,16 +46,17 @@ def main() -> int:
         store = f"{folder}/demo.db"
         say("six judges vote, four votes are enough, and nobody told finn's doctor")
         first = contest(store)
-        wait_until(lambda: completed_tasks(store) >= 2 or first.poll() is not None)
+        wait_for_votes(store, 2)
         first.kill()
         first.wait()
         if sys.stdout.isatty():
             print(SHOW_CURSOR, end="")
-        say(f"killed with kill -9, after {completed_tasks(store)} votes; the same command again")
+        with jeton.open_sync(store, owner=False) as engine:
+            say(f"killed with kill -9, after {votes_in(engine)} votes; the same command again")
         exit_code = contest(store).wait()
         with jeton.open_sync(store, owner=False) as engine:
-            run = engine.list()[0].run_id
-            again = [token.id for token in engine.tokens(run) if token.deliveries > 1]
+            (run,) = engine.list()
+            again = [token.id for token in engine.tokens(run.run_id) if token.deliveries > 1]
         say(f"one run; tasks the crash had cut off, and that were given out again: {len(again)}")
     return exit_code
 

@@ -1,7 +1,7 @@
 """A contest judged by Python functions: the workflow is built in Python, and the functions are its actions.
 
 Prints:
-    the winner is Jeton, with 14 points
+    the winner is Counter, with 7 points
 """
 
 import asyncio
@@ -19,8 +19,8 @@ class Vote:
 
 @jeton.action
 async def judge(entry: str) -> Vote:
-    """One judge, who likes vowels in the middle."""
-    return Vote(entry, 7 * entry.count("e"))
+    """One judge, who likes long names."""
+    return Vote(entry, len(entry))
 
 
 @jeton.action
@@ -40,7 +40,7 @@ contest.transition(judged, chosen, synchronization=jeton.join("all", merge=jeton
 async def main() -> None:
     with TemporaryDirectory() as folder:
         async with jeton.open(f"{folder}/contest.db") as engine:
-            run = await engine.start(contest, {"entries": ["Pawn", "Jeton", "Token"]})
+            run = await engine.start(contest, {"entries": ["Pawn", "Counter", "Token"]})
             output = (await run.result()).output_or_raise()
     assert isinstance(output, dict)
     winner = output["winner"]

@@ -14,6 +14,7 @@ from jeton.executor import Executor, ReadyTask, Resources, TaskCall, Threads, Vi
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.verify import verify
 from jeton.model.entry import Entry
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
@@ -47,7 +48,9 @@ def play_simulated(case: Case) -> Outcome:
 def play_sqlite(case: Case) -> Outcome:
     """On a real file, in real time."""
     with TemporaryDirectory() as folder:
-        return asyncio.run(_play_sqlite(case, Path(folder, "store.db")))
+        outcome = asyncio.run(_play_sqlite(case, Path(folder, "store.db")))
+        assert verify(Path(folder, "store.db")).problems == ()
+        return outcome
 
 
 async def _play_sqlite(case: Case, path: Path) -> Outcome:

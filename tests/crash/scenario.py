@@ -54,23 +54,29 @@ SCENARIOS = {
 }
 
 
+def say(line: str) -> None:
+    """In one piece: half an acknowledgement is none."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 async def play(name: str, store: Path) -> None:
     """From opening to closing; says `started`, `ended` or `refused` after the fact."""
     scenario = SCENARIOS[name]
     try:
         host = await SqliteHost.open(store, workers=TrivialWorkers(work))
     except Refused as refused:
-        print("refused", refused.code, flush=True)
+        say(f"refused {refused.code}")
         return
     try:
         await asyncio.gather(*[_one(host, scenario, number) for number in range(len(scenario.inputs))])
     except Refused as refused:
-        print("refused", refused.code, flush=True)
+        say(f"refused {refused.code}")
     await host.close()
     try:
         await asyncio.to_thread(_do_then, scenario, store)
     except Refused as refused:
-        print("refused", refused.code, flush=True)
+        say(f"refused {refused.code}")
 
 
 def _do_then(scenario: Scenario, store: Path) -> None:
@@ -90,9 +96,9 @@ def _copy(store: Path) -> Path:
 async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
     version = await host.deploy(library(w=scenario.definition), "w")
     run, _ = await host.start("w", version, scenario.inputs[number], key=str(number))
-    print("started", run, number, flush=True)
+    say(f"started {run} {number}")
     row = await host.ended(run)
-    print("ended", run, msgspec.json.encode(row.output).decode(), flush=True)
+    say(f"ended {run} {msgspec.json.encode(row.output).decode()}")
 
 
 async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[str]:

@@ -94,7 +94,7 @@ def _play(
     environment = {**os.environ, "JETON_FAILPOINT": failpoint}
     words = [*command, sys.executable, "-m", "tests.crash.scenario", scenario, str(store)]
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
-    said = [line.split() for line in done.stdout.splitlines()]
+    said = [line.split() for line in done.stdout.splitlines(keepends=True) if line.endswith("\n")]
     return done.returncode, [words for words in said if words[0] in ("started", "ended", "refused")]
 
 
@@ -158,7 +158,9 @@ def sweep(scenarios: list[str], sample: int | None) -> Iterator[Case]:
 
 
 def _spread(found: list[Fault], sample: int) -> list[Fault]:
-    return [found[round(i * (len(found) - 1) / max(sample - 1, 1))] for i in range(min(sample, len(found)))]
+    """From the middle of equal stretches."""
+    count = min(sample, len(found))
+    return [found[(2 * i + 1) * len(found) // (2 * count)] for i in range(count)]
 
 
 def main() -> None:

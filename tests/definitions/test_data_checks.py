@@ -226,6 +226,21 @@ EXPRESSIONS = {
         one_node("{input_mapping: {x: size(input.x)}, output_mapping: {state.y: result.x + 'a'}}"),
         one_node("{input_mapping: {x: size(input.x)}, output_mapping: {state.y: result.x + 1}}"),
     ),
+    "the run's input as the result of a node that passes it on": Rule(
+        "expression_type",
+        'workflows.w.nodes.a.output_mapping["state.y"]',
+        one_node("{output_mapping: {state.y: result.n + 'a'}}", "input_schema: {properties: {n: {type: integer}}}"),
+        one_node("{output_mapping: {state.y: result.n + 1}}", "input_schema: {properties: {n: {type: integer}}}"),
+    ),
+    "the output as it will be returned": Rule(
+        "expression_type",
+        "workflows.w.nodes.a.input_mapping.x",
+        one_node("{input_mapping: {x: output.n + 'a'}}", "output_schema: {properties: {n: {type: integer}}}"),
+        one_node(
+            "{input_mapping: {x: output.n + 'a'}}",
+            "output_schema: {properties: {n: {type: integer}}}\noutput_mapping: {n: size(output.n)}",
+        ),
+    ),
     "items of two kinds in one group are of no known kind": Rule(
         "expression_type",
         'workflows.w.nodes.work.output_mapping["state.x"]',
@@ -614,6 +629,13 @@ def test_why_a_target_is_refused(target: str, problem: str) -> None:
     (found,) = problems(one_node(f"{{output_mapping: {{{target}: 1}}}}"))
     assert found.problem == problem
     assert found.remedy == "write to one of 'state.…' and 'output.…'"
+
+
+def test_a_type_that_does_not_fit_is_named_in_plain_words() -> None:
+    (problem,) = problems(MAPPINGS["a text where a number belongs"].broken)
+    assert problem.problem == (
+        "'string(input.k)' does not fit the target's input at 'k': it is a text, and a whole number is wanted"
+    )
 
 
 def test_a_bare_word_is_probably_a_text() -> None:

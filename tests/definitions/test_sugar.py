@@ -4,7 +4,7 @@ import pytest
 
 from jeton.definitions import library_from, load_library
 from jeton.model.json import Schema
-from jeton.model.task import Action, Step, StepCondition, Task
+from jeton.model.task import Action, Execution, Idempotency, RetryPolicy, Step, StepCondition, Task
 from jeton.model.workflow import (
     AgentTarget,
     Foreach,
@@ -210,6 +210,26 @@ def test_a_step_s_condition() -> None:
     text = "tasks: {t: {steps: [{action: {kind: mock}, condition: {if: input.x == 1, then: succeed, else: fail}}]}}"
     (step,) = loaded(text).require().tasks["t"].steps
     assert step.condition == StepCondition("input.x == 1", "succeed", "fail")
+
+
+def test_retries_of_both_kinds() -> None:
+    text = """
+        tasks:
+          t:
+            retry: {max_attempts: 3, backoff: linear, initial_delay_ms: 200, max_delay_ms: 5000}
+            timeout_ms: 60000
+            steps:
+              - action:
+                  kind: mock
+                  execution: {timeout_ms: 10, retry_policy: {max_attempts: 4}, concurrency: 2, rate_per_s: 5}
+                  idempotency: {key: input.order, ttl_ms: 1000}
+                  isolation: process
+    """
+    execution = Execution(10, RetryPolicy(4), 2, 5.0)
+    action = Action("mock", execution=execution, idempotency=Idempotency("input.order", 1000), isolation="process")
+    assert loaded(text).require().tasks["t"] == Task(
+        (Step(action, ref="step0"),), timeout_ms=60_000, retry=RetryPolicy(3, "linear", 200, 5000)
+    )
 
 
 def test_settings() -> None:

@@ -81,6 +81,13 @@ async def test_nothing_is_overwritten(path: Path, tmp_path: Path) -> None:
     assert refusal(path, path) == "file_exists"
 
 
+async def test_a_log_left_by_an_earlier_store_is_not_taken_for_the_copys_own(path: Path, tmp_path: Path) -> None:
+    await (await park(path)).close(0.0)
+    (tmp_path / "copy.db-wal").write_text("an old log")
+    assert refusal(path, tmp_path / "copy.db") == "file_exists"
+    assert not (tmp_path / "copy.db").exists()
+
+
 async def test_a_copy_needs_a_store_and_a_folder_and_leaves_no_litter(path: Path, tmp_path: Path) -> None:
     assert refusal(path, tmp_path / "copy.db") == "no_store"
     await (await park(path)).close(0.0)

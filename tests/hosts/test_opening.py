@@ -136,3 +136,10 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(open_host: Open
     assert db.execute("select count(*) from sqlite_schema where name = 'more'").get == 0
     db.close()
     await open_host()
+
+
+async def test_a_store_has_one_lock_by_whichever_link_one_comes(open_host: OpenHost, path: Path) -> None:
+    await open_host()
+    link = path.with_name("link.db")
+    link.symlink_to(path)
+    assert await refused_code(link) == "store_owned"

@@ -20,6 +20,7 @@ class Around:
 
     depth: int = 0
     items: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()  # those of the item variables that are lists themselves
     tokens: float = 1.0
 
     @property
@@ -120,8 +121,8 @@ class Grammar:
         self.transitions.append({"from": source, "to": target, **rest})
 
     def condition(self, around: Around, node: str) -> Any:
-        """What a transition out of the node may ask; a wait has no result to speak of."""
-        return words.condition(self.rng, branch=around.branch, result=not node.startswith("w"))
+        """What a transition out of the node may ask; only a task's result has fields to speak of."""
+        return words.condition(self.rng, branch=around.branch, result=node.startswith("t"))
 
     # parts
 
@@ -213,8 +214,7 @@ class Grammar:
         if self.chance(0.3):
             return {"spawn_count": self.rng.choice((0, 1, 2, 3, "input.n", "size(input.xs)"))}
         collections = ["input.xs", "input.xs", "input.xss", "[1, 2]", "[]", "[5]"] * 2 + ["state.a"]
-        if around.items:
-            collections += [around.items[-1]]
+        collections += around.lists * 3
         foreach: Object = {"collection": self.rng.choice(collections)}
         if self.chance(0.8):
             foreach["item_var"] = "item" if self.chance(0.3) else f"item{around.depth}"
@@ -225,8 +225,12 @@ class Grammar:
     def branch(self, around: Around, node: str, rest: Object) -> Part:
         """The path of the slots that one transition makes."""
         item_var = rest.get("foreach", {}).get("item_var")
-        items = around.items if item_var is None else (*around.items, item_var)
-        inside = Around(around.depth + 1, items, around.tokens * (2.5 if rest else 1.0))
+        lists = tuple(name for name in around.lists if name != item_var)
+        if item_var is not None:
+            around = replace(around, items=(*around.items, item_var), lists=lists)
+            if rest["foreach"]["collection"] == "input.xss":
+                around = replace(around, lists=(*lists, item_var))
+        inside = replace(around, depth=around.depth + 1, tokens=around.tokens * (2.5 if rest else 1.0))
         body = self.sequence(inside, self.rng.choice((1, 1, 2)))
         self.go(node, body.entry, **rest)
         return body
@@ -235,10 +239,10 @@ class Grammar:
         bodies: list[Part] = []
         for arm in range(self.rng.randint(2, 3)):
             rest: Object = {"condition": self.condition(around, node)} if arm > 1 or self.chance(0.3) else {}
-            body = self.sequence(Around(around.depth, around.items, around.tokens), 1)
+            body = self.sequence(around, 1)
             self.go(node, body.entry, **rest)
             bodies.append(body)
-        return self.join(around, node, node, *bodies, fixed=len(bodies), sure=False)
+        return self.join(around, node, node, *bodies, fixed=1, sure=False)
 
     def named_groups(self, around: Around, node: str) -> Part:
         """Each name is a group of its own; one plain match beside them makes no slot."""
@@ -273,7 +277,7 @@ class Grammar:
         named = group if (leaks and self.chance(0.85)) or self.chance(0.4) else None
         self.unsure = self.unsure or (named is None and not sure)
         if leaks or not self.chance(0.12):  # two joins and inner slots on their way to either: settled, point 8
-            fixed = 0 if leaks and named is None else fixed  # an inner group may come to this join, of any size
+            fixed = 0 if named is None else fixed  # another group may come to this join, of any size: no quorum
             return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))
         first = self.fan_in(around, ends, self.synchronization(group, fixed), some=inside)
         second = self.fan_in(around, ends, self.synchronization(group, fixed))

@@ -10,7 +10,7 @@ from jeton.hosts.simulated.clock import EPOCH_MS
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import Decision
-from jeton.model.message import Message
+from jeton.model.message import Message, TaskFinished, TaskLost
 from tests.simulation.scenario import Scenario, finish, play, prepared
 
 LONGEST = 200
@@ -86,8 +86,8 @@ def _commits(world: World) -> Iterable[str]:
 
 
 def _message(message: Message) -> str:
-    token = f" {message.token}/{message.attempt}" if hasattr(message, "token") and hasattr(message, "attempt") else ""
-    return f"{type(message).__name__}{token}"
+    name = type(message).__name__
+    return f"{name} {message.token}/{message.attempt}" if isinstance(message, TaskFinished | TaskLost) else name
 
 
 def _decision(decision: Decision) -> str:

@@ -5,17 +5,25 @@ what is fixed there cannot be changed by the input of a call.
 """
 
 from collections.abc import Callable, Coroutine, Iterable
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from jeton.executor.artifacts import Artifacts
 from jeton.executor.call import Call
 from jeton.executor.clock import Clock
+from jeton.executor.http.connections import Connections
+from jeton.executor.limits import Limits
+from jeton.executor.once import Keys, MemoryKeys
+from jeton.executor.outlet import MemoryOutlet, Outlet
+from jeton.executor.processes import Processes
+from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
 
-LaneName: TypeAlias = Literal["instant", "loop", "thread"]
-"""What an action holds while it runs: nothing, because it never waits; a place on the event loop; a thread."""
+LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
+"""What an action holds while it runs: nothing, because it never waits; a place on the loop; a thread; a process."""
 
 
 class TransientError(Exception):
@@ -44,11 +52,32 @@ class Flaw(msgspec.Struct, frozen=True):
     remedy: str
 
 
+class Progress(msgspec.Struct, frozen=True):
+    """Something that a call says before it is done."""
+
+    call: Call
+    stream: str
+    text: str
+
+
+def _nobody_listens(progress: Progress) -> None:
+    pass
+
+
 class Resources(msgspec.Struct, frozen=True):
     """What actions may use of the world outside."""
 
     clock: Clock
     threads: Threads
+    secrets: SecretStore = msgspec.field(default_factory=SecretStore)
+    connections: Connections = msgspec.field(default_factory=Connections)
+    folder: Path = Path()  # where the store is: relative roots begin here
+    artifacts: Artifacts = msgspec.field(default_factory=lambda: Artifacts(Path("jeton-artifacts")))
+    keys: Keys = msgspec.field(default_factory=MemoryKeys)
+    limits: Limits = msgspec.field(default_factory=Limits)
+    processes: Processes = msgspec.field(default_factory=Processes)
+    outlet: Outlet = msgspec.field(default_factory=MemoryOutlet)
+    progress: Callable[[Progress], None] = _nobody_listens
 
 
 class ActionCall(msgspec.Struct, frozen=True):
@@ -60,6 +89,11 @@ class ActionCall(msgspec.Struct, frozen=True):
     call: Call
     resources: Resources
     settings: JsonObject = {}  # the project's
+    secrets: Secrets = NO_SECRETS
+
+    async def secret(self, name: str) -> str:
+        """The value of a secret of the project; raises SecretUnavailable, which names it."""
+        return await self.secrets.get(name, self.resources.clock, self.resources.threads)
 
 
 Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, Json | ActionFailed]]
@@ -83,6 +117,10 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def prepare(self) -> Act:
         """What a call does. Asked for once per task, so that nothing is compiled twice."""
         raise NotImplementedError
+
+    def isolate(self) -> Act | None:
+        """The same in a process that can be killed; None if the kind has no such way."""
+        return None
 
 
 def failed_by(error: BaseException) -> ActionFailed:

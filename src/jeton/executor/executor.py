@@ -113,6 +113,7 @@ class Executor:
         unfinished = [task for task in running if not task.done()]
         if unfinished:
             await asyncio.wait(unfinished, timeout=STOPPING_S)
+        await self._resources.connections.close()
         self._resources.threads.close()
 
     def _wake(self) -> None:

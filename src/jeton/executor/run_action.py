@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
+import traceback
 from zlib import crc32
+
+import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, Resources, failed_by
 from jeton.executor.call import Call, TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.compile_task import ReadyAction
+from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
 from jeton.model.json import Json, JsonObject
 from jeton.model.task import RetryPolicy
 
@@ -28,10 +32,12 @@ async def run_action(
         flaw = action.input_validator.flaw(given, "input")
         if flaw is not None:
             return ActionFailed("input_invalid", flaw)
+    secrets = resources.secrets.of(action.settings)
     key, attempt = task.step_key(step), 1
     while True:
         call = Call(task.run, task.token, task.node, task.attempt, step, attempt, key)
-        result = await _attempt(action, ActionCall(given, state, output, call, resources, action.settings))
+        attempted = ActionCall(given, state, output, call, resources, action.settings, secrets)
+        result = _redacted(await _attempt(action, attempted), secrets)
         if not isinstance(result, ActionFailed):
             break
         if not result.transient or attempt >= action.policy.max_attempts:
@@ -70,13 +76,26 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed
         return await call.resources.clock.within(action.timeout_ms, action.act(call))
     except TimedOut:
         return ActionFailed("action_timed_out", f"gave no answer within {action.timeout_ms} ms", transient=True)
+    except SecretUnavailable as unavailable:
+        return ActionFailed("secret_unavailable", str(unavailable))
     except asyncio.CancelledError as error:
         if _is_being_stopped():
             raise
         return failed_by(error)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        _log.debug("step '%s' of node '%s' raised", call.call.step, call.call.node, exc_info=error)
+        if _log.isEnabledFor(logging.DEBUG):
+            trace = call.secrets.text("".join(traceback.format_exception(error)))
+            _log.debug("step '%s' of node '%s' raised\n%s", call.call.step, call.call.node, trace)
         return failed_by(error)
+
+
+def _redacted(result: Json | ActionFailed, secrets: Secrets) -> Json | ActionFailed:
+    """What leaves the executor, whichever kind of action it comes from."""
+    if secrets is NO_SECRETS:
+        return result
+    if isinstance(result, ActionFailed):
+        return msgspec.structs.replace(result, type=secrets.text(result.type), message=secrets.text(result.message))
+    return secrets.value(result)
 
 
 def _is_being_stopped() -> bool:

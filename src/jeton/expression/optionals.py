@@ -76,10 +76,9 @@ def optional_item(operand: Optional, key: Run, by_name: bool, at: int) -> Option
     """`operand.?key` and `operand[?key]`."""
 
     def run(scope: Scope) -> Json | Nothing:
-        container = operand(scope)
+        container, name = operand(scope), key(scope)
         if container is NOTHING:
             return NOTHING
-        name = key(scope)
         if type(container) is dict:
             return checked(container[name], at) if type(name) is str and name in container else NOTHING
         if type(container) is list and type(name) is int and not by_name:
@@ -93,11 +92,11 @@ def item_of_optional(operand: Optional, key: Run, at: int) -> Optional:
     """`.key` and `[key]` further down from an optional: what they mean elsewhere, but a missing key is NOTHING."""
 
     def run(scope: Scope) -> Json | Nothing:
-        container = operand(scope)
+        container, name = operand(scope), key(scope)
         if container is NOTHING:
             return NOTHING
         try:
-            return element(container, key(scope), "the optional", at)
+            return element(container, name, "the optional", at)
         except KeyMissing:
             return NOTHING
 

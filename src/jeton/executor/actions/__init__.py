@@ -7,6 +7,7 @@ import msgspec
 from jeton.executor.action import Flaw, Kind
 from jeton.executor.actions.assertion import Assert
 from jeton.executor.actions.context import Context
+from jeton.executor.actions.http import Http
 from jeton.executor.actions.mock import Mock
 from jeton.executor.actions.python import Python
 from jeton.model.json import JsonObject
@@ -14,7 +15,7 @@ from jeton.model.task import Action
 
 ENTRY_POINTS = "jeton.kinds"
 
-_kinds: dict[str, type[Kind]] = {"assert": Assert, "context": Context, "mock": Mock, "python": Python}
+_kinds: dict[str, type[Kind]] = {"assert": Assert, "context": Context, "http": Http, "mock": Mock, "python": Python}
 
 
 def register_kind(name: str, kind: type[Kind]) -> None:

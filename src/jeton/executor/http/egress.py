@@ -6,7 +6,7 @@ forbidden texts would know.
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from typing import TypeAlias
 
 import msgspec
@@ -16,9 +16,8 @@ from jeton.model.json import JsonObject
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-# an IPv6 address in one of these carries an IPv4 address in its last bits, to which a gateway passes it on
-_NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
-_COMPATIBLE = IPv6Network("::/96")
+# an address in here carries an IPv4 address in its last bits, to which a gateway passes it on
+_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class SettingsInvalid(Exception):
@@ -102,22 +101,14 @@ def _meant(address: Address) -> Iterator[Address]:
     if address.ipv4_mapped is not None:
         yield address.ipv4_mapped
         return
-    last = IPv4Address(int(address) & 0xFFFFFFFF)
-    if any(address in network for network in _NAT64):
-        yield last
+    if address in _NAT64:
+        yield IPv4Address(int(address) & 0xFFFFFFFF)
         return
-    if address in _COMPATIBLE and address not in (IPv6Address("::"), IPv6Address("::1")):
-        yield last
     if address.sixtofour is not None:
         yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
     yield address
-
-
-def parsed_address(text: str) -> Address:
-    """An address as the resolver gives it; what follows a '%' names an interface."""
-    return ip_address(text.partition("%")[0])
 
 
 _NOTHING_BESIDES = Egress()

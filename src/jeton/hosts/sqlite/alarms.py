@@ -21,6 +21,7 @@ LONGEST_SLEEP_S = 1.0
 SHORTEST_SLEEP_S = 0.002
 SOON_MS = 2_000
 AT_ONCE = 50
+SOON_AT_ONCE = 1_000
 
 _log = logging.getLogger("jeton.store")
 
@@ -78,7 +79,7 @@ class Alarms:
             after = due[-1]
             await self._breath()
         self._horizon = self._clock() + SOON_MS
-        self._soon = [(at, run) for at, run in self._store.due(self._horizon, after, AT_ONCE) if at > now]
+        self._soon = [(at, run) for at, run in self._store.due(self._horizon, after, SOON_AT_ONCE) if at > now]
         for actor in self._runs.actors.values():
             if actor.wake is not None and actor.wake < self._horizon:
                 self._soon.append((actor.wake, actor.run))

@@ -13,7 +13,7 @@ import apsw
 import msgspec
 
 from jeton.hosts.sqlite.connect import connect
-from jeton.hosts.sqlite.verify import look_at
+from jeton.hosts.sqlite.opening import visit
 from jeton.model.failure import Refused
 
 
@@ -38,9 +38,10 @@ class BackedUp(msgspec.Struct, frozen=True):
 
 def backup(source: Path, to: Path, now: int) -> BackedUp:
     """Copy a store. The copy appears whole or not at all, and never takes another file's place."""
-    look_at(source)
-    if to.exists():
-        raise Refused("file_exists", f"there is something at {to} already", "name another file")
+    visit(source.resolve())
+    for taken in _family(to):
+        if taken.exists():  # a log that an earlier store left there would be taken for the copy's own
+            raise Refused("file_exists", f"there is something at {taken} already", "name another file")
     if not to.parent.is_dir():
         raise Refused("no_folder", f"there is no folder {to.parent}", "make it first")
     made = to.with_name(f".{to.name}.{secrets.token_hex(4)}")
@@ -56,9 +57,14 @@ def backup(source: Path, to: Path, now: int) -> BackedUp:
     except apsw.FullError as problem:
         raise Refused("store_full", f"there is no room for the copy: {problem}", "make room") from None
     finally:
-        for left in (made, *(made.with_name(made.name + suffix) for suffix in ("-wal", "-shm", "-journal"))):
+        for left in _family(made):
             left.unlink(missing_ok=True)
     return done
+
+
+def _family(store: Path) -> list[Path]:
+    """The files that SQLite takes for one database."""
+    return [store.with_name(store.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
 
 
 def _copy(source: Path, to: Path) -> None:

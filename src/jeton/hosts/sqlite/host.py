@@ -58,7 +58,7 @@ class SqliteHost:
         mirrors: Sequence[Mirror] = (),
     ) -> "SqliteHost":
         """Open a store. The owner makes it if there is none, holds its lock, and advances its runs."""
-        file = Path(path).absolute()
+        file = Path(path).resolve()  # by whichever link one comes, it is one store with one lock
         if not owner:
             await asyncio.to_thread(visit, file)
             store = Store(file)

@@ -204,13 +204,15 @@ class Owner:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        if self._workers is not None:
-            await self._workers.close(0 if failed else grace_s)
-        while not failed and any(actor.queued or actor.writing for actor in self.runs.actors.values()):
-            await self._breath()
-        await self._writer.close()
-        self._give_up(self._refusing)
-        self._lock.release()
+        try:
+            if self._workers is not None:
+                await self._workers.close(0 if failed else grace_s)
+            while not failed and any(actor.queued or actor.writing for actor in self.runs.actors.values()):
+                await self._breath()
+        finally:
+            await self._writer.close()
+            self._give_up(self._refusing)
+            self._lock.release()
 
     # what the others tell
 

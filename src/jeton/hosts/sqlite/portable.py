@@ -26,12 +26,12 @@ from jeton.hosts.sqlite.examine import (
     unpacked,
 )
 from jeton.hosts.sqlite.migrate import prepare
+from jeton.hosts.sqlite.opening import visit
 from jeton.hosts.sqlite.owner import unknown
 from jeton.hosts.sqlite.rows import PART_BYTES
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.typed.mirror import write_whole
 from jeton.hosts.sqlite.typed.tables import tables_of
-from jeton.hosts.sqlite.verify import look_at
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import Message
@@ -89,8 +89,9 @@ _message = msgspec.json.Decoder(Message).decode
 
 def export_run(path: Path, run: RunId) -> bytes:
     """A run of a store as a file. The store may be in use; the run there is left as it is."""
-    look_at(path)
-    store = Store(path)
+    file = path.resolve()
+    visit(file)
+    store = Store(file)
     try:
         with store.snapshot() as db:
             return _export(db, run)
@@ -134,7 +135,7 @@ def import_run(path: Path, file: bytes) -> RunId:
     copy = _copy_of(portable)
     _check(portable, copy, library)
     if path.exists():
-        look_at(path)
+        visit(path.resolve())
     else:
         prepare(path)
     db = connect(path)

@@ -30,7 +30,7 @@ from jeton.model.message import ContinueRun, Message, StartRun, TaskFinished, Ta
 from jeton.model.run import Head, RunState
 from jeton.model.task import Task
 
-RUNS_PER_TURN = 16
+RUNS_PER_TURN = 25
 
 _log = logging.getLogger("jeton.store")
 _encode = msgspec.json.Encoder().encode
@@ -160,9 +160,13 @@ class Runs:
         writes: list[Write | Job] = []
         for _ in range(min(len(self._ready), RUNS_PER_TURN)):
             actor = self._ready.popleft()
-            write = self._advance(actor)
-            if write is not None:
-                writes.append(write)
+            try:
+                write = self._advance(actor)
+            except Exception as problem:  # our bug; the others of this turn have nothing to do with it
+                self._give_up(actor, problem)
+            else:
+                if write is not None:
+                    writes.append(write)
         if self._ready and not self._turning:
             self._turning = True
             self._loop.call_soon(self._turn)
@@ -194,9 +198,12 @@ class Runs:
         hit("before_effects")
         for write in writes:
             write.actor.writing = False
-            if write.stored is not None:
-                self._tell_committed(write.stored.row)
-            self._settle(write.actor, write.commit)
+            try:
+                if write.stored is not None:
+                    self._tell_committed(write.stored.row)
+                self._settle(write.actor, write.commit)
+            except Exception as problem:
+                self._give_up(write.actor, problem)
         for job in jobs:
             job.tell()
 
@@ -206,6 +213,8 @@ class Runs:
 
     def _give_up(self, actor: Actor, problem: Exception) -> None:
         """Leave the run as it is stored, and alone until the store is opened again."""
+        for token, attempt in list(actor.out):
+            self._stop_task(actor, StopTask(token, attempt))
         refused = self._note_damage(actor.run, problem)
         for _, answer in (*actor.asked, *actor.askers):
             if not answer.done():
@@ -269,10 +278,11 @@ class Runs:
             self._drop(actor)
 
     def _drop(self, actor: Actor) -> None:
-        del self.actors[actor.run]
+        self.actors.pop(actor.run, None)
         if not self.actors:
             for answer in self._on_quiet:
-                answer.set_result(None)
+                if not answer.done():
+                    answer.set_result(None)
             self._on_quiet.clear()
 
     # tasks

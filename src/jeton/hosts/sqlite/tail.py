@@ -61,7 +61,7 @@ class Tail:
         self._store: str = db.execute("select value from meta where key = 'store'").get
         self._commits: int = db.execute("select value from meta where key = 'commits'").get or 0
         self._counted = Known(self._commits, {})
-        self._file = os.open(tail_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = _opened(tail_path(path))
         self._end = 0
         self.fold()
 
@@ -82,18 +82,22 @@ class Tail:
         """Keep the count, and not which runs it was: what is in the main file cannot be lost with the log."""
         self._end = 0
         self._append(_encode(_Header(self._store, self._commits)) + b"\n")
-        with suppress(OSError):
-            os.ftruncate(self._file, self._end)
+        if self._file is not None:
+            with suppress(OSError):
+                os.ftruncate(self._file, self._end)
 
     def close(self) -> None:
-        os.close(self._file)
+        if self._file is not None:
+            os.close(self._file)
 
     def _append(self, line: bytes) -> None:
+        if self._file is None:
+            return
         try:
             os.pwrite(self._file, line, self._end)
             self._end += len(line)
         except OSError as problem:  # it then knows less, which is no reason to stop
-            _log.warning("%s commits are not noted beside the store: %s", self._commits, problem)
+            _log.warning("commit %s is not noted beside the store: %s", self._commits, problem)
 
     def _keep_loss(self, path: Path, db: Connection) -> None:
         """What is lost is said now, and kept, since the file beside the store will not say it again."""
@@ -102,6 +106,14 @@ class Tail:
             _log.error("the store has lost its last %s commits, of %s runs: verify it", loss.commits, len(loss.runs))
             kept = _encode([*kept_losses(db), loss])
             db.execute("insert or replace into meta(key, value) values('losses', ?)", (kept,))
+
+
+def _opened(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as problem:
+        _log.warning("commits are not noted beside the store, so that a lost one would not be noticed: %s", problem)
+        return None
 
 
 def lost_commits(path: Path, db: Connection) -> Loss | None:

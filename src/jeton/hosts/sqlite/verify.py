@@ -10,15 +10,12 @@ import msgspec
 
 from jeton.hosts.sqlite.bundles import bundle_hash
 from jeton.hosts.sqlite.connect import Connection
-from jeton.hosts.sqlite.disk import refuse_stale_log
 from jeton.hosts.sqlite.examine import RunCopy, canonical, problems_in, read_copy
-from jeton.hosts.sqlite.lock import read_record
-from jeton.hosts.sqlite.migrate import refuse_unready
+from jeton.hosts.sqlite.opening import visit
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tail import Loss, kept_losses, lost_commits
 from jeton.hosts.sqlite.typed.branches import all_branch_rows
 from jeton.hosts.sqlite.typed.tables import Tables, stored_layout
-from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
@@ -47,21 +44,14 @@ class Verified(msgspec.Struct, frozen=True):
 
 def verify(path: Path) -> Verified:
     """Look at everything a store holds. Raises Refused for a file that is no store of ours."""
-    look_at(path)
-    store = Store(path)
+    file = path.resolve()
+    visit(file)
+    store = Store(file)
     try:
-        problems = tuple(_Verifying(path, store).findings())
+        problems = tuple(_Verifying(file, store).findings())
     finally:
         store.close()
     return Verified(not problems, problems)
-
-
-def look_at(path: Path) -> None:
-    """Refuse what cannot be read as a store; nothing is made, and nothing changed."""
-    if not path.exists():
-        raise Refused("no_store", f"there is no store at {path}", "check the path, or start a run there")
-    refuse_stale_log(path, read_record(path))
-    refuse_unready(path)
 
 
 class _Verifying:

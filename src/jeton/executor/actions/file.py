@@ -1,0 +1,163 @@
+"""`file`: read, write, list and delete plain files below a named root."""
+
+import base64
+import binascii
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Literal, TypeAlias
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
+from jeton.model.json import Json, JsonObject
+
+DEFAULT_BYTES = 1024 * 1024  # what is read becomes part of a task's state, and may become part of a run's
+MOST_BYTES = 16 * 1024 * 1024
+MOST_ENTRIES = 10_000
+
+Encoding: TypeAlias = Literal["text", "base64"]
+
+
+class File(Kind, frozen=True):
+    """One operation below one root. A `path` fixed here cannot be changed by the input."""
+
+    operation: Literal["read", "write", "list", "delete"]
+    root: str
+    path: str | None = None
+    encoding: Encoding = "text"
+    max_bytes: int = DEFAULT_BYTES
+
+    def flaws(self) -> Iterator[Flaw]:
+        if not 0 < self.max_bytes <= MOST_BYTES:
+            yield Flaw("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MOST_BYTES}")
+
+    def lane(self) -> LaneName:
+        return "thread"
+
+    def prepare(self) -> Act:
+        operations: dict[str, Callable[[Root, str, JsonObject], Json]] = {
+            "read": self._read,
+            "write": self._write,
+            "list": self._list,
+            "delete": self._delete,
+        }
+        operate = operations[self.operation]
+
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            given = call.input if isinstance(call.input, dict) else {}
+            path = given.get("path", "" if self.operation == "list" else None) if self.path is None else self.path
+            if not isinstance(path, str):
+                return ActionFailed("input_invalid", "needs a 'path', which is a text")
+            try:
+                root = root_named(self.root, call.settings, call.resources.folder)
+                return await call.resources.threads.run(lambda: operate(root, path, given))
+            except RootUnknown as unknown:
+                return ActionFailed("unknown_root", str(unknown), fatal=True)
+            except PathRefused as refused:
+                return ActionFailed("path_refused", str(refused))
+            except FileNotFoundError:
+                return ActionFailed("not_found", f"there is no {path!r} below '{self.root}'")
+            except BadContent as bad:
+                return ActionFailed("input_invalid", str(bad))
+            except TooLarge as large:
+                return ActionFailed("too_large", f"{path!r} {large}")
+            except OSError as problem:
+                return ActionFailed("file_error", f"{path!r}: {problem.strerror}")
+
+        return act
+
+    def _read(self, root: Root, path: str, _: JsonObject) -> Json:
+        content = read_below(root, path, self.max_bytes)
+        return {**decoded(content, self.encoding), "size": len(content)}
+
+    def _write(self, root: Root, path: str, given: JsonObject) -> Json:
+        content = encoded(given, self.encoding, self.max_bytes)
+        write_below(root, path, content)
+        return {"path": path, "size": len(content)}
+
+    def _list(self, root: Root, path: str, _: JsonObject) -> Json:
+        with root.open_folder(path) as folder, os.scandir(folder) as entries:
+            found: list[JsonObject] = []
+            for entry in entries:
+                if len(found) == MOST_ENTRIES:
+                    raise TooLarge(f"has more than {MOST_ENTRIES} entries, which is the most that is listed")
+                about = entry.stat(follow_symlinks=False)
+                found.append({"name": entry.name, "type": _type(about.st_mode), "size": about.st_size})
+        return {"entries": [*sorted(found, key=lambda entry: str(entry["name"]))]}
+
+    def _delete(self, root: Root, path: str, _: JsonObject) -> Json:
+        """What is gone already is as good as deleted: a call may be repeated."""
+        with suppress(FileNotFoundError), root.open_parent(path) as (folder, name):
+            root.check_plain(folder, name)
+            os.unlink(name, dir_fd=folder)
+            return {"deleted": True}
+        return {"deleted": False}
+
+
+class TooLarge(Exception):
+    """More than the bound, which the text names."""
+
+
+class BadContent(Exception):
+    """Not what the encoding asks for."""
+
+
+def read_below(root: Root, path: str, most: int) -> bytes:
+    """A plain file's content. Its size is not believed: it may grow while it is read."""
+    with os.fdopen(root.open_file(path), "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise TooLarge(f"has more than the {most} bytes that max_bytes allows")
+    return content
+
+
+def write_below(root: Root, path: str, content: bytes) -> None:
+    """All of it or nothing: it takes its name once it is on the disk. Folders on the way are made."""
+    with root.open_parent(path, make=True) as (folder, name):
+        with suppress(FileNotFoundError):
+            root.check_plain(folder, name)
+        draft = f".{secrets.token_hex(8)}.jeton"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(draft, flags, 0o666, dir_fd=folder), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(draft, dir_fd=folder)
+            raise
+        os.fsync(folder)
+
+
+def encoded(given: JsonObject, encoding: Encoding, most: int) -> bytes:
+    """The bytes an input holds, under `text` or `base64`."""
+    written = given.get(encoding)
+    if not isinstance(written, str):
+        raise BadContent(f"needs '{encoding}', which is a text")
+    try:
+        content = written.encode() if encoding == "text" else base64.b64decode(written, validate=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise BadContent(f"'{encoding}' cannot be read: {error}") from None
+    if len(content) > most:
+        raise TooLarge(f"would have {len(content)} bytes, and max_bytes allows {most}")
+    return content
+
+
+def decoded(content: bytes, encoding: Encoding) -> JsonObject:
+    """The bytes as a result holds them."""
+    if encoding == "base64":
+        return {"base64": base64.b64encode(content).decode()}
+    try:
+        return {"text": content.decode()}
+    except UnicodeDecodeError as error:
+        raise BadContent(f"is no text: {error}; read it with 'encoding: base64'") from None
+
+
+def _type(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "file" if stat.S_ISREG(mode) else "other"

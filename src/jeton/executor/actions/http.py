@@ -1,0 +1,54 @@
+"""`http`: one call to a server. The client library is imported at the first call, not before."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind
+from jeton.executor.http.implementation import Auth, Limits, Redirects, SecretRef, auth_flaws, header_flaws
+from jeton.model.json import Json
+from jeton.model.placeholders import url_problem
+
+
+class Http(Kind, frozen=True):
+    """`{name}` in a url, query, header, json or text is filled from the input, which has no other say."""
+
+    url: str
+    method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = "GET"
+    query: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    headers: dict[str, str | SecretRef] = msgspec.field(default_factory=dict[str, str | SecretRef])
+    json: Json | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    auth: Auth | None = None
+    allow_status: tuple[int, ...] = ()
+    redirects: Redirects = "same_host"
+    artifact_above_bytes: int | None = None
+    limits: Limits = Limits()
+
+    def flaws(self) -> Iterator[Flaw]:
+        wrong = url_problem(self.url)
+        if wrong is not None:
+            yield Flaw("url", *wrong)
+        if self.json is not UNSET and self.text is not UNSET:
+            yield Flaw("", "has both 'json' and 'text', and sends one", "remove one of the two")
+        if self.redirects is True:
+            yield Flaw("redirects", "does not say where to", "write 'same_host' or a list of hosts")
+        yield from header_flaws(self.headers)
+        if self.auth is not None:
+            yield from auth_flaws(self.auth, self.headers)
+        yield from self.limits.flaws()
+
+    def prepare(self) -> Act:
+        flaw = next(self.flaws(), None)  # again, because a definition that nobody checked must not choose its host
+
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            if flaw is not None:
+                return ActionFailed("bad_implementation", f"http: {flaw.path} {flaw.problem}", fatal=True)
+            await call.resources.connections.load()
+            from jeton.executor.http.exchange import exchange
+
+            return await exchange(self, call)
+
+        return act

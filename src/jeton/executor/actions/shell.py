@@ -1,0 +1,215 @@
+"""`shell`: run a program. Arguments are a list, so no value of the input can become a command."""
+
+import codecs
+import os
+import re
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Literal, TypeAlias, cast
+
+import msgspec
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName, Progress
+from jeton.executor.children import DEFAULT_GRACE_MS, STDERR, STDOUT, Child
+from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
+from jeton.model.json import Json, JsonObject, kind_of
+
+DEFAULT_OUTPUT_BYTES = 1024 * 1024
+MOST_OUTPUT_BYTES = 16 * 1024 * 1024
+MOST_GRACE_MS = 10_000
+LONGEST_REASON = 500
+IDEMPOTENCY_KEY = "JETON_IDEMPOTENCY_KEY"
+PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+ESCAPED = re.compile(r"\{(\{[A-Za-z_][A-Za-z0-9_]*\})\}")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+StreamName: TypeAlias = Literal["stdout", "stderr"]
+STREAMS: dict[int, StreamName] = {STDOUT: "stdout", STDERR: "stderr"}
+
+
+class Shell(Kind, frozen=True):
+    """A program, its arguments, and all it gets to see.
+
+    `"{name}"` as a whole argument, `stdin`, `folder` or value of `set_env` is replaced from the input. With
+    `shell: true` the first of `argv` is a script for `/bin/sh`, which finds the others as `$1`, `$2`…
+    """
+
+    argv: tuple[str, ...]
+    shell: bool = False
+    stdin: str | None = None
+    env: tuple[str, ...] = ()  # variables of the engine's environment that the program may see
+    set_env: dict[str, str] = {}
+    root: str | None = None
+    folder: str = ""
+    allow_exit: tuple[int, ...] | bool = ()
+    max_output_bytes: int = DEFAULT_OUTPUT_BYTES
+    max_memory_mb: int | None = None
+    grace_ms: int = DEFAULT_GRACE_MS
+
+    def flaws(self) -> Iterator[Flaw]:
+        if not self.argv or not self.argv[0]:
+            yield Flaw("argv", "names no program", "write the program first: [ls, -l]")
+        elif PLACE.fullmatch(self.argv[0]):
+            yield Flaw("argv[0]", "would let the input choose the program", "write the program itself")
+        for index, argument in enumerate(self.argv):
+            if not (self.shell and index == 0):
+                yield from _argument_flaws(f"argv[{index}]", argument)
+        for name in (*self.env, *self.set_env):
+            if not VARIABLE.fullmatch(name):
+                yield Flaw("env", f"{name!r} is no name of a variable", "use letters, digits and '_'")
+        if self.folder and self.root is None:
+            yield Flaw("folder", "is below no root", "add 'root:', with a name from project.settings.files")
+        if not 0 < self.max_output_bytes <= MOST_OUTPUT_BYTES:
+            remedy = f"write a number from 1 to {MOST_OUTPUT_BYTES}"
+            yield Flaw("max_output_bytes", f"is {self.max_output_bytes}", remedy)
+        if not 0 <= self.grace_ms <= MOST_GRACE_MS:
+            yield Flaw("grace_ms", f"is {self.grace_ms}", f"write a number from 0 to {MOST_GRACE_MS}")
+        if self.max_memory_mb is not None and self.max_memory_mb < 1:
+            yield Flaw("max_memory_mb", f"is {self.max_memory_mb}", "write 1 or more")
+
+    def lane(self) -> LaneName:
+        return "process"
+
+    def prepare(self) -> Act:
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            given = call.input if isinstance(call.input, dict) else {}
+            try:
+                program = self._program(given)
+                env = self._environment(given, call.call.idempotency_key)
+                stdin = None if self.stdin is None else _text("stdin", self.stdin, given, or_json=True)
+                with ExitStack() as opened:
+                    folder = await self._open_folder(call, given, opened)
+                    return await self._run(program, env, stdin, folder, call)
+            except BadInput as bad:
+                return ActionFailed("input_invalid", str(bad))
+            except RootUnknown as unknown:
+                return ActionFailed("unknown_root", str(unknown), fatal=True)
+            except PathRefused as refused:
+                return ActionFailed("path_refused", str(refused))
+            except OSError as problem:
+                return ActionFailed("cannot_start", f"{self.argv[0]}: {problem.strerror or problem}")
+
+        return act
+
+    async def _run(
+        self, program: list[str], env: Mapping[str, str], stdin: str | None, folder: int, call: ActionCall
+    ) -> Json | ActionFailed:
+        output = Captured(self.max_output_bytes, call)
+        memory = 0 if self.max_memory_mb is None else self.max_memory_mb * 1024 * 1024
+        child = await Child.start(
+            program, folder=folder, env=env, output=output, grace_ms=self.grace_ms, memory_bytes=memory
+        )
+        try:
+            if stdin:
+                child.write(stdin.encode())
+            child.end_of_input()
+            code = await child.ended()
+        finally:
+            await child.stop()
+        if code == 0 or self.allow_exit is True or (self.allow_exit is not False and code in self.allow_exit):
+            return {"exit_code": code, **output.result()}
+        return ActionFailed("exit_code", f"{self.argv[0]} {_ending(code)}{output.reason()}")
+
+    def _program(self, given: JsonObject) -> list[str]:
+        program, options_end = [self.argv[0]], self.shell
+        for index, argument in enumerate(self.argv[1:], 1):
+            value = _text(f"argv[{index}]", argument, given)
+            if PLACE.fullmatch(argument) and value.startswith("-") and not options_end:
+                problem = f"argv[{index}] would be {value!r}, which {self.argv[0]} may take for an option"
+                raise BadInput(f"{problem}; put '--' before {argument!r} in argv if it is none")
+            options_end = options_end or argument == "--"
+            program.append(value)
+        return ["/bin/sh", "-c", program[0], "sh", *program[1:]] if self.shell else program
+
+    def _environment(self, given: JsonObject, key: str) -> dict[str, str]:
+        """Only what is listed, so that no secret of the engine's reaches the program by itself."""
+        passed = {name: os.environ[name] for name in self.env if name in os.environ}
+        written = {name: _text(f"set_env.{name}", value, given) for name, value in self.set_env.items()}
+        return {"PATH": os.defpath, **passed, **written, IDEMPOTENCY_KEY: key}
+
+    async def _open_folder(self, call: ActionCall, given: JsonObject, opened: ExitStack) -> int:
+        if self.root is None:
+            root, path = Root("the store's folder", call.resources.folder), ""
+        else:
+            root = root_named(self.root, call.settings, call.resources.folder)
+            path = _text("folder", self.folder, given)
+        return await call.resources.threads.run(lambda: opened.enter_context(root.open_folder(path)))
+
+
+class BadInput(Exception):
+    """A value that cannot be handed to a program."""
+
+
+class Captured:
+    """What a program writes: the beginning of it is kept, all of it counted, and told of as it comes."""
+
+    def __init__(self, most: int, call: ActionCall) -> None:
+        self._most = most
+        self._call = call
+        self._kept: dict[StreamName, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
+        self._written: dict[StreamName, int] = {"stdout": 0, "stderr": 0}
+        decoder = codecs.getincrementaldecoder("utf-8")
+        self._decoders = {name: decoder("replace") for name in self._kept}
+
+    def __call__(self, stream: int, data: bytes) -> None:
+        name = STREAMS[stream]
+        kept = self._kept[name]
+        self._written[name] += len(data)
+        fits = data[: self._most - len(kept)]
+        if fits:
+            kept += fits
+            text = self._decoders[name].decode(fits)
+            self._call.resources.progress(Progress(self._call.call, name, text))
+
+    def result(self) -> JsonObject:
+        """Both streams; `truncated` says of a stream that was cut how many bytes it had."""
+        texts: JsonObject = {name: kept.decode(errors="replace") for name, kept in self._kept.items()}
+        cut: JsonObject = {name: total for name, total in self._written.items() if total > self._most}
+        return {**texts, "truncated": cut} if cut else texts
+
+    def reason(self) -> str:
+        """The end of what it complained about."""
+        said = self._kept["stderr"].decode(errors="replace").strip()
+        return f": {said[-LONGEST_REASON:]}" if said else ""
+
+
+def _text(where: str, written: str, given: JsonObject, or_json: bool = False) -> str:
+    """What stands there, or the value of the input it names, which must be able to be an argument."""
+    escaped = ESCAPED.fullmatch(written)
+    if escaped is not None:
+        return escaped[1]
+    place = PLACE.fullmatch(written)
+    if place is None:
+        return written
+    value = given.get(place[1])
+    if value is None:
+        raise BadInput(f"{where} needs '{place[1]}', and the input has none")
+    if not or_json and isinstance(value, dict | list):
+        raise BadInput(f"{where} takes a text or a number, and '{place[1]}' is {kind_of(value)}")
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    try:
+        zero = 0 in text.encode() and not or_json
+    except UnicodeEncodeError:
+        raise BadInput(f"{where}: '{place[1]}' is no proper text") from None
+    if zero:
+        raise BadInput(f"{where}: '{place[1]}' has a zero byte in it")
+    return text
+
+
+def _argument_flaws(path: str, argument: str) -> Iterator[Flaw]:
+    if "\0" in argument:
+        yield Flaw(path, "has a zero byte in it", "remove it")
+    inner = PLACE.search(argument)
+    if inner is not None and not PLACE.fullmatch(argument) and not ESCAPED.fullmatch(argument):
+        problem = f"{inner[0]!r} is replaced only where it is the whole argument"
+        yield Flaw(path, problem, f"write {inner[0]!r} as an argument of its own")
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"

@@ -1,0 +1,109 @@
+"""One call over the network: a request, the redirects that may be followed, and what became of it."""
+
+import ssl
+from typing import TYPE_CHECKING
+
+from httpcore2 import URL, AsyncConnectionPool, ConnectTimeout, NetworkError, ProtocolError, TimeoutException
+
+from jeton.executor.action import ActionCall, ActionFailed
+from jeton.executor.clock import TimedOut
+from jeton.executor.http.answer import answer, headers_of
+from jeton.executor.http.body import BodyRefused
+from jeton.executor.http.egress import AddressRefused, SettingsInvalid, egress_of
+from jeton.executor.http.implementation import Limits
+from jeton.executor.http.redirect import CODES, MOST_REDIRECTS, Hop, RedirectRefused, next_hop
+from jeton.executor.http.request import Outgoing, outgoing
+from jeton.model.json import Json
+from jeton.model.placeholders import NotFilled
+
+if TYPE_CHECKING:
+    from jeton.executor.actions.http import Http
+
+
+async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
+    """The result of a call, or its failure. Connections and timeouts pass; what the server or the author does not."""
+    try:
+        egress = egress_of(call.settings)
+        request = await outgoing(http, call)
+    except SettingsInvalid as invalid:
+        return ActionFailed("settings_invalid", str(invalid), fatal=True)
+    except NotFilled as unfit:
+        return ActionFailed("input_invalid", str(unfit))
+    pool = await call.resources.connections.pool(egress)
+    # without the query, which may hold what belongs in no error
+    what = f"{request.method} {request.url.copy_with(query=None)}"
+    try:
+        return await call.resources.clock.within(http.limits.total_ms, _followed(http, request, pool, call, what))
+    except TimedOut:
+        problem = f"took longer than {http.limits.total_ms} ms (limits.total_ms)"
+        return ActionFailed("http_timeout", f"{what} {problem}", transient=True)
+    except TimeoutException as error:
+        return ActionFailed("http_timeout", f"{what} {_stalled(error, http.limits)}", transient=True)
+    except AddressRefused as refused:
+        return ActionFailed("address_refused", f"{what}: {refused}")
+    except RedirectRefused as refused:
+        return ActionFailed("redirect_refused", f"{what} {refused}")
+    except BodyRefused as refused:
+        return ActionFailed(refused.type, f"{what}: {refused}")
+    except (NetworkError, ProtocolError) as error:
+        return _broken(error, what, http.limits)
+
+
+async def _followed(
+    http: "Http", request: Outgoing, pool: AsyncConnectionPool, call: ActionCall, what: str
+) -> Json | ActionFailed:
+    limits = http.limits
+    timeouts = {
+        "connect": limits.connect_ms / 1000,
+        "read": limits.idle_ms / 1000,
+        "write": limits.idle_ms / 1000,
+        "pool": limits.total_ms / 1000,
+    }
+    hop = Hop(request.method, request.url, request.body is not None)
+    for _ in range(MOST_REDIRECTS + 1):
+        async with pool.stream(
+            hop.method,
+            _core_url(hop),
+            headers=_headers(request, hop),
+            content=request.body if hop.has_body else None,
+            extensions={"timeout": timeouts},
+        ) as response:
+            headers = headers_of(response, limits)
+            location = headers.get("location")
+            if response.status not in CODES or location is None or http.redirects is False:
+                return await answer(http, response, headers, call, what)
+            hop = next_hop(hop, request.url, response.status, location, http.redirects)
+    raise RedirectRefused(f"is redirected more than {MOST_REDIRECTS} times")
+
+
+def _core_url(hop: Hop) -> URL:
+    url = hop.url
+    return URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+
+
+def _headers(request: Outgoing, hop: Hop) -> list[tuple[str, str]]:
+    """The author's headers and credentials are for the author's host; another gets what says nothing."""
+    headers = [*request.headers, *(request.own_headers if hop.trusted else ())]
+    if hop.has_body:
+        return headers if request.media_type is None else [*headers, ("Content-Type", request.media_type)]
+    return [(name, value) for name, value in headers if name.lower() != "content-type"]
+
+
+def _stalled(error: TimeoutException, limits: Limits) -> str:
+    if isinstance(error, ConnectTimeout):
+        return f"found no connection within {limits.connect_ms} ms (limits.connect_ms)"
+    return f"heard nothing for {limits.idle_ms} ms (limits.idle_ms)"
+
+
+def _broken(error: Exception, what: str, limits: Limits) -> ActionFailed:
+    """A certificate stays wrong and headers stay large; anything else may go better next time."""
+    message = str(error) or type(error).__name__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ActionFailed("http_certificate", f"{what}: {cause.verify_message}")
+        cause = cause.__cause__
+    if "Receive buffer too long" in message:
+        problem = f"the headers are larger than {limits.header_bytes} bytes (limits.header_bytes)"
+        return ActionFailed("http_headers_too_large", f"{what}: {problem}")
+    return ActionFailed("http_network", f"{what}: {message}", transient=True)

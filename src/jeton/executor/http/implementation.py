@@ -1,0 +1,75 @@
+"""What an author may write under `implementation` of an `http` action, besides the url."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from jeton.executor.action import Flaw
+
+HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+OURS: Final = frozenset(
+    (
+        "accept-encoding", "connection", "content-length", "expect", "host", "idempotency-key", "keep-alive",
+        "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    )
+)  # fmt: skip
+
+
+Redirects: TypeAlias = bool | Literal["same_host"] | tuple[str, ...]
+"""False: none is followed, and the answer is the result. A list names hosts, each with its port if that is unusual."""
+
+
+class SecretRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A secret, by its name."""
+
+    secret: str
+
+
+class Basic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A user's name and password."""
+
+    username: str | SecretRef
+    password: SecretRef
+
+
+class Auth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of the two."""
+
+    bearer: SecretRef | None = None
+    basic: Basic | None = None
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a server may cost us; each is named in the error of a call that reaches it."""
+
+    connect_ms: int = 10_000
+    idle_ms: int = 30_000
+    total_ms: int = 60_000
+    header_bytes: int = 65_536
+    body_bytes: int = 10_485_760
+    artifact_bytes: int = 1_073_741_824
+    retry_after_ms: int = 60_000
+
+    def flaws(self) -> Iterator[Flaw]:
+        for name in self.__struct_fields__:
+            if getattr(self, name) < 1:
+                yield Flaw(f"limits.{name}", "is less than 1", "write 1 or more")
+
+
+def header_flaws(headers: dict[str, str | SecretRef]) -> Iterator[Flaw]:
+    """Headers that are no headers, and those that are not the author's to set."""
+    for name in headers:
+        if not HEADER.fullmatch(name):
+            yield Flaw(f"headers.{name}", "cannot be the name of a header", "write letters, digits and '-'")
+        elif name.lower() in OURS:
+            yield Flaw(f"headers.{name}", "is set for every call", "remove it")
+
+
+def auth_flaws(auth: Auth, headers: dict[str, str | SecretRef]) -> Iterator[Flaw]:
+    """Credentials given twice, or not at all."""
+    if (auth.bearer is None) == (auth.basic is None):
+        yield Flaw("auth", "needs one of 'bearer' and 'basic'", "write 'auth: {bearer: {secret: NAME}}'")
+    if any(name.lower() == "authorization" for name in headers):
+        yield Flaw("headers", "has 'Authorization', and so has 'auth'", "keep one of the two")

@@ -1,0 +1,113 @@
+"""The request of a call: what the implementation fixes, filled from the input and from secrets."""
+
+from base64 import b64encode
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
+
+import msgspec
+from httpx2 import URL, InvalidURL
+from msgspec import UnsetType
+
+from jeton.executor.action import ActionCall
+from jeton.executor.http.implementation import Auth, SecretRef
+from jeton.model.json import Json
+from jeton.model.placeholders import NotFilled, filled, filled_text, plain_text
+
+if TYPE_CHECKING:
+    from jeton.executor.actions.http import Http
+
+USER_AGENT = "jeton"
+
+_encode_json = msgspec.json.Encoder().encode
+
+
+class Outgoing(msgspec.Struct, frozen=True):
+    """What is sent. `own_headers` are the author's, and go to the author's host only."""
+
+    method: str
+    url: URL
+    headers: tuple[tuple[str, str], ...]
+    own_headers: tuple[tuple[str, str], ...]
+    body: bytes | None
+    media_type: str | None
+
+
+async def outgoing(http: "Http", call: ActionCall) -> Outgoing:
+    """Raises NotFilled if the input does not fit, SecretUnavailable if a secret is missing."""
+    own = [(name, await _header(name, value, call)) for name, value in http.headers.items()]
+    if http.auth is not None:
+        own.append(("Authorization", await _authorization(http.auth, call)))
+    body, media_type = _body(http, call.input)
+    named = {name.lower() for name in http.headers}
+    ours = [
+        ("Accept", "*/*"),
+        ("Accept-Encoding", "gzip, deflate"),
+        ("Idempotency-Key", quote(call.call.idempotency_key, safe=":-_.~!*'()/@+,")),
+        ("User-Agent", USER_AGENT),
+    ]
+    return Outgoing(
+        method=http.method,
+        url=_url(http.url, http.query, call.input),
+        headers=tuple((name, value) for name, value in ours if name.lower() not in named),
+        own_headers=tuple(own),
+        body=body,
+        media_type=None if "content-type" in named else media_type,
+    )
+
+
+def _url(template: str, query: dict[str, Json], given: Json) -> URL:
+    """Every value is percent-encoded whole, so none can begin another segment, parameter or host."""
+    text = filled_text(template, given, lambda value: quote(value, safe=""))
+    path = text.partition("://")[2].partition("?")[0].partition("/")[2]
+    fixed = template.partition("://")[2].partition("?")[0].partition("/")[2]
+    # what was filled in must leave a segment a segment: "" and ".." would name another place
+    for now, before in zip(path.split("/"), fixed.split("/"), strict=True):
+        if now != before and now in ("", ".", ".."):
+            raise NotFilled(f"url: '{before}' becomes '{now}', which is no part of a path")
+    parameters = [pair for name, value in query.items() for pair in _parameters(name, filled(value, given))]
+    if parameters:
+        text += ("&" if "?" in text else "?") + urlencode(parameters)
+    try:
+        return URL(text)
+    except InvalidURL as error:
+        raise NotFilled(f"url: {error}") from None
+
+
+def _parameters(name: str, value: Json) -> list[tuple[str, str]]:
+    """A list is the same parameter several times, null is none."""
+    if value is None:
+        return []
+    texts = [plain_text(each) for each in (value if isinstance(value, list) else [value])]
+    if None in texts:
+        raise NotFilled(f"query.{name} takes texts, numbers and booleans, or a list of them")
+    return [(name, text) for text in texts if text is not None]
+
+
+def _body(http: "Http", given: Json) -> tuple[bytes | None, str | None]:
+    if not isinstance(http.json, UnsetType):
+        return _encode_json(filled(http.json, given)), "application/json"
+    if not isinstance(http.text, UnsetType):
+        return filled_text(http.text, given).encode(), "text/plain; charset=utf-8"
+    return None, None
+
+
+async def _header(name: str, value: str | SecretRef, call: ActionCall) -> str:
+    """A secret or a text; the error of one that cannot be sent does not repeat it."""
+    text = await call.secret(value.secret) if isinstance(value, SecretRef) else filled_text(value, call.input)
+    return _sendable(f"headers.{name}", text)
+
+
+async def _authorization(auth: Auth, call: ActionCall) -> str:
+    if auth.basic is not None:
+        user = auth.basic.username
+        username = await call.secret(user.secret) if isinstance(user, SecretRef) else filled_text(user, call.input)
+        password = await call.secret(auth.basic.password.secret)
+        return "Basic " + b64encode(f"{username}:{password}".encode()).decode()
+    assert auth.bearer is not None
+    return _sendable("auth.bearer", "Bearer " + await call.secret(auth.bearer.secret))
+
+
+def _sendable(where: str, text: str) -> str:
+    if not text.isascii() or not text.isprintable() or text != text.strip():
+        raise NotFilled(f"{where} has something in it that a header cannot carry")
+    return text

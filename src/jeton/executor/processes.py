@@ -1,0 +1,140 @@
+"""Processes for Python functions that must be possible to kill: `isolation: process`.
+
+A process serves one call at a time, and the next one when it is done. One whose call is given up is killed, with every
+process that the function has started.
+"""
+
+import asyncio
+import os
+import sys
+
+import msgspec
+
+from jeton.executor.call import Call
+from jeton.executor.children import STDOUT, Child
+from jeton.model.json import Json
+
+DEFAULT_PROCESSES = 8
+MOST_ANSWER_BYTES = 16 * 1024 * 1024
+WORKER = (sys.executable, "-m", "jeton.executor.worker")
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One call of a function, by its reference."""
+
+    function: str
+    input: Json
+    call: Call
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A call that gave no value."""
+
+    type: str
+    message: str
+    transient: bool = False
+    retry_after_ms: int | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a call gave; `last` if the process takes no other."""
+
+    failure: Failure | None = None
+    value: Json = None
+    last: bool = False
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Answer).decode
+
+
+class Processes:
+    """Runs functions in processes. How many at a time is up to the lanes; as many as were ever needed stay."""
+
+    def __init__(self) -> None:
+        self._idle: list[_Process] = []
+        self._closed = False
+
+    async def run(self, request: Request) -> Answer:
+        """What the function gives, or how it failed. Whoever is cancelled while waiting has the process killed."""
+        process = self._borrow() or await _Process.start()
+        done = False
+        try:
+            answer = await process.ask(request)
+            done = process.child.alive and not answer.last
+            return answer
+        finally:
+            if done and not self._closed:
+                self._idle.append(process)
+            else:
+                await process.child.stop()
+
+    async def close(self) -> None:
+        """End those that rest."""
+        self._closed = True
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(process.child.stop() for process in idle))
+
+    def _borrow(self) -> "_Process | None":
+        while self._idle:
+            process = self._idle.pop()
+            if process.child.alive:
+                return process
+        return None
+
+
+class _Process:
+    """One process, and the answer it is working on."""
+
+    child: Child
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        self._answer: asyncio.Future[Answer] | None = None
+
+    @classmethod
+    async def start(cls) -> "_Process":
+        process = cls()
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}  # what can be imported here can be there
+        folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            process.child = await Child.start(
+                WORKER, folder=folder, env=env, output=process._heard, ended=process._ended, errors_too=False
+            )
+        finally:
+            os.close(folder)
+        return process
+
+    async def ask(self, request: Request) -> Answer:
+        self._answer = asyncio.get_running_loop().create_future()
+        self.child.write(_encode(request) + b"\n")
+        answer = await self._answer
+        if answer is _LOST:
+            return await self._how_it_ended()
+        return answer
+
+    async def _how_it_ended(self) -> Answer:
+        code = await self.child.ended()
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return Answer(Failure("process_died", f"its process {how} before it had answered", transient=True))
+
+    def _heard(self, stream: int, data: bytes) -> None:
+        assert stream == STDOUT
+        self._line += data
+        if data.endswith(b"\n"):
+            line, self._line = bytes(self._line), bytearray()
+            self._tell(_decode(line))
+        elif len(self._line) > MOST_ANSWER_BYTES:
+            self._line.clear()
+            problem = f"its result has more than {MOST_ANSWER_BYTES} bytes, which is the most"
+            self._tell(Answer(Failure("too_large", problem), last=True))
+
+    def _ended(self) -> None:
+        self._tell(_LOST)
+
+    def _tell(self, answer: Answer) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(answer)
+
+
+_LOST = Answer(last=True)

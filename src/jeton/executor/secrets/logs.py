@@ -1,0 +1,23 @@
+"""Secrets in logs. A library we call may write what a server told it, and at level DEBUG some do."""
+
+import logging
+import traceback
+
+from jeton.executor.secrets.secrets import SecretStore
+
+
+class RedactingFilter(logging.Filter):
+    """Rewrites records, tracebacks included. For a logger, or better for the handlers that write somewhere."""
+
+    def __init__(self, store: SecretStore) -> None:
+        super().__init__()
+        self._store = store
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        redactor = self._store.redactor
+        if redactor is not None:
+            record.msg, record.args = redactor.text(record.getMessage()), None
+            if record.exc_info is not None and record.exc_info[1] is not None:
+                record.exc_text = redactor.text("".join(traceback.format_exception(record.exc_info[1])).rstrip())
+                record.exc_info = None
+        return True

@@ -1,0 +1,64 @@
+"""Every example does what it says it does: its own text has the command and what comes of it."""
+
+import ast
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from click.testing import CliRunner
+
+from jeton.cli.main import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DEMO = {"demo.py", "demo.yaml"}  # long, and different each time: it has a test of its own
+
+
+def examples(kind: str) -> list[Path]:
+    return sorted(path for path in EXAMPLES.glob(f"*.{kind}") if path.name not in DEMO)
+
+
+def said(text: str, title: str) -> str:
+    """What a comment says behind `Run:` or `Output:`."""
+    found = re.search(rf"^#\s+{title}:\s+(.*)$", text, re.MULTILINE)
+    assert found is not None, f"no line '{title}:'"
+    return found[1]
+
+
+@pytest.mark.parametrize("file", examples("yaml"), ids=lambda path: path.stem)
+def test_a_library_file(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parent)
+    text = file.read_text()
+    _, *args = shlex.split(said(text, "Run"))
+    assert args[1] == f"examples/{file.name}"
+    done = CliRunner().invoke(main, [*args, "--json", "--store", str(tmp_path / "runs.db")])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["output"] == json.loads(said(text, "Output"))
+
+
+@pytest.mark.parametrize("file", examples("yaml"), ids=lambda path: path.stem)
+def test_a_library_file_has_no_problems(file: Path) -> None:
+    assert CliRunner().invoke(main, ["check", str(file)]).output == "no problems\n"
+
+
+@pytest.mark.parametrize("file", examples("py"), ids=lambda path: path.stem)
+def test_a_script(file: Path, tmp_path: Path) -> None:
+    doc = ast.get_docstring(ast.parse(file.read_text()), clean=True) or ""
+    _, _, prints = doc.partition("Prints:\n")
+    done = subprocess.run([sys.executable, str(file)], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == dedent(prints).strip()
+    assert not list(tmp_path.iterdir()), "it leaves nothing behind"
+
+
+def test_the_demo_is_killed_and_finishes() -> None:
+    demo = [sys.executable, str(EXAMPLES / "demo.py")]
+    done = subprocess.run(demo, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"killed with kill -9, after [2-4] votes", done.stdout)
+    assert done.stdout.count("run.completed") == 1
+    assert re.search(r"given out again: [1-9]", done.stdout)
