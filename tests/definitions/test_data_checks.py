@@ -638,6 +638,12 @@ def test_a_type_that_does_not_fit_is_named_in_plain_words() -> None:
     )
 
 
+def test_a_target_that_is_refused_is_not_held_against_the_branch_too() -> None:
+    found = problems(branches("{output_mapping: {state.x: 1, input.x: 2}}", join="{}"))
+    assert [p.code for p in found if "input.x" in p.path] == ["mapping_target"]
+    assert "both_sections_written" not in {p.code for p in found}
+
+
 def test_a_bare_word_is_probably_a_text() -> None:
     (problem,) = problems(EXPRESSIONS["a text without quotes of its own"].broken)
     assert "\"'hello'\"" in problem.remedy

@@ -514,9 +514,6 @@ CALLS = {
             transitions: [{from: a, to: b}]
         """),
     ),
-}
-
-CALLS |= {
     "the first of first_match is always followed": Rule(
         "recursive_workflow",
         "workflows.w.nodes.b.workflow",

@@ -228,6 +228,13 @@ async def test_without_the_file_beside_it_a_loss_is_not_seen(path: Path, tmp_pat
     assert verify(store).ok
 
 
+async def test_a_store_works_without_the_file_beside_it(path: Path) -> None:
+    path.with_name(f"{path.name}-tail").mkdir()
+    host = await park(path)
+    await host.close(0.0)
+    assert verify(path).ok
+
+
 # flipped bytes
 
 

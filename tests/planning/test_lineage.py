@@ -63,3 +63,14 @@ def test_a_plain_split_may_or_may_not_happen_when_a_rival_is_conditional() -> No
 def test_a_fan_out_inside_its_own_branches_ends_the_walk() -> None:
     found = lineage(graph(Transition("a", "b", spawn_count=2), Transition("b", "a")))
     assert max(len(stack) for stack in found.stacks["b"]) <= 3
+
+
+def test_splits_that_may_or_may_not_happen_do_not_double_the_walk_each_time() -> None:
+    pairs = [
+        Transition(f"n{i}", f"n{i + 1}", condition=condition)
+        for i in range(40)
+        for condition in ("input.x", "input.y")
+    ]
+    found = lineage(graph(*pairs))
+    assert len(found.stacks) == 41
+    assert max(map(len, found.stacks.values())) <= 257

@@ -77,7 +77,7 @@ class FanIns:
         arrived = group.opened[node] = group.arrived.pop(node, {})
         if list(numbers_in(decision.slots)) != sorted(arrived):
             broken(f"a fan-in opens with other slots than {sorted(arrived)}: {decision}")
-        all_settled = len(group.settled) == group.total
+        all_settled = len(group.settled) == group.total or len(group.opened) > 1  # the first stopped whoever was live
         if not arrived:
             met = all_settled
         elif node in group.timed_out:

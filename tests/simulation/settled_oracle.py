@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tests.simulation.oracle import Oracle, Token
-from tests.simulation.oracle_model import FanIn, RunFailed, abandoned
+from tests.simulation.oracle_model import FanIn, RunFailed, abandoned, chain
 from tests.simulation.oracle_slots import end_slot, one_consequence
 
 Result = TypeVar("Result")
@@ -12,6 +12,11 @@ Result = TypeVar("Result")
 
 class SettledOracle(Oracle):
     """One override per settled point, and a way to stop between two timers that are due by the same alarm."""
+
+    def __init__(self, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
+        super().__init__(workflow, tasks)
+        self._since: dict[int, int] = {}  # when each timer was made; 0 is the run's own
+        self._left_alone: dict[Token, str] = {}
 
     @property
     def status(self) -> str:
@@ -35,10 +40,29 @@ class SettledOracle(Oracle):
     def ring_until(self, now: int, until: int) -> None:
         """As `alarm`, but only what was due by `until`."""
         while self._alive():
-            due = sorted((timer for timer in self._timers() if timer[0] <= until), key=lambda timer: timer[:2])
+            due = [timer for timer in self._timers() if timer[0] <= until]
             if not due:
                 return
             self._step(now, due[0][2])
+
+    def _timers(self) -> list[tuple[int, int, Callable[[], None]]]:
+        """Point 9: of those due on the same ms, who waited first rings first, then tokens before fan-ins, by number."""
+        run = self.run
+        if not self._alive():
+            return []
+        timers: list[tuple[int, int, int, int, Callable[[], None]]] = []
+        if run.due is not None:
+            timers.append((run.due, self._since[0], 0, 0, self._run_timed_out))
+        for token in run.tokens:
+            if token.due is not None and token.status in ("waiting_for_timer", "waiting_for_retry"):
+                timers.append((token.due, self._since[token.timer], 1, token.id, self._ring(token)))
+        for group in run.groups:
+            for fan_in in group.fan_ins if all(slot.state == "live" for slot in chain(group.outer)) else ():
+                if fan_in.closed is None and fan_in.due is not None and fan_in.first_arrival is not None:
+                    since = self._since[fan_in.first_arrival]
+                    timers.append((fan_in.due, since, 2, group.id, self._ring_fan_in(fan_in)))
+        timers.sort(key=lambda timer: timer[:4])
+        return [(due, rank, ring) for rank, (due, _, _, _, ring) in enumerate(timers)]
 
     def _attempt_failed(self, token: Token, failure: dict[str, Any]) -> None:
         super()._attempt_failed(token, failure)
@@ -58,6 +82,8 @@ class SettledOracle(Oracle):
 
     def _step(self, now: int, action: Callable[[], Any]) -> None:
         super()._step(now, lambda: self._leaving_alone(action))
+        for number in range(len(self._since), self.run.timers + 1):
+            self._since[number] = now
 
     def _settle(self) -> None:
         """As the oracle's own, with each consequence taken by itself."""

@@ -69,7 +69,7 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
             decisions.append(broken)
             break
         decisions += handling.made
-        again = handling.again
+        again = again or handling.again  # an earlier message may have left something behind
     return _commit(run, draft, batch, decisions, again)
 
 

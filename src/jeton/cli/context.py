@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, say_json
+from jeton.cli.say import answering, say_data, say_json
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Context
@@ -25,4 +25,8 @@ def command(run: str, store: str, as_json: bool) -> None:
             return await engine.context(run)
 
     with answering(as_json):
-        say_json(asyncio.run(read()))
+        found = asyncio.run(read())
+        if as_json:
+            say_json(found)
+        else:
+            say_data(found)

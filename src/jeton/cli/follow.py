@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from jeton.cli.say import say
 from jeton.engine.engine import Engine
@@ -49,15 +49,16 @@ async def follow(
     engine: Engine, run: str, stop: asyncio.Event, *, view: View | None = None, wait_s: float | None = None
 ) -> RunRecord:
     """How the run stands when we leave it. Raises Refused if it lacks a Python function."""
-    waiting: set[asyncio.Task[object]] = {
-        asyncio.create_task(engine.ended(run)),
+    ended = asyncio.create_task(engine.ended(run))
+    waiting: set[asyncio.Task[Any]] = {
+        ended,
         asyncio.create_task(stop.wait()),
         asyncio.create_task(_app_missing(engine, run)),
     }
     feed = asyncio.create_task(_feed(engine, run, view)) if view is not None else None
     try:
         await asyncio.wait(waiting, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
-        record = await engine.get(run)
+        record = ended.result() if ended.done() else await engine.get(run)
         if feed is not None and record.ended:
             await feed  # to its end, so that the last of it is seen
     finally:

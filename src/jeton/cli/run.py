@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import Exit, app_option, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, styled_status
+from jeton.cli.say import answering, printable, say, say_data, say_json, styled_status
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -152,4 +152,4 @@ def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool)
     if record.error is not None:
         say(f"  {printable(f'{record.error.type}: {record.error.message}')}")
     if record.status == "completed":
-        say_json(record.output)
+        say_data(record.output)

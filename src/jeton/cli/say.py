@@ -52,17 +52,20 @@ def say_json(value: object) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
+def say_data(value: object) -> None:
+    """Data for people: laid out, and with nothing in it that a terminal would act on."""
+    import msgspec
+
+    for line in msgspec.json.format(msgspec.json.encode(value), indent=2).decode().split("\n"):
+        say(printable(line))
+
+
 def say_json_line(value: object) -> None:
     """One object of several, on a line of its own, at once."""
     import msgspec
 
     click.echo(msgspec.json.encode(value).decode())
     sys.stdout.flush()
-
-
-def colours_wanted() -> bool:
-    """Whether anybody would see them."""
-    return not os.environ.get("NO_COLOR") and sys.stdout.isatty()
 
 
 def _colour() -> bool | None:

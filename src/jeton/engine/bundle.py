@@ -45,10 +45,10 @@ def _children(workflow: Workflow) -> Iterator[str]:
 def _tasks(workflow: Workflow) -> Iterator[str]:
     for node in workflow.nodes.values():
         if isinstance(node.target, TaskTarget) and isinstance(node.target.task, str):
-            yield node.target.task
+            yield node.target.task.partition("@")[0]
 
 
 def _inline_tasks(workflow: Workflow) -> Iterator[Task]:
     for node in workflow.nodes.values():
         if isinstance(node.target, TaskTarget) and isinstance(node.target.task, Task):
-            yield node.target.task
+            yield node.target.task.partition("@")[0]

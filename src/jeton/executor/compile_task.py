@@ -1,5 +1,6 @@
 """A task made ready to run, once: actions looked up, expressions and schemas compiled."""
 
+import hashlib
 from collections.abc import Iterator
 
 import msgspec
@@ -7,15 +8,26 @@ import msgspec
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.actions import kind_named, read_kind
 from jeton.executor.functions import FunctionMissing
+from jeton.executor.limits import ActionLimits
 from jeton.executor.mapping import CONTEXT, Mapped, compiled, compiled_mapping
 from jeton.executor.schema import Validator, validator_of
 from jeton.expression import Expression
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Execution, Outcome, RetryPolicy, Step, Task
+from jeton.model.task import Action, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
 from jeton.model.workflow import Library
 
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
 ONCE = RetryPolicy()
-LANES: tuple[LaneName, ...] = ("instant", "loop", "thread")
+LANES: tuple[LaneName, ...] = ("instant", "loop", "thread", "process")
+
+
+class ReadyKey(msgspec.Struct, frozen=True):
+    """By what an action runs once: the expression's value, among those of the same action."""
+
+    name: str
+    expression: Expression
+    ttl_ms: int | None
 
 
 class ReadyAction(msgspec.Struct, frozen=True):
@@ -28,6 +40,8 @@ class ReadyAction(msgspec.Struct, frozen=True):
     input_validator: Validator | None
     output_validator: Validator | None
     settings: JsonObject = {}  # the project's
+    limits: ActionLimits | None = None
+    once: ReadyKey | None = None
 
 
 class ReadyStep(msgspec.Struct, frozen=True):
@@ -120,28 +134,53 @@ def _action(reference: str | Action, library: Library) -> ReadyAction:
     found = read_kind(kind, action.implementation)
     if isinstance(found, Flaw):
         return _failing("bad_implementation", f"{action.kind}: {found.path} {found.problem}")
-    if action.isolation == "process":
-        return _failing("unsupported_isolation", "this version cannot run an action in a process of its own")
     try:
-        return _ready(action, found, library.settings)
+        act = found.isolate() if action.isolation == "process" else found.prepare()
+        if act is None:
+            return _failing("unsupported_isolation", f"an action of the kind '{action.kind}' has no process to run in")
+        return _ready(_name(reference, action), action, found, act, library.settings)
     except FunctionMissing as missing:
         return _failing("function_missing", f"there is no function {missing}")
 
 
-def _ready(action: Action, kind: Kind, settings: JsonObject) -> ReadyAction:
+def _ready(name: str, action: Action, kind: Kind, act: Act, settings: JsonObject) -> ReadyAction:
     execution = action.execution or Execution()
     policy = execution.retry_policy or ONCE
+    limits = _limits(name, action.kind, execution, settings)
+    once = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
-    lane = kind.lane()
+    lane = "process" if action.isolation == "process" else kind.lane()
     return ReadyAction(
-        act=kind.prepare(),
-        lane="loop" if waits and lane == "instant" else lane,
+        act=act,
+        lane="loop" if lane == "instant" and (waits or limits or once) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
         input_validator=validator_of(action.input_schema),
         output_validator=validator_of(action.output_schema),
         settings=settings,
+        limits=limits,
+        once=once,
     )
+
+
+def _name(reference: str | Action, action: Action) -> str:
+    """What limits and keys know an action by: its name, whatever its version; or what it does, if it has none."""
+    if isinstance(reference, str):
+        return reference.partition("@")[0]
+    return f"{action.kind}:{hashlib.sha256(_canonical(action.implementation)).hexdigest()}"
+
+
+def _limits(name: str, kind: str, execution: Execution, settings: JsonObject) -> ActionLimits | None:
+    of_kinds = settings.get("concurrency")
+    of_kind = of_kinds.get(kind) if isinstance(of_kinds, dict) else None
+    places = of_kind if isinstance(of_kind, int) and of_kind > 0 else None
+    if execution.concurrency is None and execution.rate_per_s is None and places is None:
+        return None
+    return ActionLimits(name, kind, execution.concurrency, execution.rate_per_s, places)
+
+
+def _key(name: str, idempotency: Idempotency) -> ReadyKey:
+    return ReadyKey(name, compiled(idempotency.key, CONTEXT), idempotency.ttl_ms)
 
 
 def _failing(failure: str, message: str) -> ReadyAction:

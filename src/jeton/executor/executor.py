@@ -3,13 +3,19 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
+
 from jeton.executor.action import Resources, failed_by
+from jeton.executor.artifacts import Artifacts
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import Clock, LoopClock
 from jeton.executor.compile_task import ReadyTask, failing_task
 from jeton.executor.lane import Lane
+from jeton.executor.once import Keys
+from jeton.executor.processes import DEFAULT_PROCESSES
 from jeton.executor.ready_tasks import ReadyTasks
 from jeton.executor.run_task import Answer, run_task
 from jeton.executor.threads import DEFAULT_THREADS, Threads
@@ -57,14 +63,26 @@ class Executor:
     code on the loop may ask which task it is in.
     """
 
-    def __init__(self, tasks: int = DEFAULT_TASKS, threads: int = DEFAULT_THREADS, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        tasks: int = DEFAULT_TASKS,
+        threads: int = DEFAULT_THREADS,
+        processes: int = DEFAULT_PROCESSES,
+        clock: Clock | None = None,
+    ) -> None:
         self._resources = Resources(clock or LoopClock(), Threads(threads))
         self._ready = ReadyTasks()
         self._jobs: dict[Attempt, _Job] = {}
         # in the order they are served: what never waits comes last, because there is no end to how much of it begins
-        self._lanes: dict[str, Lane[_Job]] = {"thread": Lane(threads), "loop": Lane(tasks), "instant": Lane(1)}
+        places = {"process": processes, "thread": threads, "loop": tasks, "instant": 1}
+        self._lanes: dict[str, Lane[_Job]] = {name: Lane(number) for name, number in places.items()}
+        self._ending: set[asyncio.Task[None]] = set()  # stopped, and not done with it yet
         self._awake = False
         self._closed = False
+
+    def use(self, folder: Path, artifacts: Artifacts, keys: Keys) -> None:
+        """Work for this store: what outlives a run is kept in it. To be called before the first task begins."""
+        self._resources = msgspec.structs.replace(self._resources, folder=folder, artifacts=artifacts, keys=keys)
 
     def missing(self, task: Task, bundle: Library) -> str | None:
         """Which function of the task cannot be found here, if any."""
@@ -110,9 +128,9 @@ class Executor:
         jobs, self._jobs = self._jobs, {}
         for job in jobs.values():
             self._stop(job)
-        unfinished = [task for task in running if not task.done()]
-        if unfinished:
-            await asyncio.wait(unfinished, timeout=STOPPING_S)
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=STOPPING_S)
+        await self._resources.processes.close()
         await self._resources.connections.close()
         self._resources.threads.close()
 
@@ -177,6 +195,8 @@ class Executor:
             job.lane.leave()
             self._wake()
             job.running.cancel()
+            self._ending.add(job.running)
+            job.running.add_done_callback(self._ending.discard)
 
 
 def _driven(work: Coroutine[object, None, None]) -> bool:

@@ -2,14 +2,26 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from math import ceil
+
+import msgspec
 
 from jeton.executor.clock import Clock
 from jeton.executor.lane import Lane
 from jeton.model.ids import RunId
 
 MOST_PACES = 1000
+
+
+class ActionLimits(msgspec.Struct, frozen=True):
+    """What an action's `execution` and the project's settings allow; None is no limit."""
+
+    name: str
+    kind: str
+    concurrency: int | None = None
+    rate_per_s: float | None = None
+    concurrency_of_kind: int | None = None
 
 
 class _Ticket:
@@ -86,8 +98,20 @@ class Limits:
             if turns.empty:
                 self._turns.pop(key, None)
 
+    @asynccontextmanager
+    async def call(self, limits: ActionLimits, run: RunId, clock: Clock) -> AsyncGenerator[None]:
+        """Hold what a call needs. The widest place comes last: whoever holds it works, and keeps nobody waiting."""
+        async with AsyncExitStack() as held:
+            if limits.concurrency is not None:
+                await held.enter_async_context(self.turn(("action", limits.name), limits.concurrency, run))
+            if limits.rate_per_s is not None:
+                await self.pace(limits.name, limits.rate_per_s, run, clock)
+            if limits.concurrency_of_kind is not None:
+                await held.enter_async_context(self.turn(("kind", limits.kind), limits.concurrency_of_kind, run))
+            yield
+
     async def pace(self, name: Hashable, rate_per_s: float, run: RunId, clock: Clock) -> None:
-        """Wait until the next call may begin. Only the one whose turn it is waits for the clock, so nobody is passed."""
+        """Wait until the next call may begin. Only the one whose turn it is watches the clock: nobody is passed."""
         async with self.turn((name, "pace"), 1, run):
             key = (name, rate_per_s)
             due = self._due.get(key, 0.0)

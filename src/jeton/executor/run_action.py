@@ -10,12 +10,16 @@ import msgspec
 from jeton.executor.action import ActionCall, ActionFailed, Resources, failed_by
 from jeton.executor.call import Call, TaskCall
 from jeton.executor.clock import TimedOut
-from jeton.executor.compile_task import ReadyAction
+from jeton.executor.compile_task import ReadyAction, ReadyKey
+from jeton.executor.mapping import expression_problem
+from jeton.executor.once import Done
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
+from jeton.expression import Failed, Missing
 from jeton.model.json import Json, JsonObject
 from jeton.model.task import RetryPolicy
 
 _log = logging.getLogger("jeton.executor")
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 async def run_action(
@@ -33,19 +37,45 @@ async def run_action(
         if flaw is not None:
             return ActionFailed("input_invalid", flaw)
     secrets = resources.secrets.of(action.settings)
-    key, attempt = task.step_key(step), 1
+    call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
+    first = ActionCall(given, state, output, call, resources, action.settings, secrets)
+    return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
+
+
+async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> Json | ActionFailed:
+    """What the first call with the key gave, or gives now: a second one waits for it, and is made only if it fails."""
+    value = once.expression.evaluate({"input": call.input, "state": call.state, "output": call.output})
+    if isinstance(value, Failed):
+        return ActionFailed("expression_error", expression_problem("idempotency.key", value), fatal=True)
+    if value is None or isinstance(value, Missing):
+        return ActionFailed("no_idempotency_key", f"{once.expression.source} gives no key")
+    key, keys = f"{once.name}:{_encode(value).decode()}", call.resources.keys
+    async with call.resources.limits.turn(("key", key), 1, call.call.run):
+        found = await keys.begin(key, call.call.idempotency_key)
+        if isinstance(found, Done):
+            return found.result
+        same_call = msgspec.structs.replace(call.call, idempotency_key=found.call)
+        result = await _tries(action, msgspec.structs.replace(call, call=same_call))
+        if isinstance(result, ActionFailed):
+            await keys.forget(key)
+        else:
+            await keys.finish(key, result, once.ttl_ms)
+        return result
+
+
+async def _tries(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
     while True:
-        call = Call(task.run, task.token, task.node, task.attempt, step, attempt, key)
-        attempted = ActionCall(given, state, output, call, resources, action.settings, secrets)
-        result = _redacted(await _attempt(action, attempted), secrets)
+        result = _redacted(await _in_turn(action, call), call.secrets)
         if not isinstance(result, ActionFailed):
             break
-        if not result.transient or attempt >= action.policy.max_attempts:
+        made = call.call
+        if not result.transient or made.action_attempt >= action.policy.max_attempts:
             return result
-        delay = retry_delay_ms(action.policy, attempt, key, result.retry_after_ms)
+        delay = retry_delay_ms(action.policy, made.action_attempt, made.idempotency_key, result.retry_after_ms)
         if delay > 0:
-            await resources.clock.sleep(delay)
-        attempt += 1
+            await call.resources.clock.sleep(delay)
+        again = msgspec.structs.replace(made, action_attempt=made.action_attempt + 1)
+        call = msgspec.structs.replace(call, call=again)
     flaw = None if action.output_validator is None else action.output_validator.flaw(result, "result")
     return result if flaw is None else ActionFailed("output_invalid", flaw)
 
@@ -66,6 +96,14 @@ def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: 
     if policy.max_delay_ms is not None:
         delay = min(delay, policy.max_delay_ms)
     return max(delay, retry_after_ms or 0)
+
+
+async def _in_turn(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+    """One attempt, when its limits allow it. Waiting for a turn is no part of the action's own time."""
+    if action.limits is None:
+        return await _attempt(action, call)
+    async with call.resources.limits.call(action.limits, call.call.run, call.resources.clock):
+        return await _attempt(action, call)
 
 
 async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:

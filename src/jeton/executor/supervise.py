@@ -105,11 +105,16 @@ def _start(program: list[str], folder: int, memory: int) -> int | OSError:
         if memory:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         os.fchdir(folder)
-        os.execvp(program[0], program)
+        os.execvpe(program[0], program, _environment())
     except OSError as problem:
         os.write(told, str(problem.errno).encode())
     finally:
         os._exit(127)
+
+
+def _environment() -> dict[bytes, bytes]:
+    """What we were given. Not `os.environ`: Python adds a locale to it when there is none."""
+    return dict(variable.partition(b"=")[::2] for variable in _read("/proc/self/environ").split(b"\0") if variable)
 
 
 def _hear_of_children() -> int:
@@ -148,10 +153,17 @@ def _descendants() -> list[int]:
 
 
 def _state_and_parent(process: str) -> list[bytes]:
-    file = os.open(f"/proc/{process}/stat", os.O_RDONLY)
+    # the name of the program comes in parentheses, and may hold anything
+    return _read(f"/proc/{process}/stat").rpartition(b")")[2].split()[:2]
+
+
+def _read(path: str) -> bytes:
+    file = os.open(path, os.O_RDONLY)
     try:
-        # the name of the program comes in parentheses, and may hold anything
-        return os.read(file, 4096).rpartition(b")")[2].split()[:2]
+        content = b""
+        while chunk := os.read(file, 65536):
+            content += chunk
+        return content
     finally:
         os.close(file)
 

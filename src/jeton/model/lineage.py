@@ -5,7 +5,7 @@ joins that can never open. It walks (node, stack of enclosing fan-outs); what a 
 every transition counts as possible.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from jeton.model.workflow import Synchronization, Transition, Workflow
 
 MAX_NESTING = 12
+MAX_STACKS = 256  # per node: splits that may or may not happen, one after another, would double them each time
 MAX_REPEATS = 2  # a fan-out inside its own branch: two levels show every join that more would
 
 
@@ -54,6 +55,7 @@ def lineage(workflow: Workflow) -> Lineage:
     seen: dict[tuple[str, Stack], None] = {(workflow.initial_node, ()): None}
     joins: dict[FanOut, dict[str, Join]] = {}
     applied: set[int] = set()
+    stacks_at: Counter[str] = Counter()
     queue = deque(seen)
     while queue:
         node, stack = queue.popleft()
@@ -68,7 +70,8 @@ def lineage(workflow: Workflow) -> Lineage:
                         found.setdefault(transition.target, Join(transition.target, index, transition.synchronization))
                         onward = pushed[:depth]
                 place = (transition.target, onward)
-                if place not in seen and _may_nest(onward):
+                if place not in seen and _may_nest(onward) and stacks_at[transition.target] < MAX_STACKS:
+                    stacks_at[transition.target] += 1
                     seen[place] = None
                     queue.append(place)
     stacks: dict[str, list[Stack]] = {}

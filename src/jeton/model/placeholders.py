@@ -11,7 +11,7 @@ from jeton.model.json import Json, JsonObject, kind_of
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
 _PLACEHOLDER = re.compile(r"\{\{(?P<literal>" + _NAME + r")\}\}|\{(?P<name>" + _NAME + r")\}")
-_URL = re.compile(r"(?P<scheme>[^:/?#]*)://(?P<authority>[^/?#\\]*)(?P<rest>.*)", re.DOTALL)
+_URL = re.compile(r"(?P<scheme>[^:/?#]*)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 
 
 class NotFilled(Exception):
@@ -78,8 +78,8 @@ def url_problem(url: str) -> tuple[str, str] | None:
         return "has a user name in it", "write 'auth: {basic: …}' with a secret instead"
     if "{" in parts["authority"] or "%" in parts["authority"]:
         return "has a host that is not fixed", "write the host out: input may fill the path and the query only"
-    if any(character.isspace() or not character.isprintable() for character in url):
-        return "has a space or a control character in it", "write %20 for a space"
+    if "\\" in url or any(character.isspace() or not character.isprintable() for character in url):
+        return "has a space, a backslash or a control character in it", "write %20 for a space"
     if "#" in url:
         return "has a fragment, which is never sent", "leave out what follows '#'"
     if any(segment in (".", "..") for segment in parts["rest"].partition("?")[0].split("/")):

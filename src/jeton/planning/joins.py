@@ -5,10 +5,10 @@ to different joins, depending on the groups around it, so the walk begins at the
 condition will say is unknown, so every transition counts as possible.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 
-from jeton.model.lineage import Join
+from jeton.model.lineage import MAX_STACKS, Join
 from jeton.model.run import Group, RunState
 from jeton.planning.program import JoinsKey, Place, Program, Way
 
@@ -40,6 +40,7 @@ def _walk(program: Program, made_by: tuple[int, ...], name: str, around: tuple[s
     own = len(around)
     joins: dict[str, Join] = {}
     seen: set[tuple[str, tuple[str, ...]]] = set()
+    visits: Counter[str] = Counter()
     steps: deque[tuple[Way, tuple[str, ...]]] = deque((program.ways[index], ()) for index in made_by)
     while steps:
         way, inner = steps.popleft()
@@ -50,7 +51,8 @@ def _walk(program: Program, made_by: tuple[int, ...], name: str, around: tuple[s
             if depth is not None and depth <= own:
                 continue  # it is joined here, or leaves this group outwards
             inner = inner if depth is None else inner[: depth - own - 1]
-        if (way.target, inner) not in seen:
+        if (way.target, inner) not in seen and visits[way.target] < MAX_STACKS:
+            visits[way.target] += 1
             seen.add((way.target, inner))
             place = program.places[way.target]
             steps.extend((onward, entered) for tier in place.tiers for onward, entered in _onward(place, tier, inner))

@@ -99,7 +99,7 @@ def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> 
 
 def _way(index: int, transition: Transition, variables: frozenset[str]) -> Way:
     condition = None
-    if transition.condition is not True:
+    if transition.condition not in (True, "true"):
         condition = compiled(transition.condition, variables | {"result"})
     return Way(
         index=index,
@@ -125,7 +125,7 @@ def _place(
     task = wait = None
     match node.target:
         case TaskTarget(task=str() as ref):
-            task = library.tasks[ref]
+            task = library.tasks[ref if ref in library.tasks else ref.partition("@")[0]]
         case TaskTarget(task=Task() as inline):
             task = inline
         case WaitTarget():

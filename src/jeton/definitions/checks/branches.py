@@ -25,12 +25,18 @@ def _check_both_sections(graph: Graph, node: str, report: Report) -> None:
     """In a branch `state.x` and `output.x` are the same place."""
     place = graph.source.node(node) / "output_mapping"
     written: dict[tuple[str, ...], str] = {}
-    for target in graph.workflow.nodes[node].output_mapping or {}:
+    for target in _targets(graph, node):
         keys = tuple(branch_keys(target))
         other = written.setdefault(keys, target)
         if other != target:
             problem = f"{shown(other)} and {shown(target)} are one place in a branch: '_branch.output.{'.'.join(keys)}'"
             report.error(place / target, "both_sections_written", problem, "give one of the two another name")
+
+
+def _targets(graph: Graph, node: str) -> list[str]:
+    """What a node writes in a branch; a target that may not be written at all is reported as that."""
+    targets = graph.workflow.nodes[node].output_mapping or {}
+    return [target for target in targets if target.split(".")[0] in (*SECTIONS, "_branch")]
 
 
 def _check_stale_reads(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
@@ -99,7 +105,7 @@ def _check_discarded(graph: Graph, compiled: CompiledWorkflow, report: Report) -
     for name, node in graph.workflow.nodes.items():
         if not node.output_mapping or not graph.always_in_branch(name):
             continue
-        for target in node.output_mapping:
+        for target in _targets(graph, name):
             keys = branch_keys(target)
             is_read = () in read or tuple(keys[:1]) in read
             if not is_read and not any(_is_kept(graph, name, stack, keys, leading) for stack in graph.stacks(name)):

@@ -5,17 +5,33 @@ from importlib.metadata import entry_points
 import msgspec
 
 from jeton.executor.action import Flaw, Kind
+from jeton.executor.actions.artifact import Artifact
 from jeton.executor.actions.assertion import Assert
 from jeton.executor.actions.context import Context
+from jeton.executor.actions.emit import Emit
+from jeton.executor.actions.file import File
 from jeton.executor.actions.http import Http
+from jeton.executor.actions.metric import Metric
 from jeton.executor.actions.mock import Mock
 from jeton.executor.actions.python import Python
+from jeton.executor.actions.shell import Shell
 from jeton.model.json import JsonObject
 from jeton.model.task import Action
 
 ENTRY_POINTS = "jeton.kinds"
 
-_kinds: dict[str, type[Kind]] = {"assert": Assert, "context": Context, "http": Http, "mock": Mock, "python": Python}
+_kinds: dict[str, type[Kind]] = {
+    "artifact": Artifact,
+    "assert": Assert,
+    "context": Context,
+    "emit": Emit,
+    "file": File,
+    "http": Http,
+    "metric": Metric,
+    "mock": Mock,
+    "python": Python,
+    "shell": Shell,
+}
 
 
 def register_kind(name: str, kind: type[Kind]) -> None:

@@ -1,4 +1,4 @@
-"""`python`: a function of ours or of the user's. Async ones run on the event loop, others in a thread."""
+"""`python`: a function of ours or of the user's. Async ones run on the event loop, others in a thread or a process."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lan
 from jeton.executor.call import enter_call, leave_call
 from jeton.executor.functions import FunctionMissing, find_function
 from jeton.executor.hints import BadArguments, plain
+from jeton.executor.processes import Request
 from jeton.model.json import Json
 
 
@@ -27,6 +28,18 @@ class Python(Kind, frozen=True):
 
     def lane(self) -> LaneName:
         return "loop" if find_function(self.function).is_async else "thread"
+
+    def isolate(self) -> Act:
+        reference = find_function(self.function).reference
+
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            answer = await call.resources.processes.run(Request(reference, call.input, call.call))
+            failure = answer.failure
+            if failure is None:
+                return answer.value
+            return ActionFailed(failure.type, failure.message, failure.transient, failure.retry_after_ms)
+
+        return act
 
     def prepare(self) -> Act:
         async def act(call: ActionCall) -> Json | ActionFailed:

@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -39,7 +39,7 @@ class Shell(Kind, frozen=True):
     shell: bool = False
     stdin: str | None = None
     env: tuple[str, ...] = ()  # variables of the engine's environment that the program may see
-    set_env: dict[str, str] = {}
+    set_env: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     root: str | None = None
     folder: str = ""
     allow_exit: tuple[int, ...] | bool = ()
@@ -159,7 +159,7 @@ class Captured:
         fits = data[: self._most - len(kept)]
         if fits:
             kept += fits
-            text = self._decoders[name].decode(fits)
+            text = self._call.secrets.text(self._decoders[name].decode(fits))
             self._call.resources.progress(Progress(self._call.call, name, text))
 
     def result(self) -> JsonObject:

@@ -115,6 +115,10 @@ class World:
         """The runs that have not ended. After `run` there should be none."""
         return [run for run in self.store.runs() if not self._has_ended(run)]
 
+    def working(self) -> int:
+        """How many workers have a task in hand."""
+        return self._workers.count()
+
     # the port
 
     def load(self, run: RunId) -> Mapping[str, bytes] | None:

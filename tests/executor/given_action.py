@@ -1,0 +1,59 @@
+"""One action, called as a step would, with real programs, files and processes behind it."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
+from jeton.executor.run_task import Answer
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json, JsonObject
+from jeton.model.task import Action
+from jeton.model.workflow import Library
+from tests.executor.given import task
+
+
+class Bench:
+    """Resources in a folder, and calls that use them."""
+
+    def __init__(self, folder: Path, **resources: Any) -> None:
+        self.folder = folder
+        self.settings: JsonObject = {"files": {"workspace": "workspace"}}
+        self.resources = Resources(LoopClock(), Threads(4), folder=folder, **resources)
+
+    @property
+    def workspace(self) -> Path:
+        folder = self.folder / "workspace"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    async def call(self, action: Action, input: JsonObject | None = None, run: str = "r1", token: int = 7) -> Answer:
+        """What a task of this one action gives."""
+        call = TaskCall(RunId(run), TokenId(token), "judge", 1, {} if input is None else input)
+        ready = compile_task(task(action), Library(settings=self.settings))
+        return await run_task(call, ready, self.resources)
+
+    async def close(self) -> None:
+        await self.resources.processes.close()
+        self.resources.threads.close()
+
+
+def action(kind: str, **implementation: Json) -> Action:
+    return Action(kind, implementation)
+
+
+def failed(answer: Answer) -> TaskFailed:
+    assert isinstance(answer, TaskFailed), answer
+    return answer
+
+
+def succeeded(answer: Answer) -> JsonObject:
+    assert isinstance(answer, dict), answer
+    return answer
+
+
+def limited(given: Action, **execution: Any) -> Action:
+    """The action with something under `execution`."""
+    return msgspec.convert({**msgspec.to_builtins(given), "execution": execution}, Action)

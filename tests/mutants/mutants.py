@@ -1,0 +1,208 @@
+"""Bugs we know engines like this one have, as small changes to the source. The tests must notice every one of them."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One bug: where, what stands there, and what stands there instead."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+PLAN_RUN = "src/jeton/planning/plan_run.py"
+NODE = "src/jeton/planning/node.py"
+FAN_IN = "src/jeton/planning/fan_in.py"
+ROUTING = "src/jeton/planning/routing.py"
+FOLD_RUN = "src/jeton/apply/fold_run.py"
+FOLD_GROUP = "src/jeton/apply/fold_group.py"
+WORLD = "src/jeton/hosts/simulated/world.py"
+
+MUTANTS = (
+    Mutant(
+        "a slot that arrives with two tokens counts twice",
+        FOLD_GROUP,
+        "        fan_ins = {**fan_ins, decision.node: _with_arrival(draft, group_id, fan_ins, decision)}\n",
+        "        counted = _with_arrival(draft, group_id, fan_ins, decision)\n"
+        "        more = msgspec.structs.replace(counted, arrived=counted.arrived + len(slot.waiting) - 1)\n"
+        "        fan_ins = {**fan_ins, decision.node: more}\n",
+    ),
+    Mutant(
+        "branches are merged in the order they arrived",
+        FAN_IN,
+        "[(index, brought.get(index, UNSET)) for index in slots]",
+        "list(brought.items())",
+    ),
+    Mutant(
+        "a group is told by its name alone",
+        ROUTING,
+        "        if wanted is None or group.name == wanted:\n            return group.id",
+        "        if wanted is None or group.name == wanted:\n"
+        "            return min(g.id for g in state.groups.values() if g.name == group.name)",
+    ),
+    Mutant(
+        "an unconditional transition swallows a failure",
+        "src/jeton/planning/program.py",
+        "for priority, way in out if way.handles_failure]",
+        "for priority, way in out if way.handles_failure or way.condition is None]",
+    ),
+    Mutant(
+        "a late error fails the run",
+        PLAN_RUN,
+        "    if isinstance(token, str):\n        return Plan([IgnoreLate(message.token, message.attempt, token)])",
+        "    if isinstance(token, str):\n"
+        "        if message.failure is not None:\n"
+        '            return Plan(end_run(state, message.at, "failed", RunError("late", token)))\n'
+        "        return Plan([IgnoreLate(message.token, message.attempt, token)])",
+    ),
+    Mutant(
+        "effects leave before their commit",
+        WORLD,
+        '        self._may_crash("crash_before_commit")\n',
+        "        self._note_tokens(run, commit)\n"
+        "        self._release(run, commit)\n"
+        '        self._may_crash("crash_before_commit")\n',
+    ),
+    Mutant(
+        "the clock of a fan-in starts with the run",
+        FAN_IN,
+        "deadline = now + sync.timeout_ms if",
+        "deadline = (state.head.started_at or now) + sync.timeout_ms if",
+    ),
+    Mutant(
+        "loops are counted for the run, not for the lineage",
+        NODE,
+        "choose(place.tiers, token.loops, names,",
+        "choose(place.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
+    ),
+    Mutant(
+        "the continuation of a fan-in forgets its loop counts",
+        FAN_IN,
+        "group.origin, group.outer, group.loops)",
+        "group.origin, group.outer, {})",
+    ),
+    Mutant(
+        "a lost slot still counts for a quorum",
+        FAN_IN,
+        '"waits" if arrived + live >= needed else "fails"',
+        '"waits" if live else "fails"',
+    ),
+    Mutant(
+        "an abandoned branch goes on",
+        PLAN_RUN,
+        "    if token.abandoned:\n        ends: TokenEnd",
+        "    if token.abandoned and message.failure is not None:\n        ends: TokenEnd",
+    ),
+    Mutant(
+        "a result is taken whatever its attempt",
+        PLAN_RUN,
+        "    if token.attempt != attempt:",
+        "    if token.attempt < attempt:",
+    ),
+    Mutant(
+        "recovery looks once, on opening",
+        WORLD,
+        "        if not self._looking:\n",
+        "        if not self._looking and self.crashes < 0:\n",
+    ),
+    Mutant(
+        "a message is forgotten before its commit",
+        WORLD,
+        '        self._may_crash("commit_fails")\n        self._taken[run] = tuple(waiting)\n',
+        "        self.store.answer(run, waiting)\n"
+        '        self._may_crash("commit_fails")\n'
+        "        self._taken[run] = ()\n",
+    ),
+    Mutant(
+        "an alarm rings by the clock on the wall when it was set",
+        WORLD,
+        "        if self._alarms.get(run) == at and self.clock.now() >= at:\n",
+        "        if self._alarms.get(run) == at:\n",
+    ),
+    Mutant(
+        "a timer goes off early",
+        "src/jeton/apply/timers.py",
+        "while self._heap and self._heap[0][0] <= now:",
+        "while self._heap and self._heap[0][0] <= now + 3:",
+    ),
+    Mutant(
+        "deliveries are not counted",
+        PLAN_RUN,
+        "token.attempt, deliveries + 1)]",
+        "token.attempt, deliveries)]",
+    ),
+    Mutant(
+        "a cancelled task is not stopped",
+        FOLD_RUN,
+        "            draft.stop_task(token)\n            draft.drop_token(token)\n",
+        "            draft.drop_token(token)\n",
+    ),
+    Mutant(
+        "a success leaves the last error where it was",
+        FOLD_RUN,
+        "    if token.error is not None:  # a success",
+        "    if token.error is not None and not decision:  # a success",
+    ),
+    Mutant(
+        "an inner merge lands in the run's context",
+        FAN_IN,
+        "MergeBranches(group.id, node, sync.merge.target, value, group.outer)",
+        "MergeBranches(group.id, node, sync.merge.target, value)",
+    ),
+    Mutant(
+        "slots left behind by a timeout end cancelled",
+        FAN_IN,
+        'open_fan_in(program, state, group, node, sync, now, "timed_out")',
+        "open_fan_in(program, state, group, node, sync, now)",
+    ),
+    Mutant(
+        "max_parallel starts one too many",
+        FAN_IN,
+        "room = min(segment.max_parallel - progress.flying[number],",
+        "room = min(segment.max_parallel + 1 - progress.flying[number],",
+    ),
+    Mutant(
+        "one section is not stored",
+        "src/jeton/apply/draft.py",
+        "        self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))\n",
+        "        if slot[1]:\n            self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))\n",
+    ),
+    Mutant(
+        "events are miscounted",
+        "src/jeton/apply/record.py",
+        "            return 1 + count_in(decision.tokens)",
+        "            return count_in(decision.tokens)",
+    ),
+    Mutant(
+        "the context has its keys in another order after loading",
+        "src/jeton/apply/draft.py",
+        "        if not known:\n            _keep_in_order(table)\n",
+        "",
+    ),
+    Mutant(
+        "what an earlier message left for the next batch is forgotten",
+        "src/jeton/actor/run_actor.py",
+        "again = again or handling.again",
+        "again = handling.again",
+    ),
+    Mutant(
+        "a node that finished and cannot fan out is counted twice",
+        FOLD_RUN,
+        "    if type(token.phase) is Pending and draft.finished != token.id:",
+        "    if type(token.phase) is Pending:",
+    ),
+    Mutant(
+        "a fan-out is refused that just fits",
+        ROUTING,
+        "state.head.parked - 1 + len(creations.decisions)",
+        "state.head.parked + len(creations.decisions)",
+    ),
+    Mutant(
+        "the joins of a group are looked up without the groups around it",
+        "src/jeton/planning/joins.py",
+        "group.name, _names_around(state, group))",
+        "group.name, ())",
+    ),
+)

@@ -1,0 +1,106 @@
+"""What the simulation found, each as the smallest case that shows it."""
+
+from typing import Any
+
+import pytest
+
+from jeton.actor.run_actor import LiveRun, advance
+from jeton.hosts.simulated.faults import Fault, FaultPlan
+from jeton.hosts.simulated.script import Answer, Script
+from jeton.hosts.simulated.world import World
+from jeton.model.ids import RunId, TokenId
+from jeton.model.message import AlarmRang, StartRun, TaskFinished
+from jeton.model.run import Head, RunState
+from jeton.planning.program import compile_program
+from jeton.testing import simulate
+from tests.simulation.loading import library_of
+
+TASKS: dict[str, Any] = {"t": {"steps": [{"ref": "only", "action": {"kind": "mock"}}], "timeout_ms": 100}}
+
+
+def flow(nodes: dict[str, Any], *transitions: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    return {"initial_node": next(iter(nodes)), "nodes": nodes, "transitions": list(transitions), **rest}
+
+
+@pytest.mark.parametrize(
+    ("items", "status"),
+    [
+        pytest.param([1, 2, 3], "completed", id="as many as are allowed"),
+        pytest.param([1, 2, 3, 4], "failed", id="one too many"),
+    ],
+)
+def test_the_token_that_fans_out_is_not_alive_beside_its_branches(items: list[int], status: str) -> None:
+    fan = {"from": "a", "to": "b", "foreach": {"collection": "input.items"}}
+    workflow = flow({"a": {}, "b": {"task": "t"}}, fan, limits={"max_tokens": 3})
+    assert simulate(library_of(workflow, TASKS), "w", {"items": items}).status == status
+
+
+def test_a_continuation_counts_as_a_token_too() -> None:
+    empty = {"foreach": {"collection": "[]"}}
+    workflow = flow(
+        {"a": {}, "b": {}, "c": {}, "x": {"task": "t"}, "y": {"task": "t"}},
+        {"from": "a", "to": "b", **empty, "sibling_group": "one"},
+        {"from": "a", "to": "c", **empty, "sibling_group": "two"},
+        {"from": "b", "to": "x", "synchronization": {"sibling_group": "one"}},
+        {"from": "c", "to": "y", "synchronization": {"sibling_group": "two"}},
+        limits={"max_tokens": 1},
+    )
+    error = simulate(library_of(workflow, TASKS), "w").error
+    assert error is not None
+    assert error.type == "limit_exceeded"
+
+
+def test_a_node_that_finished_and_cannot_fan_out_is_executed_once() -> None:
+    workflow = flow(
+        {"a": {}, "b": {}, "c": {"task": "t"}, "caught": {}},
+        {"from": "a", "to": "b"},
+        {"from": "b", "to": "c", "foreach": {"collection": "input.number"}},
+        {"from": "b", "to": "caught", "condition": "has(state._last_error)"},
+        limits={"max_node_executions": 3},
+    )
+    assert simulate(library_of(workflow, TASKS), "w", {"number": 1}).status == "completed"
+
+
+def test_a_group_leads_to_the_joins_it_can_reach_from_where_it_stands() -> None:
+    # seen from group g alone, its token would pass j by and be joined at k; inside group a it is joined at j
+    inside = {"synchronization": {"sibling_group": "a"}}
+    workflow = flow(
+        {"s": {}, "a": {}, "b": {}, "c": {}, "d": {"task": "t"}, "j": {}, "k": {}},
+        {"from": "s", "to": "a", "spawn_count": 1},
+        {"from": "a", "to": "b"},
+        {"from": "a", "to": "c", "condition": "true"},
+        {"from": "b", "to": "d", "spawn_count": 1, "sibling_group": "g"},
+        {"from": "c", "to": "j", **inside},
+        {"from": "d", "to": "j", **inside},
+        {"from": "j", "to": "k", "synchronization": {"strategy": "any"}},
+    )
+    assert simulate(library_of(workflow, TASKS), "w").status == "completed"
+
+
+def test_a_run_that_was_loaded_sees_its_context_in_the_same_order() -> None:
+    workflow = flow(
+        {
+            "a": {"task": "t", "output_mapping": {"state.z": 1, "state.b": 2}},
+            "c": {"task": "t", "output_mapping": {"state.a": 3}},
+        },
+        {"from": "a", "to": "c"},
+        output_mapping={"whole": "state"},
+    )
+    forgotten = FaultPlan({"run_forgotten": tuple(Fault(n) for n in range(9))})
+    digests: set[str] = set()
+    for plan in (None, forgotten):
+        world = World(library_of(workflow, TASKS), plan=plan, script=Script({"a": Answer({}), "c": Answer({})}))
+        world.start("w", {})
+        world.run()
+        digests.add(world.store.digest())
+    assert len(digests) == 1
+
+
+def test_what_a_message_left_for_the_next_batch_is_not_forgotten_by_the_message_after_it() -> None:
+    workflow = flow({"a": {"task": "t"}, "b": {}}, {"from": "a", "to": "b"})
+    library = library_of(workflow, TASKS)
+    program = compile_program(library.workflows["w"], library)
+    run = LiveRun(RunState(Head(RunId("r"), "w")))
+    advance(program, run, [StartRun(0, {})])
+    commit = advance(program, run, [TaskFinished(1, TokenId(0), 1, {}), AlarmRang(1)], moves=0)
+    assert commit.again
