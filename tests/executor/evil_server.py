@@ -9,6 +9,9 @@ from typing import TypeAlias
 import msgspec
 
 
+BOMB = gzip.compress(bytes(10_000_000))
+
+
 class Heard(msgspec.Struct, frozen=True):
     """One request as it came."""
 
@@ -147,8 +150,7 @@ async def _endless_body(heard: Heard, writer: asyncio.StreamWriter) -> None:
 
 
 async def _gzip_bomb(heard: Heard, writer: asyncio.StreamWriter) -> None:
-    """A few bytes that unpack to thirty megabytes."""
-    writer.write(answer(gzip.compress(bytes(30_000_000)), Content_Encoding="gzip"))
+    writer.write(answer(BOMB, Content_Encoding="gzip"))
 
 
 async def _empty_blocks(heard: Heard, writer: asyncio.StreamWriter) -> None:

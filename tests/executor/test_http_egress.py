@@ -58,7 +58,7 @@ async def test_every_way_to_write_this_machine(host: str) -> None:
     async with evil_server() as server, caller({}) as project:
         failed = await project.fails(f"http://{host}:{server.port}/echo")
         # some are no names at all to some resolvers, which is as good
-        assert failed.type in ("address_refused", "http_network")
+        assert failed.type in ("address_refused", "http_network", "input_invalid")
         assert server.heard == []
         assert server.open == set()
 

@@ -248,5 +248,11 @@ def test_a_literal_is_always_its_value(value: Json) -> None:
     assert constant.reads == ()
 
 
+def test_a_literal_integer_beyond_64_bits_fails() -> None:
+    outcome = literal([2**63]).evaluate({})
+    assert isinstance(outcome, Failed)
+    assert "64 bits" in outcome.problem
+
+
 def test_data_is_never_evaluated_again() -> None:
     assert evaluate("state.x", over("${1 + 1} {{ 2 }} state.y")) == "${1 + 1} {{ 2 }} state.y"

@@ -66,6 +66,7 @@ def doubled(template: str, times: int) -> str:
         pytest.param("state.x.map(i, i.replace('a', i))", ["a" * 900] * 500, "steps", id="a large replacement"),
         pytest.param("state.x.map(i, i.contains('ab'))", ["a" * 900_000] * 20, "steps", id="a search of large texts"),
         pytest.param("state.x.map(i, i.matches('(a+)+$'))", ["a" * 9_000] * 2_000, "steps", id="many matches"),
+        pytest.param(" && ".join(["state.x.all(i, i >= 0)"] * 100), [*range(50_000)], "steps", id="loops side by side"),
         pytest.param("state.x + state.x", "a" * 600_000, "larger than", id="too large a text"),
         pytest.param("state.x.replace('a', state.x)", "a" * 2_000, "larger than", id="too large a replacement"),
         pytest.param("[state.x, state.x].join(state.x)", "a" * 400_000, "larger than", id="too large a join"),

@@ -199,6 +199,7 @@ def test_the_type_of_a_literal(value: Json, schema: Schema) -> None:
         pytest.param({"$ref": "https://example.org/schema"}, id="a reference to elsewhere"),
         pytest.param({"$ref": "#/$defs/none"}, id="a reference to nothing"),
         pytest.param({"$ref": "#"}, id="a reference to itself"),
+        pytest.param({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}, id="alternatives that are the whole"),
         pytest.param({"enum": []}, id="nothing fits"),
         pytest.param({"type": "strange"}, id="a type that is none"),
         pytest.param({"properties": True, "items": 3, "anyOf": {}}, id="nonsense"),

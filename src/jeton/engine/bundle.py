@@ -51,4 +51,4 @@ def _tasks(workflow: Workflow) -> Iterator[str]:
 def _inline_tasks(workflow: Workflow) -> Iterator[Task]:
     for node in workflow.nodes.values():
         if isinstance(node.target, TaskTarget) and isinstance(node.target.task, Task):
-            yield node.target.task.partition("@")[0]
+            yield node.target.task

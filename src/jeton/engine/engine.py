@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from os import PathLike
+from pathlib import Path
 
 import msgspec
 
@@ -74,6 +75,8 @@ async def open(
         raise Refused("unsupported_store", "this version has no Restate host", "name a file")
     workers = Executor() if owner and work else None
     host = await SqliteHost.open(store, workers=workers, durability=durability, owner=owner)
+    if workers is not None:
+        workers.use(Path(store).absolute().parent, host.artifacts, host.keys)
     try:
         yield Engine(host)
     finally:

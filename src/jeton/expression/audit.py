@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from jeton.expression.bounds import LARGEST_VALUE, Exhausted, weigh
 from jeton.expression.macros import Bound, Collected, macro_of, written
-from jeton.expression.operators import Wrong
+from jeton.expression.operators import HIGHEST, LOWEST, Wrong
 from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, children
 from jeton.model.json import Json
 
@@ -21,6 +21,10 @@ WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orValue", "value", "split"
 
 def audit_for(tree: Node) -> Audit:
     """What to check of the tree's results; None if they are beyond doubt."""
+    if any(
+        isinstance(node, Literal) and type(node.value) is int and not in_64_bits(node.value) for node in written(tree)
+    ):
+        return refuse
     if tree.kind in SETTLED:
         return None
     if copies(tree, {}, 1) > MOST_COPIES:
@@ -60,6 +64,14 @@ def fold_copies(node: Fold, known: Mapping[str, float], unknown: float) -> float
             return copies(value, {variable: copies(items, known, unknown)}, math.inf)
         case _:
             return math.inf
+
+
+def in_64_bits(value: int) -> bool:
+    return LOWEST <= value <= HIGHEST
+
+
+def refuse(value: Json) -> None:
+    raise Wrong("an integer in the literal does not fit in 64 bits", 0)
 
 
 def not_finite(value: Json) -> bool:

@@ -59,7 +59,7 @@ def limit(scope: Scope, length: int, units: int) -> None:
 
 def size_of(node: Node) -> int:
     """How many nodes evaluating this once visits; the body of an inner loop is left to that loop."""
-    parts = (node.range,) if isinstance(node, Fold) else children(node)
+    parts = (node.range, node.start) if isinstance(node, Fold) else children(node)
     return 1 + sum(size_of(part) for part in parts)
 
 

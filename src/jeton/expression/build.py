@@ -38,6 +38,7 @@ from jeton.expression.syntax import (
     Select,
     children,
     constant_of,
+    descend,
 )
 from jeton.expression.unparse import unparse
 from jeton.expression.values import below, path_text
@@ -49,7 +50,9 @@ SCOPED = {"_+_": add, "@in": within}
 
 
 def build(tree: Node, variables: frozenset[str]) -> Run:
-    return Builder(variables).run(tree, {})
+    run = Builder(variables).run(tree, {})
+    several_loops = sum(isinstance(node, Fold) for node in descend(tree)) > 1
+    return loops.metered(run) if several_loops else run
 
 
 class Builder:

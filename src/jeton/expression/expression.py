@@ -1,10 +1,9 @@
 """Expressions: compiled once, evaluated purely."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import final
-
-import msgspec
 
 from jeton.expression.audit import Audit, audit_for
 from jeton.expression.bounds import Exhausted
@@ -102,6 +101,9 @@ def compiled(source: str, variables: frozenset[str]) -> Expression:
     """Kept, because the same definitions are loaded again and again."""
     try:
         return Expression(source, compile_source(source, variables).tree(), variables)
+    except UnicodeError:
+        problem = ExpressionProblem("is not valid Unicode", "write half a character pair as its escape", "1:1")
+        raise ExpressionInvalid((problem,)) from None
     except RuntimeError as error:
         raise ExpressionInvalid(better(problems_of(str(error), source, variables), source, variables)) from None
     except Unsupported as error:
@@ -123,4 +125,4 @@ def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset
 
 def literal(value: Json) -> Expression:
     """An expression that is always this value: what a mapping means by anything but text."""
-    return Expression(msgspec.json.encode(value).decode(), from_json(value), frozenset())
+    return Expression(json.dumps(value, ensure_ascii=False), from_json(value), frozenset())

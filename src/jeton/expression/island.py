@@ -76,7 +76,9 @@ class Foreign:
                 return True
             case Call(function, args) if function in OPENERS:
                 parts = plain_parts(args[0])
-                return parts is None or any(self(part, names) for part in (*parts, *args[1:]))
+                bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Fold))
+                inner = {**names, **{name: Name(name, True, False) for name in bound}}
+                return parts is None or any(self(part, inner) for part in (*parts, *args[1:]))
             case Call(function) if function not in PLAIN and not function.startswith("math."):
                 return True
             case Fold():
@@ -192,7 +194,7 @@ def joined_length(items: Json = None, separator: Json = "") -> int:
 GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length}
 
 
-def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem:
+def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem | Exhausted:
     """What the library says, as a problem of ours."""
     variable = NO_VARIABLE.search(message)
     if variable and variable[1] in problems:
@@ -201,7 +203,7 @@ def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem
     if key:
         return KeyMissing(key[1])
     if "Iteration budget exceeded" in message:
-        raise Exhausted("takes more steps to evaluate than the limit")
+        return Exhausted("takes more steps to evaluate than the limit")
     overload = NO_OVERLOAD.search(message)
     if overload:
         return Wrong(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)

@@ -12,6 +12,11 @@ from jeton.model.json import Json
 T = TypeVar("T")
 
 
+def metered(run: Run) -> Run:
+    """One meter for the whole evaluation, where loops side by side would each have their own."""
+    return lambda scope: run(Frame(scope))
+
+
 def items_of(value: Json, at: int) -> list[Json]:
     """What a loop runs over. Keys come sorted: their order must not depend on how the data was stored."""
     if type(value) is list:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from jeton.expression.bounds import Scope
 from jeton.expression.closures import Run
-from jeton.expression.macros import Bound, macro_of
+from jeton.expression.macros import Bound, Macro, macro_of
 from jeton.expression.operators import KeyMissing, Wrong, checked, element, no_overload
 from jeton.expression.syntax import Call, Fold, Node, Select
 from jeton.model.json import Json
@@ -44,11 +44,15 @@ def plain_parts(node: Node) -> tuple[Node, ...] | None:
         case Call("_?_:_", (condition, left, right)):
             return both(left, right, (condition,))
         case Fold():
-            macro = macro_of(node)
-            parts = plain_parts(macro.body) if isinstance(macro, Bound) else None
-            return None if parts is None or not isinstance(macro, Bound) else (macro.value, *parts)
+            return parts_of_binding(macro_of(node))
         case _:
             return None
+
+
+def parts_of_binding(macro: Macro | None) -> tuple[Node, ...] | None:
+    """Of a binding around an optional, which `optMap` and `optFlatMap` turn into."""
+    parts = plain_parts(macro.body) if isinstance(macro, Bound) else None
+    return None if parts is None or not isinstance(macro, Bound) else (macro.value, *parts)
 
 
 def both(left: Node, right: Node, others: tuple[Node, ...]) -> tuple[Node, ...] | None:

@@ -29,7 +29,7 @@ TYPE_OF_KIND = {
     "list": "array",
     "map": "object",
 }
-DEEPEST_REFERENCE = 8
+DEEPEST_REFERENCE = 8  # so that alternatives which refer to themselves come to an end
 MOST_INLINED = 2_000
 
 
@@ -81,9 +81,11 @@ def of_value(value: Json) -> Type:
     return Type({**of_kind(kind_of(value)).schema, "const": value}, {})
 
 
-def kinds_of(of: Type) -> frozenset[str]:
+def kinds_of(of: Type, depth: int = 0) -> frozenset[str]:
     """The CEL types a value of this schema may have."""
     schema, kinds = of.schema, ALL_KINDS
+    if depth == DEEPEST_REFERENCE:
+        return ALL_KINDS
     if "const" in schema:
         return frozenset({kind_of(schema["const"])})
     if of.double:
@@ -95,7 +97,7 @@ def kinds_of(of: Type) -> frozenset[str]:
     if named:
         kinds &= frozenset().union(*(KINDS_OF_TYPE.get(str(name), ALL_KINDS) for name in named))
     for options in choices(of):
-        kinds &= frozenset().union(*(kinds_of(option) for option in options))
+        kinds &= frozenset().union(*(kinds_of(option, depth + 1) for option in options))
     return kinds or ALL_KINDS  # a schema that nothing fits is somebody else's problem
 
 
@@ -110,8 +112,10 @@ def choices(of: Type) -> list[list[Type]]:
     return found
 
 
-def field_of(of: Type, key: str) -> Type | RuledOut:
+def field_of(of: Type, key: str, depth: int = 0) -> Type | RuledOut:
     """The type of the field, which need not be there; RuledOut if no value of this schema can have it."""
+    if depth == DEEPEST_REFERENCE:
+        return UNKNOWN
     if "map" not in kinds_of(of):
         return RuledOut(kinds_of(of), ())
     if isinstance(value := of.schema.get("const"), dict):
@@ -120,7 +124,7 @@ def field_of(of: Type, key: str) -> Type | RuledOut:
     if isinstance(own, RuledOut):
         return own
     for options in choices(of):
-        found = [field_of(option, key) for option in options]
+        found = [field_of(option, key, depth + 1) for option in options]
         allowed = [each for each in found if isinstance(each, Type)]
         if not allowed:
             return next(each for each in found if isinstance(each, RuledOut))
@@ -139,8 +143,10 @@ def own_field(of: Type, key: str) -> Type | RuledOut:
     return RuledOut(frozenset({"map"}), tuple(known)) if rest is False else of_schema(rest, of.document)
 
 
-def item_of(of: Type, index: int | None = None) -> Type:
+def item_of(of: Type, index: int | None = None, depth: int = 0) -> Type:
     """The type of the item at this place of a list, or of any item."""
+    if depth == DEEPEST_REFERENCE:
+        return UNKNOWN
     if isinstance(value := of.schema.get("const"), list):
         items = [of_value(item) for item in value]
         return items[index] if index is not None and 0 <= index < len(items) else union(items)
@@ -152,7 +158,7 @@ def item_of(of: Type, index: int | None = None) -> Type:
     if "items" in of.schema:
         return of_schema(of.schema["items"], of.document)
     options = [option for each in choices(of) for option in each if "list" in kinds_of(option)]
-    return union([item_of(option, index) for option in options]) if options else UNKNOWN
+    return union([item_of(option, index, depth + 1) for option in options]) if options else UNKNOWN
 
 
 def union(types: Iterable[Type]) -> Type:

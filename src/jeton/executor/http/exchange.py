@@ -98,11 +98,8 @@ def _stalled(error: TimeoutException, limits: Limits) -> str:
 def _broken(error: Exception, what: str, limits: Limits) -> ActionFailed:
     """A certificate stays wrong and headers stay large; anything else may go better next time."""
     message = str(error) or type(error).__name__
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return ActionFailed("http_certificate", f"{what}: {cause.verify_message}")
-        cause = cause.__cause__
+    if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
+        return ActionFailed("http_certificate", f"{what}: {error.args[0].verify_message}")
     if "Receive buffer too long" in message:
         problem = f"the headers are larger than {limits.header_bytes} bytes (limits.header_bytes)"
         return ActionFailed("http_headers_too_large", f"{what}: {problem}")

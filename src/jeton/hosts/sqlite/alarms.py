@@ -102,7 +102,8 @@ class Alarms:
         self._sleeping_until = now + round(wait_s * 1000)
         self._earlier.clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._earlier.wait(), wait_s)
+            async with asyncio.timeout(wait_s):  # wait_for may swallow being cancelled, and closing waits for that
+                await self._earlier.wait()
         self._sleeping_until = 0
 
     def _ring(self, run: RunId, now: int) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import apsw
 
 from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
+from jeton.executor.artifacts import Artifacts
+from jeton.hosts.sqlite.artifacts import SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.connect import Durability, refusal
+from jeton.hosts.sqlite.once import SqliteKeys
 from jeton.hosts.sqlite.opening import take, visit
 from jeton.hosts.sqlite.owner import Owner, unknown
 from jeton.hosts.sqlite.recovery import leave_message
@@ -138,7 +142,22 @@ class SqliteHost:
 
     async def prune(self, rules: Sequence[Rule]) -> Pruned:
         """Drop what the rules say of runs that have ended, a little at a time: runs under way do not wait for it."""
-        return await self._owning().prune(rules)
+        pruned = await self._owning().prune(rules)
+        await self.artifacts.collect()
+        return pruned
+
+    # what outlives runs
+
+    @cached_property
+    def artifacts(self) -> Artifacts:
+        """The artifacts that the runs hold."""
+        return Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, self._owning().write))
+
+    @cached_property
+    def keys(self) -> SqliteKeys:
+        """The keys by which actions run once."""
+        owner = self._owning()
+        return SqliteKeys(owner.write, owner.clock)
 
     # reading
 

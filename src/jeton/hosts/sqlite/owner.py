@@ -7,6 +7,7 @@ from asyncio import Event, Future
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -30,6 +31,8 @@ from jeton.model.run import TERMINAL
 from jeton.model.workflow import Library
 
 _log = logging.getLogger("jeton.store")
+Value = TypeVar("Value")
+
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -53,7 +56,7 @@ class Owner:
         self._lock = lock
         self._store = store
         self._workers = workers
-        self._clock = clock
+        self.clock = clock
         self._refusing: Refused | None = None
         self._closed = False
         self._starting: dict[tuple[str, str], tuple[RunId, bytes, Future[None]]] = {}
@@ -88,7 +91,7 @@ class Owner:
             return await self._start_by_key(workflow, version, input, key, run)
         if run is not None and await self._has_begun(run, workflow, input):
             return run, False
-        chosen = run or new_run_id(self._clock())
+        chosen = run or new_run_id(self.clock())
         await self.runs.begin(chosen, workflow, version, input, None)
         return chosen, True
 
@@ -106,7 +109,7 @@ class Owner:
             if under_way is not None:
                 await asyncio.shield(under_way[2])
             return known[0], False
-        chosen = run or new_run_id(self._clock())
+        chosen = run or new_run_id(self.clock())
         if run is not None and self.runs.find(run) is not None:
             raise _taken(run)
         durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given))
@@ -123,7 +126,7 @@ class Owner:
         begun = actor.live.state.input if actor.live.state.head.entries else _input_of(actor.waiting)
         if actor.live.state.head.workflow != workflow or _canonical(begun) != _canonical(input):
             raise _taken(run)
-        await self.runs.ask(actor, StartRun(self._clock(), input))  # a second start changes nothing
+        await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
         return True
 
     async def deliver(self, run: RunId, message: Message) -> None:
@@ -169,10 +172,15 @@ class Owner:
         await self._recovery.ask_after_tasks()
         await self._alarms.look()
 
+    async def write(self, act: Callable[[Connection], Value]) -> Value:
+        """Carry something out in a transaction among those of the runs; durable when this returns."""
+        self.check()
+        return await self._writer.do(act)
+
     async def prune(self, rules: Sequence[Rule]) -> Pruned:
         """Each step is a transaction of its own, between those of the runs."""
         self.check()
-        return await prune(self._writer.do, rules, self._clock())
+        return await prune(self._writer.do, rules, self.clock())
 
     @contextmanager
     def listening(self, run: RunId) -> Generator[Event]:

@@ -103,3 +103,24 @@ create table summaries(
     hash blob not null, -- of the last of them
     body blob not null
 ) strict, without rowid;
+
+-- Which runs hold which artifacts. A file that nobody holds is garbage.
+create table artifacts(
+    run text not null,
+    id text not null, -- of the content, which lies in a file
+    media_type text not null,
+    size integer not null,
+    primary key(run, id, media_type)
+) strict;
+
+create index artifacts_by_id on artifacts(id);
+
+-- Actions that run once per key. Without a result: begun, and perhaps done.
+create table once(
+    key text primary key,
+    call text not null, -- the idempotency key that the call was first made with
+    result blob,
+    expires integer
+) strict;
+
+create index once_by_expiry on once(expires) where expires is not null;

@@ -1,0 +1,54 @@
+"""Idempotency keys of actions, in the store: they outlive the runs that used them.
+
+Only the owner of a store runs tasks, so a key that was begun and not finished belongs to a call that nobody makes any
+more, or to one that this very process is making; which of the two, the executor knows.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from jeton.executor.once import Begun, Done
+from jeton.hosts.sqlite.connect import Connection
+from jeton.hosts.sqlite.retention import Transactions
+from jeton.model.json import Json
+
+EXPIRED_AT_ONCE = 50  # each new key takes a few old ones with it, so that nobody has to come and clean up
+
+
+class SqliteKeys:
+    """Fulfils `jeton.executor.once.Keys`."""
+
+    def __init__(self, do: Transactions, clock: Callable[[], int]) -> None:
+        self._do = do
+        self._clock = clock
+
+    async def begin(self, key: str, call: str) -> Begun | Done:
+        found: Begun | Done = await self._do(partial(_begin, key=key, call=call, now=self._clock()))
+        return found
+
+    async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
+        expires = None if ttl_ms is None else self._clock() + ttl_ms
+        await self._do(partial(_finish, key=key, result=msgspec.json.encode(result), expires=expires))
+
+    async def forget(self, key: str) -> None:
+        await self._do(partial(_forget, key=key))
+
+
+def _begin(db: Connection, key: str, call: str, now: int) -> Begun | Done:
+    expired = "select key from once where expires <= ? order by expires limit ?"
+    db.execute(
+        f"delete from once where key = ? and expires <= ? or key in ({expired})", (key, now, now, EXPIRED_AT_ONCE)
+    )
+    db.execute("insert or ignore into once(key, call) values(?, ?)", (key, call))
+    first, result = next(iter(db.execute("select call, result from once where key = ?", (key,))))
+    return Begun(first) if result is None else Done(msgspec.json.decode(result))
+
+
+def _finish(db: Connection, key: str, result: bytes, expires: int | None) -> None:
+    db.execute("update once set result = ?, expires = ? where key = ?", (result, expires, key))
+
+
+def _forget(db: Connection, key: str) -> None:
+    db.execute("delete from once where key = ?", (key,))
