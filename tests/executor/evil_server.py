@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import msgspec
 
-
 BOMB = gzip.compress(bytes(10_000_000))
 
 
