@@ -1,4 +1,4 @@
-"""A server on loopback that does what servers should not: one trick per path. It notes what it hears, and who is left."""
+"""A server on loopback that does what servers should not: one trick per path. It notes what it hears and who stays."""
 
 import asyncio
 import gzip

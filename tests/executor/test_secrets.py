@@ -61,9 +61,6 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> JsonObject:
 async def value_of(source: Json) -> str | TaskFailed:
     """What a call gets; it is told in a roundabout way, or it would be redacted."""
 
-    @action
-    async def nothing() -> None: ...
-
     async with caller(with_secrets(KEY=source)) as project:
         secrets = project.resources.secrets.of(project.settings)
         try:

@@ -26,7 +26,7 @@ def problems(source: str) -> tuple[ExpressionProblem, ...]:
         pytest.param("'text", "1:1", "text without an end", "close it with '", id="half a text"),
         pytest.param("state.in", "1:7", "no field name", 'state["name"]', id="a field with a word of CEL for its name"),
         pytest.param("", "1:1", "is empty", "an empty text is ''", id="nothing"),
-        pytest.param("'\ud800'", "1:1", "not valid Unicode", "escape", id="half a character"),
+        pytest.param("'\ud800'", "1:2", "not valid Unicode", "remove", id="half a character"),
         pytest.param("99999999999999999999", "1:1", "invalid int literal", "64 bit", id="too large a number"),
         pytest.param("5 * 0.9", "1:3", "no * for int and double", "write 5.0 * 0.9", id="int and double as literals"),
         pytest.param("'n' + 1", "1:5", "no + for string and int", 'write "n" + string(1)', id="text and number"),

@@ -12,12 +12,12 @@ from jeton.expression.infer import Inference
 from jeton.expression.library import compile_source, parse_source
 from jeton.expression.operators import KeyMissing, Problem, Wrong
 from jeton.expression.problems import (
-    LONGEST_SOURCE,
     ExpressionInvalid,
     ExpressionProblem,
     Unsupported,
     position_of,
     problems_of,
+    unreadable,
 )
 from jeton.expression.reads import Path, reads_of
 from jeton.expression.syntax import Node, from_json, kind_of
@@ -90,9 +90,8 @@ class Expression:
 
 def compile_expression(source: str, variables: Collection[str]) -> Expression:
     """The expression over these variables; raises ExpressionInvalid with every problem the library finds."""
-    if len(source) > LONGEST_SOURCE:
-        problem = f"is {len(source):,} characters long, and {LONGEST_SOURCE:,} are the limit"
-        raise ExpressionInvalid((ExpressionProblem(problem, "split it into several mappings", "1:1"),))
+    if problem := unreadable(source):
+        raise ExpressionInvalid((problem,))
     return compiled(source, frozenset(variables))
 
 
@@ -101,9 +100,6 @@ def compiled(source: str, variables: frozenset[str]) -> Expression:
     """Kept, because the same definitions are loaded again and again."""
     try:
         return Expression(source, compile_source(source, variables).tree(), variables)
-    except UnicodeError:
-        problem = ExpressionProblem("is not valid Unicode", "write half a character pair as its escape", "1:1")
-        raise ExpressionInvalid((problem,)) from None
     except RuntimeError as error:
         raise ExpressionInvalid(better(problems_of(str(error), source, variables), source, variables)) from None
     except Unsupported as error:

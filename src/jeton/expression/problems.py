@@ -73,6 +73,18 @@ def position_of(source: str, at: int) -> str:
     return f"{source.count(chr(10), 0, at) + 1}:{at - source.rfind(chr(10), 0, at)}"
 
 
+def unreadable(source: str) -> ExpressionProblem | None:
+    """What keeps the source from the library: it takes no limit on length, and no lone half of a character pair."""
+    if len(source) > LONGEST_SOURCE:
+        problem = f"is {len(source):,} characters long, and {LONGEST_SOURCE:,} are the limit"
+        return ExpressionProblem(problem, "split it into several mappings", "1:1")
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:
+        return ExpressionProblem("is not valid Unicode", "remove this character", position_of(source, error.start))
+    return None
+
+
 def problems_of(message: str, source: str, variables: Collection[str]) -> tuple[ExpressionProblem, ...]:
     """What the library's compile error says, one problem for each of its findings."""
     if not source.strip():

@@ -109,8 +109,12 @@ async def _excerpt(response: Response, headers: dict[str, str], call: ActionCall
                     break
     except BodyRefused:
         return ""
-    words = "".join(c if c.isprintable() else " " for c in said.decode("utf-8", "replace")).split()
-    text = " ".join(words)
+    return shortened(said.decode("utf-8", "replace"))
+
+
+def shortened(text: str) -> str:
+    """What a server says, as a message quotes it: one line, with nothing in it that a terminal would act on."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 

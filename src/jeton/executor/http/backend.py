@@ -4,6 +4,7 @@ A name is resolved once per connection, here, and what is connected to is the nu
 library keeps the name for the certificate and the Host header, and never resolves it again.
 """
 
+import logging
 import time
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -26,6 +27,16 @@ from jeton.executor.threads import Threads
 
 FIRST_S: Final = 2.0  # for an address that is not the last: half the world has an IPv6 address that leads nowhere
 MOST_TRIED: Final = 6
+
+
+def _only_the_event(record: logging.LogRecord) -> bool:
+    """At level DEBUG the library would log what a server sent, where credentials may be repeated."""
+    record.msg, record.args = str(record.msg).partition(" ")[0], None
+    return True
+
+
+for _logger in ("httpcore2.connection", "httpcore2.http11"):
+    logging.getLogger(_logger).addFilter(_only_the_event)
 
 
 class GuardedBackend(AsyncNetworkBackend):

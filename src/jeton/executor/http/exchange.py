@@ -7,7 +7,7 @@ from httpcore2 import URL, AsyncConnectionPool, ConnectTimeout, NetworkError, Pr
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.clock import TimedOut
-from jeton.executor.http.answer import answer, headers_of
+from jeton.executor.http.answer import answer, headers_of, shortened
 from jeton.executor.http.body import BodyRefused
 from jeton.executor.http.egress import AddressRefused, SettingsInvalid, egress_of
 from jeton.executor.http.implementation import Limits
@@ -46,7 +46,7 @@ async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
     except BodyRefused as refused:
         return ActionFailed(refused.type, f"{what}: {refused}")
     except (NetworkError, ProtocolError) as error:
-        return _broken(error, what, http.limits)
+        return _broken(error, what, call, http.limits)
 
 
 async def _followed(
@@ -95,9 +95,9 @@ def _stalled(error: TimeoutException, limits: Limits) -> str:
     return f"heard nothing for {limits.idle_ms} ms (limits.idle_ms)"
 
 
-def _broken(error: Exception, what: str, limits: Limits) -> ActionFailed:
+def _broken(error: Exception, what: str, call: ActionCall, limits: Limits) -> ActionFailed:
     """A certificate stays wrong and headers stay large; anything else may go better next time."""
-    message = str(error) or type(error).__name__
+    message = shortened(call.secrets.text(str(error))) or type(error).__name__
     if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
         return ActionFailed("http_certificate", f"{what}: {error.args[0].verify_message}")
     if "Receive buffer too long" in message:
