@@ -220,13 +220,13 @@ def test_retries_of_both_kinds() -> None:
             timeout_ms: 60000
             steps:
               - action:
-                  kind: mock
+                  kind: python
                   execution: {timeout_ms: 10, retry_policy: {max_attempts: 4}, concurrency: 2, rate_per_s: 5}
                   idempotency: {key: input.order, ttl_ms: 1000}
                   isolation: process
     """
     execution = Execution(10, RetryPolicy(4), 2, 5.0)
-    action = Action("mock", execution=execution, idempotency=Idempotency("input.order", 1000), isolation="process")
+    action = Action("python", execution=execution, idempotency=Idempotency("input.order", 1000), isolation="process")
     assert loaded(text).require().tasks["t"] == Task(
         (Step(action, ref="step0"),), timeout_ms=60_000, retry=RetryPolicy(3, "linear", 200, 5000)
     )

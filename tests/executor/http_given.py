@@ -1,8 +1,7 @@
 """Short ways to make an HTTP call in a task, over the network, with a clock on which delays take no time."""
 
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
 
 from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
 from jeton.executor.http.connections import Connections, Resolver, resolve
@@ -12,8 +11,6 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action, Execution, RetryPolicy, Step, Task
 from jeton.model.workflow import Library
 from tests.executor.given import NODE, RUN, TOKEN
-
-Value = TypeVar("Value")
 
 LOOPBACK: JsonObject = {"http": {"allow": ["127.0.0.0/8"]}}
 
@@ -26,9 +23,6 @@ class HurriedClock(LoopClock):
 
     async def sleep(self, ms: int) -> None:
         self.slept.append(ms)
-
-    async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
-        return await super().within(ms, work)
 
 
 class Caller:

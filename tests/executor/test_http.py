@@ -44,7 +44,7 @@ async def test_the_address_that_is_asked_for(implementation: JsonObject, input: 
     async with evil_server() as server, caller() as project:
         server.says(target.partition("?")[0], OK)
         url = server.url + str(implementation["url"])
-        await project.gives(url, input, **{key: value for key, value in implementation.items() if key != "url"})
+        await project.run(Action("http", {**implementation, "url": url}), input)
         assert server.heard[0].target == target
 
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import time
+from pathlib import Path
 
 import pytest
 
+import jeton
 from jeton.executor import Executor
 from jeton.executor.run_task import Answer
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import JsonObject
+from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action, Step, Task
 from jeton.model.workflow import Library
 from tests.executor.evil_server import EvilServer, answer, evil_server
@@ -174,6 +176,22 @@ async def test_stopping_a_task_stops_its_call_within_a_second(path: str) -> None
         assert time.monotonic() - begun < 1
         await executor.close(0)
         assert answers == []
+
+
+async def test_cancelling_a_run_stops_its_call_within_a_second(tmp_path: Path) -> None:
+    async with evil_server() as server, jeton.open(tmp_path / "runs.db", grace_s=0) as engine:
+        action: Json = {"kind": "http", "implementation": {"url": server.url + "/slow-drip"}}
+        workflow: Json = {"initial_node": "a", "nodes": {"a": {"action": action}}}
+        await engine.deploy({"workflows": {"w": workflow}, "project": {"settings": LOOPBACK}})
+        run = await engine.start("w")
+        async with asyncio.timeout(5):
+            while not server.busy:
+                await asyncio.sleep(0.005)
+        begun = time.monotonic()
+        await run.cancel()
+        await _nothing_left(server)
+        assert time.monotonic() - begun < 1
+        assert (await run.result()).status == "cancelled"
 
 
 async def test_many_calls_that_end_badly_leave_nothing() -> None:

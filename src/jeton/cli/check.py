@@ -25,8 +25,9 @@ def command(files: tuple[str, ...], as_json: bool, store: str | None, url: str |
     Exits with 0 if there is no error (there may be warnings), with 2 if there is one, with 3 if a file was not found.
     """
     from jeton.definitions import load_library  # here, so that help does not wait for it
+    from jeton.engine.source import KINDS
 
-    loaded = load_library(files)
+    loaded = load_library(files, kinds=KINDS)
     if as_json:
         click.echo(_json(loaded.ok, loaded.problems))
     else:

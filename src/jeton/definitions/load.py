@@ -6,6 +6,7 @@ from os import PathLike
 import msgspec
 
 from jeton.definitions.checks import check_library
+from jeton.definitions.checks.implementations import Kinds
 from jeton.definitions.files import AnyPath, SourceFile, read_files
 from jeton.definitions.library import read_library
 from jeton.definitions.read_python import read_python
@@ -14,6 +15,7 @@ from jeton.model.failure import DefinitionError, Problem
 from jeton.model.workflow import Library
 
 NOTHING = Library()
+BUILT_IN_KINDS = Kinds()
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -34,22 +36,26 @@ class Loaded(msgspec.Struct, frozen=True):
         return self.library
 
 
-def load_library(paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING) -> Loaded:
-    """All definitions in files and folders. `known`: what they may refer to besides, such as Python actions."""
+def load_library(paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, kinds: Kinds = BUILT_IN_KINDS) -> Loaded:
+    """All definitions in files and folders. `known`: what they may refer to besides, such as Python actions.
+
+    With the `kinds` that an executor has, each action's implementation is looked at too."""
     report = Report()
     several: Iterable[AnyPath] = [paths] if isinstance(paths, str | PathLike) else paths
-    return _loaded(read_files(several, report), known, report)
+    return _loaded(read_files(several, report), known, kinds, report)
 
 
-def library_from(data: Mapping[str, object], known: Library = NOTHING, file: str = "") -> Loaded:
+def library_from(
+    data: Mapping[str, object], known: Library = NOTHING, file: str = "", kinds: Kinds = BUILT_IN_KINDS
+) -> Loaded:
     """The same from Python values; problems then have line 0."""
     report = Report()
     document = read_python(data, file, report)
     files = [] if document is None else [SourceFile(file, document)]
-    return _loaded(files, known, report)
+    return _loaded(files, known, kinds, report)
 
 
-def _loaded(files: Iterable[SourceFile], known: Library, report: Report) -> Loaded:
+def _loaded(files: Iterable[SourceFile], known: Library, kinds: Kinds, report: Report) -> Loaded:
     source = read_library(files, report)
-    check_library(source, known, report)
+    check_library(source, known, kinds, report)
     return Loaded(source.library(), report.problems)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from jeton.definitions.fields import Fields, fields_of
 from jeton.definitions.place import Place
-from jeton.definitions.report import Report, did_you_mean, kind, shown
+from jeton.definitions.report import Report, kind
 from jeton.model.json import Json
 from jeton.model.task import Action, Execution, Idempotency, RetryPolicy
 
@@ -41,23 +41,19 @@ def read_action(value: Json, place: Place, report: Report) -> Action:
         output_schema=fields.schema("output_schema"),
         execution=_execution(fields),
         idempotency=_idempotency(fields),
-        isolation=_isolation(fields),
+        isolation=_isolation(fields, action_kind),
         description=fields.text("description"),
         tags=fields.texts("tags"),
     )
 
 
 def _check_kind(action_kind: str, fields: Fields) -> bool:
-    if action_kind in KINDS:
+    """Whether it can be an action at all; which kinds there are is looked at later, because plugins add theirs."""
+    if action_kind not in NODE_TARGETS:
         return True
-    place, report = fields.place("kind"), fields.report
-    if action_kind in NODE_TARGETS:
-        problem = f"'{action_kind}' is a target of a node, not an action: a worker cannot wait inside a task"
-        remedy = f"give it a node of its own with '{NODE_TARGETS[action_kind]}:'"
-        report.error(place, "node_target_in_task", problem, remedy)
-    else:
-        problem = f"there is no action kind {shown(action_kind)}"
-        report.error(place, "unknown_kind", problem, did_you_mean(action_kind, KINDS, "use a kind that exists"))
+    problem = f"'{action_kind}' is a target of a node, not an action: a worker cannot wait inside a task"
+    remedy = f"give it a node of its own with '{NODE_TARGETS[action_kind]}:'"
+    fields.report.error(fields.place("kind"), "node_target_in_task", problem, remedy)
     return False
 
 
@@ -115,10 +111,13 @@ def _check_range(fields: Fields) -> None:
         delay.integer("max", at_least=least)
 
 
-def _isolation(fields: Fields) -> Isolation | None:
+def _isolation(fields: Fields, action_kind: str) -> Isolation | None:
     if "isolation" not in fields:
         return None
     isolation: Isolation = fields.choice("isolation", "thread", "process")
+    if isolation == "process" and action_kind in KINDS and action_kind != "python":
+        problem = f"only a Python function can be given a process of its own, and this is '{action_kind}'"
+        fields.report.error(fields.place("isolation"), "unsupported_isolation", problem, "remove it")
     return isolation
 
 

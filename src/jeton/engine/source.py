@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from jeton.definitions import Loaded, library_from, load_library
+from jeton.definitions import Kinds, Loaded, library_from, load_library
 from jeton.engine.bundle import joined
-from jeton.executor import action_functions
+from jeton.executor import action_functions, check_implementation, kind_names
 from jeton.model.failure import Problem
 from jeton.model.workflow import Library
+
+KINDS = Kinds(kind_names, check_implementation)
 
 
 @runtime_checkable
@@ -34,12 +36,12 @@ def load_source(source: Source) -> Loaded:
     paths = [part for part in parts if isinstance(part, str | PathLike)]
     library, problems = Library(), tuple[Problem, ...]()
     if paths:
-        loaded = load_library(paths, known)
+        loaded = load_library(paths, known, KINDS)
         library, problems = loaded.library, loaded.problems
     for part in parts:
         if isinstance(part, str | PathLike):
             continue
         data = part.definition() if isinstance(part, Built) else part
-        loaded = library_from(data, joined(known, library))
+        loaded = library_from(data, joined(known, library), kinds=KINDS)
         library, problems = joined(library, loaded.library), problems + loaded.problems
     return Loaded(joined(known, library), problems)

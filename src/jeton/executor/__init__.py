@@ -1,7 +1,7 @@
 """Runs one task and knows nothing of the graph."""
 
 from jeton.executor.action import ActionCall, ActionFailed, Flaw, Kind, Resources, TransientError
-from jeton.executor.actions import check_implementation, register_kind
+from jeton.executor.actions import check_implementation, kind_names, register_kind
 from jeton.executor.call import Call, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
 from jeton.executor.compile_task import ReadyTask, compile_task
@@ -32,6 +32,7 @@ __all__ = [
     "check_implementation",
     "compile_task",
     "current_call",
+    "kind_names",
     "register_kind",
     "run_task",
 ]

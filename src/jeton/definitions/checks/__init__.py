@@ -7,6 +7,7 @@ from jeton.definitions.checks.definitions import Definitions, all_definitions
 from jeton.definitions.checks.expressions import check_expressions
 from jeton.definitions.checks.gates import check_gates
 from jeton.definitions.checks.graph import Graph, graph_of
+from jeton.definitions.checks.implementations import Kinds, check_implementations
 from jeton.definitions.checks.joins import check_joins
 from jeton.definitions.checks.mappings import check_mappings
 from jeton.definitions.checks.merges import check_merges
@@ -21,10 +22,11 @@ from jeton.definitions.report import Report
 from jeton.model.workflow import Library
 
 
-def check_library(source: LibrarySource, known: Library, report: Report) -> None:
+def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: Report) -> None:
     """Everything the definitions say about each other and about themselves."""
     definitions = all_definitions(source, known)
     check_names(source, definitions, report)
+    check_implementations(source, known, kinds, report)
     check_tasks(source, definitions, report)
     graphs = {name: graph_of(workflow) for name, workflow in source.workflows.items()}
     for graph in graphs.values():

@@ -1,5 +1,6 @@
 """The kinds of action: one file each. A plugin adds one by the entry point group `jeton.kinds`, by its name."""
 
+import logging
 from importlib.metadata import entry_points
 
 import msgspec
@@ -19,6 +20,8 @@ from jeton.model.json import JsonObject
 from jeton.model.task import Action
 
 ENTRY_POINTS = "jeton.kinds"
+
+_log = logging.getLogger("jeton.executor")
 
 _kinds: dict[str, type[Kind]] = {
     "artifact": Artifact,
@@ -43,8 +46,18 @@ def kind_named(name: str) -> type[Kind] | None:
     """The kind of that name, from a plugin if need be."""
     if name not in _kinds:
         for entry_point in entry_points(group=ENTRY_POINTS, name=name):
-            _kinds[name] = entry_point.load()
+            try:
+                found = entry_point.load()
+            except Exception as error:  # whatever a plugin does when imported, only its own actions suffer
+                _log.error("the plugin %s of the kind '%s' cannot be loaded: %s", entry_point.value, name, error)
+            else:
+                _kinds[name] = found
     return _kinds.get(name)
+
+
+def kind_names() -> frozenset[str]:
+    """Every kind there is; a plugin is asked for its name, and not imported."""
+    return frozenset(_kinds) | entry_points(group=ENTRY_POINTS).names
 
 
 def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | Flaw:
@@ -60,6 +73,8 @@ def check_implementation(action: Action) -> tuple[Flaw, ...]:
     """Everything wrong with an action's implementation, for loading: nothing is run, and nothing imported."""
     kind = kind_named(action.kind)
     if kind is None:
-        return (Flaw("kind", f"there is no action kind '{action.kind}'", f"use one of: {', '.join(sorted(_kinds))}"),)
+        return (
+            Flaw("kind", f"there is no action kind '{action.kind}'", f"use one of: {', '.join(sorted(kind_names()))}"),
+        )
     found = read_kind(kind, action.implementation)
     return (found,) if isinstance(found, Flaw) else tuple(found.flaws())

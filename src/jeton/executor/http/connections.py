@@ -1,7 +1,9 @@
 """Open connections, shared by the calls of an executor. Made at the first call, together with the client library."""
 
 import importlib
+import socket
 import ssl
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from jeton.executor.http.egress import Egress
@@ -25,8 +27,6 @@ class Resolver(Protocol):
 
 def resolve(host: str, port: int) -> list[str]:
     """Ask the system, as any other program on this machine would."""
-    import socket
-
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
@@ -37,19 +37,20 @@ class Connections:
     def __init__(self, resolver: Resolver = resolve, tls: ssl.SSLContext | None = None) -> None:
         self._resolver = resolver
         self._tls = tls
-        self._loaded: ssl.SSLContext | None = None
+        self._is_loaded = False
         self._threads = Threads(RESOLVING)
         self._pools: dict[Egress, AsyncConnectionPool] = {}
 
     async def load(self) -> None:
         """Import the client library, once, and in a thread, because that takes a while; so do the certificates."""
-        if self._loaded is None:
-            self._loaded = await self._threads.run(lambda: _loaded(self._tls))
+        if not self._is_loaded:
+            certificates = await self._threads.run(_loaded)
+            self._tls = self._tls or certificates
+            self._is_loaded = True
 
     async def pool(self, egress: Egress) -> "AsyncConnectionPool":
-        """The pool that follows these rules."""
-        if egress not in self._pools:
-            self._pools[egress] = self._opened(egress)
+        """The pool that follows these rules; the one that was not used for longest makes room."""
+        self._pools[egress] = self._pools.pop(egress, None) or self._opened(egress)
         while len(self._pools) > MOST_POOLS:
             await self._pools.pop(next(iter(self._pools))).aclose()
         return self._pools[egress]
@@ -67,7 +68,7 @@ class Connections:
         from jeton.executor.http.backend import GuardedBackend
 
         return AsyncConnectionPool(
-            ssl_context=self._loaded,
+            ssl_context=self._tls,
             max_connections=MOST_CONNECTIONS,
             max_keepalive_connections=MOST_IDLE,
             keepalive_expiry=IDLE_S,
@@ -75,8 +76,9 @@ class Connections:
         )
 
 
-def _loaded(tls: ssl.SSLContext | None) -> ssl.SSLContext:
+@cache
+def _loaded() -> ssl.SSLContext:
     importlib.import_module("jeton.executor.http.exchange")
     from httpcore2 import default_ssl_context
 
-    return tls or default_ssl_context()
+    return default_ssl_context()

@@ -10,8 +10,8 @@ from msgspec import UnsetType
 
 from jeton.executor.action import ActionCall
 from jeton.executor.http.implementation import Auth, SecretRef
+from jeton.executor.placeholders import NotFilled, filled, filled_text, plain_text
 from jeton.model.json import Json
-from jeton.model.placeholders import NotFilled, filled, filled_text, plain_text
 
 if TYPE_CHECKING:
     from jeton.executor.actions.http import Http

@@ -1,0 +1,67 @@
+"""Functions that another process can import."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jeton
+from jeton.executor import TransientError
+
+
+@jeton.action
+def whoami(name: str = "") -> dict[str, int | str]:
+    call = jeton.current_call()
+    return {"pid": os.getpid(), "name": name, "key": call.idempotency_key, "cwd": os.getcwd()}  # noqa: PTH109
+
+
+@jeton.action
+async def whoami_async() -> dict[str, int | str]:
+    return {"pid": os.getpid()}
+
+
+@jeton.action
+def talk() -> dict[str, str]:
+    print("this is no answer")
+    return {"read": sys.stdin.read()}
+
+
+@jeton.action
+def fail(how: str) -> None:
+    match how:
+        case "raise":
+            raise ValueError("no such order")
+        case "transient":
+            raise TransientError("busy", retry_after_ms=5)
+        case "exit":
+            raise SystemExit(3)
+        case "die":
+            os._exit(7)
+        case "killed":
+            os.kill(os.getpid(), 9)
+        case _:
+            raise AssertionError(how)
+
+
+@jeton.action
+def large(bytes: int) -> str:
+    return "x" * bytes
+
+
+@jeton.action
+def hang(note: str) -> None:
+    """Starts a process that starts a process, and waits for ever."""
+    child = [sys.executable, "-c", "import time; time.sleep(60)"]
+    started = subprocess.Popen(child, start_new_session=True)
+    Path(note).write_text(f"{os.getpid()}\n{started.pid}\n")
+    while True:
+        time.sleep(1)
+
+
+@jeton.action
+def leave_behind() -> dict[str, int]:
+    """Ends, and leaves a process running."""
+    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    left.returncode = 0  # so that nobody complains about what is the point of this function
+    return {"pid": os.getpid(), "left": left.pid}
