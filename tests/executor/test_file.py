@@ -2,12 +2,12 @@
 
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from jeton.executor import Executor, check_implementation
+from jeton.executor.run_task import Answer
 from jeton.model.effect import StartTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
@@ -35,10 +35,10 @@ async def test_what_is_written_can_be_read_listed_and_deleted(bench: Bench) -> N
     assert failed(await bench.call(file("read"), {"path": "a/b/note.txt"})).type == "not_found"
 
 
-def listed(answer: Json) -> list[JsonObject]:
-    assert isinstance(answer, dict)
-    assert isinstance(answer["entries"], list)
-    return [entry for entry in answer["entries"] if isinstance(entry, dict)]
+def listed(answer: Answer) -> list[JsonObject]:
+    entries = succeeded(answer)["entries"]
+    assert isinstance(entries, list)
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 async def test_writing_replaces_a_file_whole_and_leaves_no_draft(bench: Bench) -> None:
@@ -186,9 +186,12 @@ async def test_three_steps_cost_one_dispatch(tmp_path: Path) -> None:
     )
     library = Library(settings={"files": {"workspace": str(tmp_path)}})
     executor, heard = Executor(), list[str]()
-    finished: Callable[[Json], None] = lambda answer: heard.append(f"finished {answer}")  # noqa: E731
+
+    def finished(answer: Answer) -> None:
+        heard.append(f"finished {answer}")
+
     effect = StartTask(TokenId(1), "edit", 1, 1, {"path": "a.txt", "text": "hello"})
-    executor.start(RunId("r"), effect, edit, library, lambda: heard.append("started"), finished)  # type: ignore[arg-type]
+    executor.start(RunId("r"), effect, edit, library, lambda: heard.append("started"), finished)
     await eventually(lambda: len(heard) == 2)
     assert heard == ["started", "finished {'path': 'a.txt', 'size': 5}"]
     await executor.close(0)

@@ -1,11 +1,13 @@
 """`http`: what is sent, and what comes of it."""
 
 import gzip
+import re
 import zlib
 from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
 
 from jeton.executor import check_implementation
 from jeton.executor.artifacts import Artifacts
@@ -280,3 +282,11 @@ async def test_what_nobody_checked_is_refused_when_it_is_run() -> None:
     async with caller() as project:
         failed = await project.fails("http://{host}/", {"host": "127.0.0.1"})
         assert (failed.type, failed.message) == ("bad_implementation", "http: url has a host that is not fixed")
+
+
+@pytest.mark.parametrize("page", ["actions/http.md", "secrets.md"])
+def test_the_examples_of_its_pages_can_be_loaded(page: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text()
+    for example in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):
+        for name, written in yaml.safe_load(example).get("actions", {}).items():
+            assert check_implementation(msgspec.convert(written, Action)) == (), name

@@ -3,10 +3,13 @@
 import asyncio
 import ssl
 import subprocess
+from collections.abc import Iterable
+from ipaddress import ip_address
 from pathlib import Path
 
 import msgspec
 import pytest
+from httpcore2 import SOCKET_OPTION, AsyncNetworkBackend, AsyncNetworkStream
 
 from jeton.executor import Resources
 from jeton.executor.http.backend import GuardedBackend
@@ -42,8 +45,6 @@ async def test_addresses_nobody_on_the_internet_has(address: str) -> None:
     "address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::"]
 )
 def test_public_addresses(address: str) -> None:
-    from ipaddress import ip_address
-
     assert Egress().permitted("host", [ip_address(address)]) == [ip_address(address)]
 
 
@@ -90,8 +91,6 @@ async def test_settings_that_make_no_sense_allow_nothing(settings: JsonObject) -
 
 
 def test_a_mapped_address_is_allowed_as_what_it_stands_for() -> None:
-    from ipaddress import ip_address
-
     mapped = ip_address("::ffff:127.0.0.1")
     assert egress_of(LOOPBACK).permitted("host", [mapped]) == [mapped]
 
@@ -106,17 +105,22 @@ async def test_a_name_that_is_rebound_is_resolved_once() -> None:
 
     connected: list[str] = []
 
-    class Noting(GuardedBackend):
-        pass
+    class Nowhere(AsyncNetworkBackend):
+        """Nothing outside loopback is called by a test."""
 
-    backend = Noting(Egress(), rebinding, threads := Threads(1))
-
-    class Inner:
-        async def connect_tcp(self, host: str, port: int, timeout: float | None = None) -> object:
+        async def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,
+            local_address: str | None = None,
+            socket_options: Iterable[SOCKET_OPTION] | None = None,
+        ) -> AsyncNetworkStream:
             connected.append(host)
             raise ConnectionRefusedError
 
-    backend._inner = Inner()  # type: ignore[assignment]  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]  # nothing outside loopback is called
+    threads = Threads(1)
+    backend = GuardedBackend(Egress(), rebinding, threads, Nowhere())
     with pytest.raises(ConnectionRefusedError):
         await backend.connect_tcp("rebinding.example", 80, 1)
     threads.close()

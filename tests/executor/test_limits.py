@@ -1,19 +1,23 @@
 """`execution: {concurrency, rate_per_s}`: how many at a time, and how many in a second."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import Resources, TaskCall, Threads, VirtualClock, action, compile_task, run_task
+import jeton
+from jeton.executor import Executor, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
 from jeton.executor.limits import Limits
+from jeton.executor.run_task import Answer
+from jeton.model.effect import StartTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.task import Action, Execution
 from jeton.model.workflow import Library
 from tests.executor.given import mock, task
-from tests.executor.given_action import Bench, limited, succeeded
+from tests.executor.given_action import Bench, action, limited, succeeded
 
 
 class Door:
@@ -24,7 +28,7 @@ class Door:
         self.most = 0
         self.order: list[int] = []
 
-        @action(name=name)
+        @jeton.action(name=name)
         async def door(run: int = 0) -> dict[str, int]:
             self.inside += 1
             self.most = max(self.most, self.inside)
@@ -109,3 +113,18 @@ async def test_a_retry_is_a_call_too(bench: Bench) -> None:
     began = asyncio.get_running_loop().time()
     assert await bench.call(given) == {}
     assert asyncio.get_running_loop().time() - began >= 0.035
+
+
+async def test_processes_are_bounded_apart() -> None:
+    executor = Executor(processes=2)
+    answers, begun = list[Answer](), list[int]()
+    program = task(action("shell", argv=["sleep", "0.2"]))
+    for n in range(4):
+        effect = StartTask(TokenId(n), "n", 1, 1, {})
+        executor.start(RunId("r"), effect, program, Library(), partial(begun.append, n), answers.append)
+    await asyncio.sleep(0.05)
+    assert begun == [0, 1]
+    async with asyncio.timeout(20):
+        while len(answers) < 4:
+            await asyncio.sleep(0.01)
+    await executor.close(0)

@@ -1,6 +1,8 @@
 """`idempotency: {key, ttl_ms}`: once per key, across runs and crashes."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +14,6 @@ import pytest
 import jeton
 from jeton.executor.once import Begun, Done, Keys, MemoryKeys
 from jeton.hosts.sqlite import SqliteHost
-from jeton.model.json import JsonObject
 from jeton.model.task import Action, Idempotency
 from tests.executor.given_action import Bench, failed
 
@@ -153,19 +154,48 @@ async def test_keys_belong_to_their_action(bench: Bench) -> None:
 
 async def test_through_the_engine_across_runs_and_restarts(tmp_path: Path) -> None:
     till = Till("once_5")
-    till.action  # noqa: B018
-    node: JsonObject = {"action": {"kind": "python", "implementation": {"function": "once_5"}}}
-    action: Any = {**msgspec.to_builtins(till.action)}
     library: dict[str, Any] = {
-        "actions": {"charge": action},
-        "workflows": {"w": {"initial_node": "n", "nodes": {"n": {**node, "action": "charge"}}}},
+        "actions": {"charge": msgspec.to_builtins(till.action)},
+        "workflows": {"w": {"initial_node": "n", "nodes": {"n": {"action": "charge"}}}},
     }
-    outputs: list[object] = []
     for _ in range(2):
         async with jeton.open(tmp_path / "store.db") as engine:
             await engine.deploy(library)
             for _ in range(2):
                 run = await engine.start("w", {"order": 4})
                 assert (await run.result()).status == "completed"
-                outputs.append(len(till.keys))
-    assert outputs == [1, 1, 1, 1]
+    assert len(till.keys) == 1
+
+
+CRASHING = """
+import asyncio, os, sys
+import jeton
+
+@jeton.action(name="charge")
+async def charge(order: int) -> dict[str, int]:
+    with open(sys.argv[2], "a") as note:
+        note.write(jeton.current_call().idempotency_key.partition(":")[2] + "\\n")
+    if sys.argv[3] == "crash":
+        os.kill(os.getpid(), 9)
+    return {"receipt": order}
+
+action = {"kind": "python", "implementation": {"function": "charge"}, "idempotency": {"key": "input.order"}}
+library = {"actions": {"pay": action}, "workflows": {"w": {"initial_node": "n", "nodes": {"n": {"action": "pay"}}}}}
+
+async def main():
+    async with jeton.open(sys.argv[1]) as engine:
+        await engine.deploy(library)
+        run = await engine.start("w", {"order": 4}, key=sys.argv[4])
+        assert (await run.result()).status == "completed"
+
+asyncio.run(main())
+"""
+
+
+def test_a_crash_in_the_middle_repeats_the_very_same_call_and_then_never_again(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    for mode, key in (("crash", "a"), ("work", "a"), ("crash", "b")):
+        words = [sys.executable, "-c", CRASHING, str(tmp_path / "store.db"), str(note), mode, key]
+        done = subprocess.run(words, timeout=60)
+        assert done.returncode == (-9 if (mode, key) == ("crash", "a") else 0)
+    assert note.read_text().splitlines() == ["0:1:n", "0:1:n"], "the third would have crashed, and was not called"

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jeton.executor import ActionFunction
 from jeton.model.json import JsonObject
 from jeton.model.task import Action
 from tests.executor import isolated
@@ -15,7 +16,7 @@ from tests.executor.given_action import Bench, failed, limited, succeeded
 from tests.executor.test_shell import eventually, is_alive, processes
 
 
-def apart(function: Any) -> Action:
+def apart(function: ActionFunction[..., Any]) -> Action:
     return msgspec.structs.replace(function.action, isolation="process")
 
 
@@ -27,8 +28,8 @@ async def test_a_function_runs_elsewhere_and_knows_its_call(bench: Bench) -> Non
 
 
 async def test_a_process_serves_one_call_after_the_other(bench: Bench) -> None:
-    pids = {succeeded(await bench.call(apart(f)))["pid"] for f in (isolated.whoami, isolated.whoami_async)}
-    assert len(pids) == 1
+    first, second = [await bench.call(apart(each)) for each in (isolated.whoami, isolated.whoami_async)]
+    assert succeeded(first)["pid"] == succeeded(second)["pid"]
 
 
 async def test_what_a_function_prints_is_no_answer_and_there_is_nothing_to_read(bench: Bench) -> None:
@@ -52,8 +53,6 @@ async def test_a_function_that_fails(bench: Bench, how: str, type_: str, message
 
 
 async def test_bad_input_and_a_function_that_cannot_be_imported(bench: Bench) -> None:
-    def local() -> None: ...
-
     bad: JsonObject = {"how": 3}
     assert failed(await bench.call(apart(isolated.fail), bad)).type == "input_invalid"
     nowhere = Action("python", {"function": "tests.executor.isolated:gone"}, isolation="process")

@@ -223,7 +223,7 @@ if os.fork() == 0:      # a child that leaves its session, and forks again: a da
 note = open(sys.argv[1], "a")
 note.write(f"{os.getpid()}\\n")
 note.close()
-if os.getpid() % 1 == 0 and len(sys.argv) > 2:
+if len(sys.argv) > 2:
     while True:
         sys.stdout.write("x" * 65536)
 time.sleep(60)

@@ -89,6 +89,48 @@ ANYTHING: SearchStrategy[str] = sentences(
     depth=4,
 )
 
+# values that JSON does not have, in places good and bad
+FOREIGN: SearchStrategy[str] = sentences(
+    {
+        "any": [
+            "one of state state.a timestamp(state.a) b'x' 1u type(1) {1:2} optional.of(1) state.?a 1 'a' [1,2] int",
+            "timestamp('2026-01-01T00:00:00Z')",
+            "duration('1s')",
+            "[«any»]",
+            "{'a': «any»}",
+            "{«any»: 1}",
+            "[?optional.of(«any»)]",
+            "{?'a': optional.of(«any»)}",
+            "dyn(«any»)",
+            "string(«any»)",
+            "size(«any»)",
+            "type(«any»)",
+            "(«any» + «any»)",
+            "(«any» == «any»)",
+            "(«any» < «any»)",
+            "(«any» in [«any»])",
+            "(«any» ? «any» : «any»)",
+            "(«any» && «any»)",
+            "[«any»].map(i, i)",
+            "[«any»].map(i, «any»)",
+            "[«any»].exists(i, i == «any»)",
+            "cel.bind(i, «any», [i, «any»])",
+            "optional.of(«any»)",
+            "(«any»).orValue(«any»)",
+            "dyn(«any»).a",
+            "«any».?a",
+            "(«any»)[«any»]",
+            "(«any»)[?«any»]",
+            "'%s'.format([«any»])",
+            "math.greatest(«any», «any»)",
+            "dyn(«any»).getSeconds()",
+            "dyn(«any»).optMap(i, i).orValue(«any»)",
+        ],
+    },
+    "any",
+    depth=3,
+)
+
 # expressions that mostly have a value, over a scope with a field of each type
 WELL_TYPED: SearchStrategy[str] = sentences(
     {

@@ -12,7 +12,7 @@ from jeton.expression.encode import encode
 from jeton.expression.library import CelError, Program, compile_source, load_program
 from jeton.expression.problems import ExpressionInvalid
 from jeton.expression.unparse import unparse
-from tests.expression.grammar import ANYTHING, SCOPES, TYPED_SCOPES, VARIABLES, WELL_TYPED
+from tests.expression.grammar import ANYTHING, FOREIGN, SCOPES, TYPED_SCOPES, VARIABLES, WELL_TYPED
 
 NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?$|No value with name "(.*)" found', re.DOTALL)
 
@@ -65,7 +65,9 @@ def canonical(value: Outcome) -> str:
 
 
 def check(source: str, scope: dict[str, Json]) -> None:
-    if "cel.bind" in source and any(macro in source for macro in (".exists", ".all")):
+    if any(binding in source for binding in ("cel.bind", "optMap")) and any(
+        loop in source for loop in (".exists", ".all")
+    ):
         return  # here the library is wrong: see test_a_binding_after_a_loop_that_ended_early
     try:
         expression = compile_expression(source, VARIABLES)
@@ -75,15 +77,21 @@ def check(source: str, scope: dict[str, Json]) -> None:
     assert agree(ours, theirs), (ours, theirs)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(source=ANYTHING, scope=SCOPES)
 def test_we_agree_with_the_library_on_anything(source: str, scope: dict[str, Json]) -> None:
     check(source, scope)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(source=WELL_TYPED, scope=TYPED_SCOPES)
 def test_we_agree_with_the_library_on_what_mostly_works(source: str, scope: dict[str, Json]) -> None:
+    check(source, scope)
+
+
+@settings(max_examples=200)
+@given(source=FOREIGN, scope=SCOPES)
+def test_we_agree_with_the_library_on_values_that_json_does_not_have(source: str, scope: dict[str, Json]) -> None:
     check(source, scope)
 
 

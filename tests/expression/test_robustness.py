@@ -10,22 +10,14 @@ from hypothesis import strategies as st
 from jeton.expression import ExpressionInvalid, Failed, Json, Missing, compile_expression
 from jeton.expression.bounds import BUDGET
 from tests.expression.given import evaluate, expression, over
-from tests.expression.grammar import ANYTHING, VALUES, VARIABLES, WELL_TYPED
+from tests.expression.grammar import ANYTHING, FOREIGN, VALUES, VARIABLES, WELL_TYPED
 
-WORDS = ("state", ".a", ".?b", "[0]", "[?1]", "(", ")", "+", "&&", "? 1 : 2", "==", "'x'", "b'x'", "1u", "1.5", "null")
-MORE_WORDS = (
-    ".map(i, i)",
-    ".exists(i, i == 1)",
-    "timestamp('2026-01-01T00:00:00Z')",
-    "duration('1s')",
-    "type(",
-    "{1: ",
-)
-SOUP = st.lists(st.sampled_from((*WORDS, *MORE_WORDS)), max_size=8).map("".join)
+WORDS = ("state", ".a", ".?b", "[0]", "(", ")", "+", "&&", "? 1 : 2", "==", "'x'", "1u", "null", ".map(i, i)", "{1: ")
+SOUP = st.lists(st.sampled_from(WORDS), max_size=8).map("".join)
 
 
 @settings(max_examples=300)
-@given(source=st.one_of(ANYTHING, WELL_TYPED, SOUP, st.text(max_size=20)), data=VALUES)
+@given(source=st.one_of(ANYTHING, WELL_TYPED, FOREIGN, SOUP, st.text(max_size=20)), data=VALUES)
 def test_evaluation_never_raises_and_gives_json(source: str, data: Json) -> None:
     try:
         fuzzed = compile_expression(source, VARIABLES)

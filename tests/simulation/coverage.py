@@ -26,7 +26,8 @@ from jeton.model.decision import (
 )
 from jeton.model.ids import GroupId, RunId
 from jeton.model.message import AlarmRang, ContinueRun
-from jeton.model.workflow import MergeStrategy
+from jeton.model.ranges import count_in
+from jeton.model.workflow import MergeStrategy, MOfN
 from jeton.planning.program import Program
 
 ENDS = (
@@ -41,7 +42,7 @@ CASES = (
     "branch lost, run goes on", "failure handled", "task timeout handled", "business retry", "redelivery",
     "fifth delivery", "timed wait", "token ends for want of a match", "late result after the token ended",
     "late result of an earlier attempt", "result of an abandoned branch", "stale alarm", "batch of three or more",
-    "run in short batches", "crash", "clock set back",
+    "run in short batches", "crash", "clock set back", "quorum with a slot of several tokens",
 )  # fmt: skip
 EXPECTED = (
     *ENDS,
@@ -79,7 +80,9 @@ class Coverage:
                 self._count_group(decision)
             case SettleSlot(escaped=dict()):
                 self.seen["slot leaves its group outwards"] += 1
-            case OpenFanIn(group, slots=slots):
+            case OpenFanIn(group, node, slots=slots, tokens=tokens):
+                if _quorum(program, node) > 1 and count_in(tokens) > count_in(slots):
+                    self.seen["quorum with a slot of several tokens"] += 1
                 self.seen["two joins of one group open"] += (run, group) in self._opened
                 self.seen["every slot lost, opens empty"] += not slots and isinstance(before, SettleSlot)
                 self.seen["fan-in timeout, proceeds"] += isinstance(before, TimeOutFanIn)
@@ -126,6 +129,11 @@ class Coverage:
         self.seen["empty fan-out"] += decision.total == 0
         self.seen["fan-out of one"] += decision.total == 1
         self.seen["max_parallel"] += any(s.max_parallel is not None and s.count > 1 for s in decision.segments)
+
+
+def _quorum(program: Program, node: str) -> int:
+    strategies = [way.synchronization.strategy for way in program.ways if way.target == node and way.synchronization]
+    return max((strategy.m_of_n for strategy in strategies if isinstance(strategy, MOfN)), default=0)
 
 
 def _strategy(program: Program, node: str) -> str:

@@ -268,7 +268,7 @@ class Grammar:
         """Bring the branches together: at one fan-in, at two, or nowhere."""
         ends = [end for body in bodies for end in body.ends]
         leaks = any(body.leaks for body in bodies)
-        if self.leaks < 2 and self.chance(0.18):
+        if self.leaks < 2 and self.chance(0.3 if around.branch else 0.15):
             self.leaks += 1
             return Part(node, tuple(ends), leaks=True)
         inside = replace(around, depth=around.depth + sure)

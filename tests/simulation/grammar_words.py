@@ -136,7 +136,7 @@ def merge(rng: Random) -> Object:
 def synchronization(rng: Random, *, group: str | None, on_branch_failure: str, fixed: int | None) -> Object:
     """A join. `fixed`: how many slots there are, if the definition says so; a larger quorum is a load error."""
     sync: Object = {}
-    strategy = rng.choice(("all", "all", "any", "m_of_n", None))
+    strategy = rng.choice(("all", "all", "any", "m_of_n", "m_of_n", None))
     if strategy == "m_of_n" and fixed != 0:
         sync["strategy"] = {"m_of_n": rng.randint(1, min(3, fixed or 3))}
     elif strategy in ("all", "any"):

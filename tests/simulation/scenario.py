@@ -130,8 +130,7 @@ def finish(world: World, watchers: Watchers) -> Played:
     stuck = world.unfinished()
     if stuck:
         raise Stuck("; ".join(f"{run}: {world.store.row(run)}" for run in stuck))
-    unheard = any(kind == "stop_unheard" for kind, _ in world.faults.struck)
-    if world.working() and not unheard:
+    if world.working() and not world.faults.struck:
         broken(f"every run has ended, and {world.working()} workers were not told")
     cases = Counter(watchers.coverage.seen)
     cases.update(f"fault: {kind}" for kind, _ in world.faults.struck)

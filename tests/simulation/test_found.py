@@ -9,6 +9,7 @@ from jeton.hosts.simulated.faults import Fault, FaultPlan
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json
 from jeton.model.message import AlarmRang, StartRun, TaskFinished
 from jeton.model.run import Head, RunState
 from jeton.planning.program import compile_program
@@ -29,7 +30,7 @@ def flow(nodes: dict[str, Any], *transitions: dict[str, Any], **rest: Any) -> di
         pytest.param([1, 2, 3, 4], "failed", id="one too many"),
     ],
 )
-def test_the_token_that_fans_out_is_not_alive_beside_its_branches(items: list[int], status: str) -> None:
+def test_the_token_that_fans_out_is_not_alive_beside_its_branches(items: Json, status: str) -> None:
     fan = {"from": "a", "to": "b", "foreach": {"collection": "input.items"}}
     workflow = flow({"a": {}, "b": {"task": "t"}}, fan, limits={"max_tokens": 3})
     assert simulate(library_of(workflow, TASKS), "w", {"items": items}).status == status
@@ -104,3 +105,19 @@ def test_what_a_message_left_for_the_next_batch_is_not_forgotten_by_the_message_
     advance(program, run, [StartRun(0, {})])
     commit = advance(program, run, [TaskFinished(1, TokenId(0), 1, {}), AlarmRang(1)], moves=0)
     assert commit.again
+
+
+def test_the_worker_of_an_abandoned_task_is_stopped_when_its_time_is_over() -> None:
+    workflow = flow(
+        {"a": {}, "slow": {"task": "t"}, "quick": {"task": "t"}, "end": {"wait": {"seconds": 1}}},
+        {"from": "a", "to": "slow"},
+        {"from": "a", "to": "quick"},
+        *({"from": name, "to": "end", "synchronization": {"strategy": "any", "on_early_complete": "abandon"}}
+          for name in ("slow", "quick")),
+    )  # fmt: skip
+    script = Script({"slow": Answer({}, takes_ms=5000), "quick": Answer({}, takes_ms=1)})
+    world = World(library_of(workflow, TASKS), script=script)
+    world.start("w", {})
+    world.run()
+    assert world.unfinished() == []
+    assert world.working() == 0

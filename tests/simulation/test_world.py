@@ -13,7 +13,10 @@ from jeton.hosts.simulated.simulate import Outcome, outcome_of
 from jeton.hosts.simulated.world import LOOK_AFTER_MS, World
 from jeton.model.decision import RedeliverToken
 from jeton.model.effect import Effect
+from jeton.model.event import LateIgnored
+from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
+from jeton.model.json import Json
 from jeton.model.message import AlarmRang, TaskFinished, TaskLost, TaskStarted
 from jeton.model.workflow import Library
 from tests.simulation.invariants import RunInvariants
@@ -23,10 +26,9 @@ from tests.simulation.invariants_seen import Broken, Seen
 STEPS = [{"ref": "only", "action": {"kind": "mock"}}]
 
 
-def library(workflow: dict[str, Any], timeout_ms: int = 100) -> Library:
-    return library_from(
-        {"workflows": {"w": workflow}, "tasks": {"t": {"steps": STEPS, "timeout_ms": timeout_ms}}}
-    ).require()
+def library(workflow: dict[str, Any], **task: Any) -> Library:
+    tasks = {"t": {"steps": STEPS, "timeout_ms": 100, **task}}
+    return library_from({"workflows": {"w": workflow}, "tasks": tasks}).require()
 
 
 PANEL = library(
@@ -48,8 +50,8 @@ PANEL = library(
         "output_mapping": {"votes": "state.votes", "count": "state.count"},
     }
 )
-JUDGES = {"judges": ["a", "b", "c"]}
-VOTES = {"votes": ["a", "b", "c"], "count": 3}
+JUDGES: Json = {"judges": ["a", "b", "c"]}
+VOTES: Json = {"votes": ["a", "b", "c"], "count": 3}
 
 
 def vote(call: Call) -> Answer:
@@ -169,6 +171,22 @@ def test_a_worker_that_stalls_has_its_task_timed_out() -> None:
 def test_a_late_result_of_a_lost_delivery_counts_and_the_other_is_ignored() -> None:
     outcome, _, _ = played(struck("result_late", 0, by_ms=LOOK_AFTER_MS + 1))
     assert (outcome.status, outcome.output) == ("completed", VOTES)
+
+
+def test_a_late_answer_of_an_earlier_attempt_is_ignored() -> None:
+    def second_time_right(call: Call) -> Answer:
+        if call.attempt == 1:
+            return Answer(failure=TaskFailed("boom", "not yet", retry=True), takes_ms=1)
+        return Answer({"n": 2}, takes_ms=10)
+
+    twice = library(
+        {"initial_node": "a", "nodes": {"a": {"task": "t", "output_mapping": {"output.n": "result.n"}}}},
+        retry={"max_attempts": 2},
+    )
+    plan = struck("result_doubled", 0, by_ms=5)
+    outcome, _, _ = played(plan, twice, Script({"a": second_time_right}))
+    assert (outcome.status, outcome.output) == ("completed", {"n": 2})
+    assert [event.fact for event in outcome.events if isinstance(event.fact, LateIgnored)] != []
 
 
 def test_that_a_task_began_rides_on_the_next_commit_and_causes_none() -> None:

@@ -1,6 +1,6 @@
 """Runs one task and knows nothing of the graph."""
 
-from jeton.executor.action import ActionCall, ActionFailed, Flaw, Kind, Resources, TransientError
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName, Resources, TransientError
 from jeton.executor.actions import check_implementation, kind_names, register_kind
 from jeton.executor.call import Call, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
@@ -11,6 +11,7 @@ from jeton.executor.run_task import run_task
 from jeton.executor.threads import Threads
 
 __all__ = [
+    "Act",
     "ActionCall",
     "ActionFailed",
     "ActionFunction",
@@ -19,6 +20,7 @@ __all__ = [
     "Executor",
     "Flaw",
     "Kind",
+    "LaneName",
     "LoopClock",
     "ReadyTask",
     "Resources",

@@ -114,7 +114,8 @@ def _start(program: list[str], folder: int, memory: int) -> int | OSError:
 
 def _environment() -> dict[bytes, bytes]:
     """What we were given. Not `os.environ`: Python adds a locale to it when there is none."""
-    return dict(variable.partition(b"=")[::2] for variable in _read("/proc/self/environ").split(b"\0") if variable)
+    variables = [variable.partition(b"=") for variable in _read("/proc/self/environ").split(b"\0") if variable]
+    return {name: value for name, _, value in variables}
 
 
 def _hear_of_children() -> int:
@@ -124,8 +125,12 @@ def _hear_of_children() -> int:
     os.set_blocking(rope, False)
     signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, lambda *_: None)  # a handler, unlike SIG_IGN, is not handed on to the program
+        signal.signal(number, _go_on)  # a handler, unlike SIG_IGN, is not handed on to the program
     return bell
+
+
+def _go_on(_number: int, _frame: object) -> None:
+    pass
 
 
 def _let_go_of_streams() -> None:

@@ -29,7 +29,8 @@ TYPE_OF_KIND = {
     "list": "array",
     "map": "object",
 }
-DEEPEST_REFERENCE = 8  # so that alternatives which refer to themselves come to an end
+DEEPEST_REFERENCE = 8
+DEEPEST_CHOICE = 3  # alternatives among alternatives: they may refer to themselves
 MOST_INLINED = 2_000
 
 
@@ -84,7 +85,7 @@ def of_value(value: Json) -> Type:
 def kinds_of(of: Type, depth: int = 0) -> frozenset[str]:
     """The CEL types a value of this schema may have."""
     schema, kinds = of.schema, ALL_KINDS
-    if depth == DEEPEST_REFERENCE:
+    if depth == DEEPEST_CHOICE:
         return ALL_KINDS
     if "const" in schema:
         return frozenset({kind_of(schema["const"])})
@@ -114,7 +115,7 @@ def choices(of: Type) -> list[list[Type]]:
 
 def field_of(of: Type, key: str, depth: int = 0) -> Type | RuledOut:
     """The type of the field, which need not be there; RuledOut if no value of this schema can have it."""
-    if depth == DEEPEST_REFERENCE:
+    if depth == DEEPEST_CHOICE:
         return UNKNOWN
     if "map" not in kinds_of(of):
         return RuledOut(kinds_of(of), ())
@@ -145,7 +146,7 @@ def own_field(of: Type, key: str) -> Type | RuledOut:
 
 def item_of(of: Type, index: int | None = None, depth: int = 0) -> Type:
     """The type of the item at this place of a list, or of any item."""
-    if depth == DEEPEST_REFERENCE:
+    if depth == DEEPEST_CHOICE:
         return UNKNOWN
     if isinstance(value := of.schema.get("const"), list):
         items = [of_value(item) for item in value]

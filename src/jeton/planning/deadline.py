@@ -1,7 +1,7 @@
 """What an alarm means for whoever is waiting."""
 
 from jeton.model.cue import TimerDue
-from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken
+from jeton.model.decision import DispatchToken, EndTokens, RedeliverToken, RouteToken
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForRetry, WaitingForTimer
 from jeton.planning.cancel import end_run
@@ -33,7 +33,8 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
             # nobody said it began: it may still queue behind others, so ask again and do not call it late
             return Plan([RedeliverToken(token.id, token.node, now, now + allowed, token.attempt, deliveries)])
         case Executing() if token.abandoned:
-            return Plan([RouteToken(token.id, token.node, "timed_out")])
+            # it changes nothing any more, but whoever works on it must still be stopped
+            return Plan([EndTokens(((token.id, token.id),), "timed_out", "the branch was abandoned")])
         case Executing():
             failure = TaskFailed("timed_out", f"the task was not done {allowed} ms after it began")
             return Plan(plan_task_failure(program, state, token, failure, now))

@@ -78,14 +78,14 @@ class File(Kind, frozen=True):
         return {"path": path, "size": len(content)}
 
     def _list(self, root: Root, path: str, _: JsonObject) -> Json:
+        found: dict[str, Json] = {}
         with root.open_folder(path) as folder, os.scandir(folder) as entries:
-            found: list[JsonObject] = []
             for entry in entries:
                 if len(found) == MOST_ENTRIES:
                     raise TooLarge(f"has more than {MOST_ENTRIES} entries, which is the most that is listed")
                 about = entry.stat(follow_symlinks=False)
-                found.append({"name": entry.name, "type": _type(about.st_mode), "size": about.st_size})
-        return {"entries": [*sorted(found, key=lambda entry: str(entry["name"]))]}
+                found[entry.name] = {"name": entry.name, "type": _type(about.st_mode), "size": about.st_size}
+        return {"entries": [found[name] for name in sorted(found)]}
 
     def _delete(self, root: Root, path: str, _: JsonObject) -> Json:
         """What is gone already is as good as deleted: a call may be repeated."""

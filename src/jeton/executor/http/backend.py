@@ -42,11 +42,13 @@ for _logger in ("httpcore2.connection", "httpcore2.http11"):
 class GuardedBackend(AsyncNetworkBackend):
     """Connects to permitted addresses only."""
 
-    def __init__(self, egress: Egress, resolver: Resolver, threads: Threads) -> None:
+    def __init__(
+        self, egress: Egress, resolver: Resolver, threads: Threads, inner: AsyncNetworkBackend | None = None
+    ) -> None:
         self._egress = egress
         self._resolver = resolver
         self._threads = threads
-        self._inner = AnyIOBackend()
+        self._inner = inner or AnyIOBackend()
 
     async def connect_tcp(
         self,

@@ -50,7 +50,8 @@ class Connections:
 
     async def pool(self, egress: Egress) -> "AsyncConnectionPool":
         """The pool that follows these rules; the one that was not used for longest makes room."""
-        self._pools[egress] = self._pools.pop(egress, None) or self._opened(egress)
+        known = egress in self._pools
+        self._pools[egress] = self._pools.pop(egress) if known else self._opened(egress)
         while len(self._pools) > MOST_POOLS:
             await self._pools.pop(next(iter(self._pools))).aclose()
         return self._pools[egress]

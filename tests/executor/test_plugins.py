@@ -1,0 +1,80 @@
+"""Plugins: a kind of action that a package brings by its entry point. The example is tested as it is installed."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from jeton.executor import actions, check_implementation, kind_names
+from jeton.model.task import Action
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = ROOT / "examples" / "plugin"
+TOTALS = PLUGIN / "totals.yaml"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plugin in it, put there by pip."""
+    folder = tmp_path_factory.mktemp("installed")
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(PLUGIN)]
+    subprocess.run(pip, check=True, capture_output=True, timeout=120)
+    return folder
+
+
+def jeton(*words: str, plugins: Path | None) -> tuple[int, dict[str, object]]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src") if plugins is None else f"{plugins}:{ROOT / 'src'}"}
+    run = [sys.executable, "-m", "jeton.cli.main", *words, "--json"]
+    done = subprocess.run(run, capture_output=True, text=True, env=env, timeout=60)
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_an_installed_plugin_is_found_and_its_action_runs(installed: Path, tmp_path: Path) -> None:
+    given = json.dumps({"text": "name;points\nAda;7\nBob;3\n"})
+    words = ("run", str(TOTALS), "--input", given, "--store", str(tmp_path / "s.db"))
+    code, record = jeton(*words, plugins=installed)
+    assert (code, record["output"]) == (0, {"names": ["Ada", "Bob"]})
+
+
+def test_an_installed_plugin_checks_what_is_written_for_it(installed: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(TOTALS.read_text().replace('delimiter: ";"', 'delimiter: ";;", colums: [x]'))
+    code, report = jeton("check", str(broken), plugins=installed)
+    assert (code, problems(report)) == (2, [("bad_implementation", 8)])
+    broken.write_text(TOTALS.read_text().replace('delimiter: ";"', 'delimiter: ";;"'))
+    code, report = jeton("check", str(broken), plugins=installed)
+    assert (code, problems(report)) == (2, [("bad_implementation", 8)])
+
+
+def test_without_the_plugin_the_kind_is_unknown() -> None:
+    code, report = jeton("check", str(TOTALS), plugins=None)
+    assert (code, problems(report)) == (2, [("unknown_kind", 8)])
+
+
+def problems(report: dict[str, object]) -> list[tuple[object, object]]:
+    found = report["problems"]
+    assert isinstance(found, list)
+    return [(problem["code"], problem["line"]) for problem in found]  # pyright: ignore  (plain JSON)
+
+
+@pytest.fixture
+def broken_plugin(monkeypatch: pytest.MonkeyPatch) -> str:
+    entry_point = EntryPoint("broken", "no_such_module:Kind", actions.ENTRY_POINTS)
+
+    def entry_points(group: str, name: str = entry_point.name) -> EntryPoints:
+        return EntryPoints([entry_point] if (group, name) == (entry_point.group, entry_point.name) else [])
+
+    monkeypatch.setattr(actions, "entry_points", entry_points)
+    return entry_point.name
+
+
+def test_a_plugin_that_cannot_be_imported_harms_only_its_own_actions(broken_plugin: str) -> None:
+    assert broken_plugin in kind_names()
+    (flaw,) = check_implementation(Action(broken_plugin))
+    assert flaw.path == "kind"
+    assert check_implementation(Action("assert", {"that": "true"})) == ()
