@@ -68,7 +68,10 @@ class Meter(Nobody):
 
 def weight(state: RunState) -> int:
     """Bytes of the run's tables, without the list it was given and the values it collects."""
-    apart = [state.input, *(segment.items for group in state.groups.values() for segment in group.segments)]
+    apart: list[object] = [
+        state.input,
+        *(segment.items for group in state.groups.values() for segment in group.segments),
+    ]
     apart += [arrived.values for arrived in state.arrived.values()]
     seen = {id(part) for part in apart}
     todo: list[object] = [getattr(state, name) for name in ("tokens", "slots", "groups", "progress", "arrived")]
@@ -102,7 +105,9 @@ def main(slots: int) -> None:
     first = median(took for size, took in meter.batches[:tenth] if size == usual)
     last = median(took for size, took in meter.batches[-tenth:-1] if size == usual)
     print(f"{slots} slots, {IN_FLIGHT} in flight: {took:.1f} s, {slots / took:.0f} slots/s")
-    print(f"a batch of {usual}: first tenth {first * 1e6:.0f} us, last tenth {last * 1e6:.0f} us, ratio {last / first:.2f}")
+    print(
+        f"a batch of {usual}: first tenth {first * 1e6:.0f} us, last tenth {last * 1e6:.0f} us, ratio {last / first:.2f}"
+    )
     for done, size in meter.weights[1:]:
         print(f"  after {done:>7} messages the tables take {size / 1024:8.0f} KiB beside list and result")
 

@@ -67,9 +67,7 @@ def test_a_fan_out_inside_its_own_branches_ends_the_walk() -> None:
 
 def test_splits_that_may_or_may_not_happen_do_not_double_the_walk_each_time() -> None:
     pairs = [
-        Transition(f"n{i}", f"n{i + 1}", condition=condition)
-        for i in range(40)
-        for condition in ("input.x", "input.y")
+        Transition(f"n{i}", f"n{i + 1}", condition=condition) for i in range(40) for condition in ("input.x", "input.y")
     ]
     found = lineage(graph(*pairs))
     assert len(found.stacks) == 41

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.workflow import MergeStrategy
 from jeton.planning.merge import MergeFailed, Outputs, laid_over, merge, source_value
 
@@ -48,11 +48,15 @@ def test_what_a_branch_brings(source: str, then: object) -> None:
 
 
 def test_inner_outputs_are_laid_over_in_the_order_of_their_groups_then_by_index() -> None:
-    laid = ((2, 0, {"k": "third"}), (1, 1, {"k": "second"}), (1, 0, {"k": "first", "j": 1}))
+    laid: list[tuple[int, int, JsonObject]] = [
+        (2, 0, {"k": "third"}),
+        (1, 1, {"k": "second"}),
+        (1, 0, {"k": "first", "j": 1}),
+    ]
     assert laid_over({"k": "own", "i": 0}, laid) == {"k": "third", "j": 1, "i": 0}
 
 
 @given(st.permutations(range(5)))
 def test_laying_over_does_not_depend_on_who_settled_first(order: list[int]) -> None:
-    laid = tuple((1, index, {"k": index}) for index in order)
+    laid: list[tuple[int, int, JsonObject]] = [(1, index, {"k": index}) for index in order]
     assert laid_over({}, laid) == {"k": 4}

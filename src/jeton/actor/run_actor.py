@@ -19,7 +19,7 @@ from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.json import Json
-from jeton.model.message import AlarmRang, ContinueRun, Message, TaskStarted
+from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskStarted
 from jeton.model.run import Pending, RunState
 from jeton.planning.node import Plan
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
@@ -132,15 +132,16 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
             decisions.append(change)
     entry = None
     if decisions:
-        entry = Entry(head.entries, head.events, tuple(m for m in batch if _told(m)), tuple(decisions))
+        told = [_as_told(message) for message in batch if not isinstance(message, TaskStarted)] or batch
+        entry = Entry(head.entries, head.events, tuple(told), tuple(decisions))
         head.entries += 1
         head.events += count_events(decisions)
     return Commit(entry, draft.touched, tuple(draft.effects), run.timers.next_due(), again, head.ended)
 
 
-def _told(message: Message) -> bool:
-    """Kept in the journal for what it says, not for having been there; the start's input is in the first decision."""
-    return not isinstance(message, TaskStarted)
+def _as_told(message: Message) -> Message:
+    """As the journal keeps it: a start without its input, which the first decision has."""
+    return StartRun(message.at, None) if isinstance(message, StartRun) else message
 
 
 def _evidence(problem: Exception, message: Message) -> RunError:

@@ -1,5 +1,6 @@
 """How the branches' outputs become one value. Order is always branch index, never arrival."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
 import msgspec
@@ -45,7 +46,7 @@ def source_value(source: str, output: JsonObject) -> Json | UnsetType:
     return found
 
 
-def laid_over(output: JsonObject, laid: tuple[tuple[int, int, JsonObject], ...]) -> JsonObject:
+def laid_over(output: JsonObject, laid: Sequence[tuple[int, int, JsonObject]]) -> JsonObject:
     """Inner outputs over the slot's own: groups in the order they were made, then by index."""
     for _, _, inner in sorted(laid, key=lambda entry: entry[:2]):
         output = {**output, **inner}
