@@ -13,7 +13,7 @@ TYPED := $(wildcard src tests examples)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint types layers fmt simulate mutants bench demo clean
+.PHONY: help setup test check lint types layers fmt simulate crash mutants bench demo clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ fmt: setup ## format, and mend what the linter can mend
 
 simulate: setup ## run seeded schedules and faults (SEEDS=20000)
 	$(PY) -m tests.simulation.sweep --seeds $(SEEDS)
+
+crash: setup ## kill, fail and tear the store at every write and sync (SAMPLE=N for N of each)
+	$(PY) -m tests.crash.sweep $(if $(SAMPLE),--sample $(SAMPLE))
 
 mutants: setup ## break the code in known ways and see the tests notice
 	$(PY) -m tests.mutants.run

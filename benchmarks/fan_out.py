@@ -12,6 +12,7 @@ from zlib import crc32
 
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Script
+from jeton.hosts.simulated.world import World
 from jeton.model.run import RunState
 from jeton.model.task import Task
 from jeton.model.workflow import (
@@ -25,7 +26,6 @@ from jeton.model.workflow import (
     Transition,
     Workflow,
 )
-from jeton.hosts.simulated.world import World
 
 IN_FLIGHT = 100
 WORKFLOW = Workflow(
@@ -106,7 +106,8 @@ def main(slots: int) -> None:
     last = median(took for size, took in meter.batches[-tenth:-1] if size == usual)
     print(f"{slots} slots, {IN_FLIGHT} in flight: {took:.1f} s, {slots / took:.0f} slots/s")
     print(
-        f"a batch of {usual}: first tenth {first * 1e6:.0f} us, last tenth {last * 1e6:.0f} us, ratio {last / first:.2f}"
+        f"a batch of {usual}: {first * 1e6:.0f} us in the first tenth, {last * 1e6:.0f} us in the last,"
+        f" ratio {last / first:.2f}"
     )
     for done, size in meter.weights[1:]:
         print(f"  after {done:>7} messages the tables take {size / 1024:8.0f} KiB beside list and result")

@@ -18,7 +18,7 @@ from jeton.model.task import Action, Step, Task
 from jeton.model.workflow import Library, Node, TaskTarget, WaitTarget, Workflow
 
 AT_ONCE = 500
-TRIES = 30
+TRIES = 100
 NAP = Workflow("nap", "a", {"a": Node(WaitTarget(seconds=3600))})
 QUICK = Workflow(
     "quick", "a", {"a": Node(TaskTarget(Task((Step(Action("context", {"set": {"n": "input.n + 1"}}), "a"),))))}
@@ -47,43 +47,46 @@ async def park(host: SqliteHost, runs: int) -> float:
     return runs / (time.perf_counter() - began)
 
 
-async def one_more(host: SqliteHost) -> float:
-    """The usual time of a run from its start to its end, in ms."""
-    version = await host.deploy(Library(workflows={"quick": QUICK}), "quick")
-    took: list[float] = []
+async def other_runs(hosts: list[SqliteHost]) -> list[float]:
+    """The usual time of a run from its start to its end, in ms: by turns, because a disk has good and bad minutes."""
+    versions = [await host.deploy(Library(workflows={"quick": QUICK}), "quick") for host in hosts]
+    took: list[list[float]] = [[] for _ in hosts]
     given: Json = {"n": 1}
     for _ in range(TRIES):
-        began = time.perf_counter()
-        run, _ = await host.start("quick", version, given)
-        await host.ended(run)
-        took.append((time.perf_counter() - began) * 1e3)
-    return median(took)
+        for times, host, version in zip(took, hosts, versions, strict=True):
+            began = time.perf_counter()
+            run, _ = await host.start("quick", version, given)
+            await host.ended(run)
+            times.append((time.perf_counter() - began) * 1e3)
+    return [median(times) for times in took]
 
 
-async def reopening(path: Path) -> tuple[float, float]:
-    """Median seconds to open the store, and the usual run in it."""
-    times: list[float] = []
-    run_ms = 0.0
-    for attempt in range(5):
-        host, took = await opened(path)
-        times.append(took)
-        if attempt == 4:
-            run_ms = await one_more(host)
-        await host.close(0)
-    return median(times), run_ms
+async def openings(paths: list[Path]) -> list[float]:
+    """Median seconds to open each store, by turns."""
+    took: list[list[float]] = [[] for _ in paths]
+    for _ in range(7):
+        for times, path in zip(took, paths, strict=True):
+            host, seconds = await opened(path)
+            times.append(seconds)
+            await host.close(0)
+    return [median(times) for times in took]
 
 
 async def main(runs: int, folder: Path) -> None:
-    host, _ = await opened(folder / "empty.db")
+    empty, full = folder / "empty.db", folder / "full.db"
+    host, _ = await opened(empty)
     await host.close(0)
-    empty_s, empty_ms = await reopening(folder / "empty.db")
-    host, _ = await opened(folder / "full.db")
+    host, _ = await opened(full)
     await park(host, 1000)  # warm, so that what follows is the runs' own
     before = resident_kib()
     rate = await park(host, runs)
     after = resident_kib()
     await host.close(0)
-    full_s, full_ms = await reopening(folder / "full.db")
+    empty_s, full_s = await openings([empty, full])
+    hosts = [(await opened(path))[0] for path in (empty, full)]
+    empty_ms, full_ms = await other_runs(hosts)
+    for host in hosts:
+        await host.close(0)
     print(f"{runs} runs parked at {rate:.0f}/s: {(after - before) / runs:.3f} KiB of memory each")
     print(f"opening: empty {empty_s * 1e3:.1f} ms, full {full_s * 1e3:.1f} ms, ratio {full_s / empty_s:.2f}")
     print(f"another run: empty {empty_ms:.2f} ms, full {full_ms:.2f} ms, ratio {full_ms / empty_ms:.2f}")

@@ -73,7 +73,7 @@ def condition(rng: Random, *, branch: bool, result: bool) -> Any:
         f"size(input.xs) > {rng.randint(0, 2)}",
         f"state.{rng.choice(KEYS)} == {rng.randint(0, 2)}",
         f"has(state.{rng.choice(KEYS)})",
-        "true",
+        "input.n >= 0",
     ]
     if branch:
         choices += [f"_branch.index == {rng.randint(0, 1)}", f"_branch.index < {rng.randint(1, 2)}"]

@@ -68,6 +68,8 @@ def scenario_from(seed: int) -> Scenario:
 class Watchers:
     """The oracle's twins, the invariants and the counters, on every run of a world."""
 
+    looks_back: bool = True
+
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
         self._chance = Random(f"{scenario.seed}/looks")

@@ -61,6 +61,8 @@ def vote(call: Call) -> Answer:
 class Watched:
     """A host with every invariant looking on, and every batch kept."""
 
+    looks_back: bool = True
+
     def __init__(self) -> None:
         self.invariants = RunInvariants()
         self.steps: list[Step] = []

@@ -1,7 +1,7 @@
 """Test workflows without waiting: the simulated host, its clock, its scripts and its faults.
 
-    outcome = simulate(library, "panel", {"essay": "…"}, script={"judge": Answer({"vote": "yes"})})
-    assert outcome.status == "completed"
+outcome = simulate(library, "panel", {"essay": "…"}, script={"judge": Answer({"vote": "yes"})})
+assert outcome.status == "completed"
 """
 
 from jeton.hosts.simulated.clock import ManualClock

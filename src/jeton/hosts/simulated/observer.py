@@ -29,6 +29,8 @@ class Step(msgspec.Struct, frozen=True):
 class Observer(Protocol):
     """Told of each step once it is durable, and of each effect as it leaves. May raise; nobody catches it."""
 
+    looks_back: bool  # whether it wants to see what was stored before each step, which costs a copy of it
+
     def committed(self, step: Step) -> None: ...
 
     def released(self, run: RunId, effect: Effect) -> None: ...
@@ -36,6 +38,8 @@ class Observer(Protocol):
 
 class Nobody:
     """Looks away."""
+
+    looks_back: bool = False
 
     def committed(self, step: Step) -> None:
         pass

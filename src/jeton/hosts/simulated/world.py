@@ -164,7 +164,7 @@ class World:
         if not waiting:
             return
         batch = (*self._began_since.pop(run, ()), *waiting.values())
-        before = self.load(run)
+        before = self.load(run) if self._observer.looks_back or run not in self._live else None
         live = self._live.get(run) or self._loaded(run, before)
         program = self._program(run)
         commit = advance(program, live, batch, self.plan.moves)
@@ -312,10 +312,9 @@ class World:
             self._put(LOOK_AFTER_MS, self._look_after)
 
     def _dispatched(self, run: RunId) -> list[Attempt]:
-        sections = self.load(run)
-        if sections is None or self._has_ended(run):
+        if self.store.row(run) is None or self._has_ended(run):
             return []
-        live = self._live.get(run) or self._loaded(run, sections)
+        live = self._live.get(run) or self._loaded(run, self.load(run))
         return [
             (run, t.id, t.attempt) for t in live.state.tokens.values() if isinstance(t.phase, Dispatched | Executing)
         ]
