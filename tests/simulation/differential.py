@@ -57,10 +57,12 @@ class Twin:
         error = step.live.state.head.error
         if error is not None and error.message.startswith("max_tokens"):
             return  # settled, point 5: the two count differently, so the oracle is not told of this limit
-        for message in step.batch:
-            self._tell(message)
         if step.commit.entry is not None:
             self._tokens.take(step.commit.entry.decisions)
+        if self._tokens.mixed:
+            return  # settled, point 8: from here on the two may hold different outputs
+        for message in step.batch:
+            self._tell(message)
         self._keep_those_that_agree(step)
         if not step.commit.ended:
             self._meet_new_calls(step.live.state)

@@ -276,7 +276,7 @@ class Grammar:
             self.lose_some(inside, ends)
         named = group if (leaks and self.chance(0.85)) or self.chance(0.4) else None
         self.unsure = self.unsure or (named is None and not sure)
-        if leaks or not self.chance(0.12):  # two joins and inner slots on their way to either: settled, point 8
+        if not self.chance(0.12):
             fixed = 0 if named is None else fixed  # another group may come to this join, of any size: no quorum
             return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))
         first = self.fan_in(around, ends, self.synchronization(group, fixed), some=inside)

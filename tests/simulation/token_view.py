@@ -17,7 +17,7 @@ from jeton.model.decision import (
     ParkToken,
     RouteToken,
 )
-from jeton.model.ids import TokenId
+from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.ranges import numbers_in
 
 Seen = Counter[tuple[str, str, str]]
@@ -30,8 +30,11 @@ class TokenView:
     def __init__(self) -> None:
         self._places: dict[TokenId, tuple[str, str]] = {}
         self._failures: dict[TokenId, str] = {}
-        self._left: set[TokenId] = set()
         self.ended: Seen = Counter()
+        self.mixed = False  # whether inner slots reached a group at which another join was reached too
+        self._slots: dict[TokenId, SlotId | None] = {}
+        self._reached: dict[GroupId, set[str]] = {}
+        self._from_inside: set[GroupId] = set()
 
     @property
     def alive(self) -> int:
@@ -52,8 +55,9 @@ class TokenView:
                     self.ended[node, path, self._failures.pop(token, "completed")] += 1
                 case RouteToken(token, ends=str() as status):
                     self._end(token, status)
-                case ParkToken(token, node=node):
+                case ParkToken(token, group, node):
                     self._places[token] = (node, self._places[token][1])
+                    self._reach(token, group, node)
                 case OpenFanIn():
                     for number in numbers_in(decision.tokens):
                         self._end(TokenId(number), "completed")
@@ -65,6 +69,14 @@ class TokenView:
 
     def _create(self, creation: CreateToken) -> None:
         self._places[creation.token] = (creation.node, creation.path)
+        self._slots[creation.token] = creation.slot
+
+    def _reach(self, token: TokenId, group: GroupId, node: str) -> None:
+        self._reached.setdefault(group, set()).add(node)
+        slot = self._slots[token]
+        if slot is not None and slot[0] != group:
+            self._from_inside.add(group)
+        self.mixed = self.mixed or (group in self._from_inside and len(self._reached[group]) > 1)
 
     def _end(self, token: TokenId, status: str) -> None:
         node, path = self._places.pop(token)

@@ -14,7 +14,7 @@ from jeton.apply.fold_run import fold
 from jeton.apply.record import count_events
 from jeton.apply.timers import Timers
 from jeton.model.cue import TokenReady
-from jeton.model.decision import Decision, EndRun, SetStatus
+from jeton.model.decision import BeginRun, Decision, EndRun, SetStatus
 from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
@@ -71,6 +71,18 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
         decisions += handling.made
         again = again or handling.again  # an earlier message may have left something behind
     return _commit(run, draft, batch, decisions, again)
+
+
+def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commit:
+    """End a run whose next commit cannot be stored: `run` is as it was before the batch that led there."""
+    draft = Draft(run.state, run.timers)
+    error = RunError("cannot_be_stored", f"what the run came to cannot be stored: {problem}")
+    decisions: list[Decision] = [EndRun(batch[-1].at, "failed", error=error, broken=True)]
+    if run.state.head.status == "submitted":
+        decisions[:0] = [BeginRun(m.at, m.input) for m in batch if isinstance(m, StartRun)][:1]
+    for decision in decisions:
+        fold(draft, decision)
+    return _commit(run, draft, batch, decisions, again=False)
 
 
 class _Handling:

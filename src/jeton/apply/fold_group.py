@@ -12,6 +12,9 @@ from jeton.model.json import Json
 from jeton.model.ranges import count_in, joined, numbers_in
 from jeton.model.run import SLOTS_PER_STRETCH, Arrived, FanIn, Group, Progress, Slot
 
+Reached = tuple[GroupId, str, int]
+"""A fan-in as a slot remembers it: its group, its node, and the transition that led there."""
+
 
 def open_group(draft: Draft, decision: OpenGroup) -> None:
     """Fix the expected set of slots; the tokens that fill it follow in decisions of their own."""
@@ -47,9 +50,19 @@ def park_token(draft: Draft, decision: ParkToken) -> None:
     if token.slot is None:
         raise BrokenInvariant("a token outside every branch waits for no sibling", token=token.id)
     slot = draft.slot(token.slot)
-    reached = slot.reached or (decision.group, decision.node, decision.transition)
+    reached = _innermost(slot.reached, (decision.group, decision.node, decision.transition))
     draft.put_slot(token.slot, msgspec.structs.replace(slot, reached=reached, waiting=(*slot.waiting, token.id)))
     draft.drop_token(token)
+
+
+def _innermost(before: Reached | None, now: Reached | None) -> Reached | None:
+    """Where a slot arrives whose tokens reached several fan-ins: at the innermost group's, where one did at the first.
+
+    A group is made after those around it, so the innermost has the highest number.
+    """
+    if before is None or now is None:
+        return before or now
+    return now if now[0] > before[0] else before
 
 
 def settle_slot(draft: Draft, decision: SettleSlot) -> None:
@@ -106,7 +119,7 @@ def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: S
         group.outer,
         msgspec.structs.replace(
             outer,
-            reached=outer.reached or slot.reached,
+            reached=_innermost(outer.reached, slot.reached),
             waiting=(*outer.waiting, *slot.waiting),
             laid=(*outer.laid, (group.id, index, decision.escaped)),
         ),

@@ -80,7 +80,7 @@ class TokenView(msgspec.Struct):
     ended_at: datetime | None = None
     reason: str | None = None  # why it ended without its own doing
     error: JsonObject | None = None  # how its node failed
-    missing: tuple[str, ...] = ()  # the paths its output mapping found nothing at
+    missing: tuple[str, ...] = ()  # the paths its mappings found nothing at
 
     @property
     def ended(self) -> bool:
@@ -118,18 +118,20 @@ class TokenTable:
             case DispatchToken():
                 token = self._change(decision.token, "dispatched", decision.deadline)
                 token.attempt, token.deliveries = decision.attempt, 1
+                token.missing += decision.missing
             case RedeliverToken():
                 self._change(decision.token, "dispatched", decision.deadline).deliveries = decision.deliveries
             case MarkExecuting():
                 self._change(decision.token, "executing", decision.deadline).since = moment(decision.at)
             case WaitForTimer():
-                self._change(decision.token, "waiting_for_timer", decision.due).label = decision.label
+                token = self._change(decision.token, "waiting_for_timer", decision.due)
+                token.label, token.missing = decision.label, decision.missing
             case RetryToken():
                 self._change(decision.token, "waiting_for_retry", decision.due).attempt = decision.attempt
             case ParkToken():
                 self._change(decision.token, "waiting_for_siblings").waits_at = decision.node
             case FinishNode(missing=missing):
-                self.tokens[decision.token].missing = missing
+                self.tokens[decision.token].missing += missing
             case FailNode(error=error):
                 self.tokens[decision.token].error = error
             case RouteToken(token=routed, ends=ends):

@@ -42,6 +42,7 @@ class ActionFailed(msgspec.Struct, frozen=True):
     transient: bool = False
     retry_after_ms: int | None = None
     fatal: bool = False
+    stack: str | None = None  # where a function raised it
 
 
 class Flaw(msgspec.Struct, frozen=True):

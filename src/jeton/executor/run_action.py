@@ -1,7 +1,6 @@
 """One action as its step sees it. This is the infrastructure retry: the same call again, unseen by the task."""
 
 import asyncio
-import logging
 import traceback
 from zlib import crc32
 
@@ -18,7 +17,8 @@ from jeton.expression import Failed, Missing
 from jeton.model.json import Json, JsonObject
 from jeton.model.task import RetryPolicy
 
-_log = logging.getLogger("jeton.executor")
+LONGEST_STACK = 8_000
+
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -121,10 +121,10 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed
             raise
         return failed_by(error)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        if _log.isEnabledFor(logging.DEBUG):
-            trace = call.secrets.text("".join(traceback.format_exception(error)))
-            _log.debug("step '%s' of node '%s' raised\n%s", call.call.step, call.call.node, trace)
-        return failed_by(error)
+        stack = call.secrets.text(
+            "".join(traceback.format_exception(error))
+        )  # before it is cut, or half a secret shows
+        return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
 
 
 def _redacted(result: Json | ActionFailed, secrets: Secrets) -> Json | ActionFailed:

@@ -67,7 +67,7 @@ async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resourc
             continue
         if failed.fatal or step.on_failure != "continue":
             retry = step.on_failure == "retry" and not failed.fatal
-            return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry)
+            return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack)
         context.record(step.ref, failed)
     flaw = None if task.output_validator is None else task.output_validator.flaw(context.output, "output")
     return context.output if flaw is None else TaskFailed("output_invalid", flaw, retry=True)

@@ -48,6 +48,7 @@ class DispatchToken(_Decision, frozen=True, tag="dispatch_token"):
     deadline: int
     attempt: int = 1
     input: Json | UnsetType = UNSET
+    missing: tuple[str, ...] = ()  # paths of the input mapping that gave null
 
 
 class RedeliverToken(_Decision, frozen=True, tag="redeliver_token"):
@@ -73,6 +74,7 @@ class WaitForTimer(_Decision, frozen=True, tag="wait_for_timer"):
     at: int
     due: int
     label: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 class RetryToken(_Decision, frozen=True, tag="retry_token"):

@@ -49,6 +49,7 @@ class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
     step: str | None = None
     transient: bool = False
     retry: bool = False
+    stack: str | None = None
 
 
 class RunError(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -15,7 +15,7 @@ from jeton.planning.scope import mapped
 def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
     """The last active token has ended: map the output, check it, and end. Abandoned tokens end cancelled."""
     missing: tuple[str, ...] = ()
-    output: JsonObject = state.output
+    output: JsonObject = dict(state.output)
     if program.output_mapping is not None:
         names: JsonObject = {"input": state.input, "state": state.state, "output": state.output}
         found = mapped(program.output_mapping, names)

@@ -63,4 +63,5 @@ def continuing_slot(program: Program, state: RunState, slot: SlotId | None) -> S
 
 
 def _run_error(token: Token, failure: TaskFailed) -> RunError:
-    return RunError(failure.type, failure.message, token.node, token.id, failure.step, token.attempt)
+    details: JsonObject | None = None if failure.stack is None else {"stack": failure.stack}
+    return RunError(failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details)

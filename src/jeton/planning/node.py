@@ -38,38 +38,44 @@ def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Pla
             end_run(state, now, "failed", RunError("limit_exceeded", message, token.node, token.id), failing=token)
         )
     place = program.places[token.node]
-    given = _input(program, state, token, place)
-    if isinstance(given, TaskFailed):
-        return Plan(plan_failure(program, state, token, given, now))
+    found = _input(program, state, token, place)
+    if isinstance(found, TaskFailed):
+        return Plan(plan_failure(program, state, token, found, now))
+    given, missing = found
     if place.task is not None:
-        return Plan([DispatchToken(token.id, token.node, now, now + place.task.timeout_ms, 1, given)])
+        return Plan([DispatchToken(token.id, token.node, now, now + place.task.timeout_ms, 1, given, missing)])
     if place.wait is not None:
-        return _plan_wait(program, state, token, place, now)
+        return _plan_wait(program, state, token, place, missing, now)
     if place.node.target is not None:
         kind = type(place.node.target).__name__.removesuffix("Target").lower()
         failure = TaskFailed("unsupported_target", f"this version cannot run a node with the target '{kind}'")
         return Plan(plan_failure(program, state, token, failure, now))
-    return plan_success(program, state, token, state.input if isinstance(given, UnsetType) else given, now)
+    result = state.input if isinstance(given, UnsetType) else given
+    return plan_success(program, state, token, result, now, missing)
 
 
-def _input(program: Program, state: RunState, token: Token, place: Place) -> Json | UnsetType | TaskFailed:
-    """The mapped input; unset when there is no mapping, which means the run's own."""
+def _input(
+    program: Program, state: RunState, token: Token, place: Place
+) -> tuple[Json | UnsetType, tuple[str, ...]] | TaskFailed:
+    """The mapped input and the paths that were missing; unset without a mapping, which means the run's own input."""
     if place.input_mapping is None:
-        return UNSET
+        return UNSET, ()
     found = mapped(place.input_mapping, scope_of(program, state, token))
     if isinstance(found, Failed):
         return _expression_failure("input_mapping", found)
     tree: JsonObject = {}
     for target, value in found[0].items():
         tree = written(tree, target.split("."), value)
-    return tree
+    return tree, found[1]
 
 
 def _expression_failure(where: str, failed: Failed) -> TaskFailed:
     return TaskFailed("expression_error", f"{where} at {failed.position}: {failed.problem} with {failed.values}")
 
 
-def _plan_wait(program: Program, state: RunState, token: Token, place: Place, now: int) -> Plan:
+def _plan_wait(
+    program: Program, state: RunState, token: Token, place: Place, missing: tuple[str, ...], now: int
+) -> Plan:
     names = scope_of(program, state, token)
     due: int | TaskFailed
     if place.seconds is not None:
@@ -81,7 +87,7 @@ def _plan_wait(program: Program, state: RunState, token: Token, place: Place, no
     if isinstance(due, TaskFailed):
         return Plan(plan_failure(program, state, token, due, now))
     label = place.wait.label if place.wait is not None else None
-    return Plan([WaitForTimer(token.id, token.node, now, max(due, now), label)])
+    return Plan([WaitForTimer(token.id, token.node, now, max(due, now), label, missing)])
 
 
 def _seconds_from(expression: Expression, names: JsonObject, now: int) -> int | TaskFailed:
@@ -107,17 +113,18 @@ def _time_of(expression: Expression, names: JsonObject) -> int | TaskFailed:
     return round(when.timestamp() * 1000)
 
 
-def plan_success(program: Program, state: RunState, token: Token, result: Json, now: int) -> Plan:
-    """The node succeeded: map its output, then look for the way on."""
+def plan_success(
+    program: Program, state: RunState, token: Token, result: Json, now: int, missing: tuple[str, ...] = ()
+) -> Plan:
+    """The node succeeded: map its output, then look for the way on. `missing`: paths its input mapping did not find."""
     place = program.places[token.node]
-    missing: tuple[str, ...] = ()
     if place.output_mapping is None:
         writes = default_writes(place, token, result)
     else:
         found = mapped(place.output_mapping, scope_of(program, state, token, result))
         if isinstance(found, Failed):
             return Plan(plan_failure(program, state, token, _expression_failure("output_mapping", found), now))
-        writes, missing = found
+        writes, missing = found[0], (*missing, *found[1])
     if token.slot is None and writes:
         problem = state_problem(program, state, writes)
         if problem is not None:

@@ -9,6 +9,7 @@ from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.run import RunState, Segment, Token, TokenEnd
 from jeton.planning.program import Place, Program, Way
+from jeton.planning.scope import evaluated
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -228,7 +229,7 @@ class Creations:
 def _extent(way: Way, names: JsonObject) -> tuple[int, list[Json] | None] | BadFanOut:
     """How many slots a transition makes, and the items they stand for."""
     if way.collection is not None:
-        found = way.collection.evaluate(names)
+        found = evaluated(way.collection, names)
         if isinstance(found, Failed):
             return BadFanOut("expression_error", f"foreach over {way.collection.source!r}: {found.problem}")
         if not isinstance(found, list):

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
-from jeton.expression import Failed, Missing
+from jeton.expression import Expression, Failed, Missing, Outcome
 from jeton.model.ids import SlotId
 from jeton.model.json import Json, JsonObject
 from jeton.model.run import RunState, Token
@@ -51,12 +51,26 @@ def _add_items(program: Program, state: RunState, slot_id: SlotId, names: JsonOb
         at = group.outer
 
 
+def evaluated(expression: Expression, names: JsonObject) -> Outcome:
+    """The value, which may be kept. One that holds a whole section gets a copy: the table itself goes on changing."""
+    if any(len(path) == 1 and path[0] in _TABLES for path in expression.reads):
+        names = {**names, **{name: _copy(names[name]) for name in _TABLES}}
+    return expression.evaluate(names)
+
+
+_TABLES = ("state", "output")
+
+
+def _copy(table: Json) -> Json:
+    return dict(table) if isinstance(table, dict) else table
+
+
 def mapped(mapping: Mapped, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
     """Each target's value; a missing path gives null and is recorded, any other problem is the whole mapping's."""
     values: dict[str, Json] = {}
     missing: tuple[str, ...] = ()
     for target, expression in mapping:
-        value = expression.evaluate(names)
+        value = evaluated(expression, names)
         if isinstance(value, Missing):
             missing = (*missing, value.path)
             values[target] = None

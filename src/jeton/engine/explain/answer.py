@@ -16,7 +16,7 @@ from jeton.engine.explain.views import (
 from jeton.engine.explain.waits import fan_ins, waits
 from jeton.engine.times import maybe_moment, moment
 from jeton.engine.tokens import token_views
-from jeton.model.decision import EndRun, EndTokens, FinishNode
+from jeton.model.decision import DispatchToken, EndRun, EndTokens, FinishNode, WaitForTimer
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import TokenId
@@ -105,7 +105,11 @@ def _missing(entries: Sequence[Entry]) -> Iterator[MissingPaths]:
     for entry in entries:
         for decision in entry.decisions:
             match decision:
-                case FinishNode(token, node, missing=(_, *_)):
+                case (
+                    FinishNode(token, node, missing=(_, *_))
+                    | DispatchToken(token, node, missing=(_, *_))
+                    | WaitForTimer(token, node, missing=(_, *_))
+                ):
                     yield MissingPaths(token, node, entry.number, decision.missing)
                 case EndRun(missing=(_, *_)):
                     yield MissingPaths(None, None, entry.number, decision.missing)

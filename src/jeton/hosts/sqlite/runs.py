@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from jeton.actor.ports import RunRow, Workers, stored
-from jeton.actor.run_actor import Commit, LiveRun, advance
+from jeton.actor.run_actor import Commit, LiveRun, advance, give_up
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite.actor import Actor, KeyRow
 from jeton.hosts.sqlite.bundles import Bundles
@@ -183,8 +183,7 @@ class Runs:
         try:
             entry = stored(actor.live, commit)
         except Exception as problem:  # something in it is no JSON: the message is at fault, and not the run
-            self._take_back(actor, batch, problem)
-            return None
+            return self._take_back(actor, batch, problem)
         if entry is None and not actor.answering and commit.wake == actor.wake:
             self._settle(actor, commit)
             return None
@@ -253,7 +252,16 @@ class Runs:
         elif commit.ended or not actor.out:
             self._drop(actor)
 
-    def _take_back(self, actor: Actor, batch: list[Message], problem: Exception) -> None:
+    def _end_unstorable(self, actor: Actor, batch: list[Message], problem: Exception) -> Write:
+        """Every message is sound, and what they lead to is not: a failed run with its evidence, not a stuck one."""
+        commit = give_up(actor.live, batch, problem)
+        entry = stored(actor.live, commit)
+        if entry is not None:
+            actor.hash = next_hash(actor.hash, entry.entry)
+        actor.writing = True
+        return Write(actor, commit, entry)
+
+    def _take_back(self, actor: Actor, batch: list[Message], problem: Exception) -> Write | None:
         """The state has moved and cannot be stored: go back to what is, and leave out what was no JSON."""
         before, head = self._store.load(actor.run), actor.live.state.head
         if before is None:
@@ -262,8 +270,7 @@ class Runs:
             actor.live = load_run(before.sections)
         kept = [mended for message in batch if (mended := _mended(message)) is not None]
         if kept == batch:
-            self._give_up(actor, problem)
-            return
+            return self._end_unstorable(actor, batch, problem)
         refused = Refused("bad_value", f"a value cannot be stored: {problem}", "send plain JSON")
         for message, answer in actor.asked:
             if message in kept:
@@ -276,6 +283,7 @@ class Runs:
             self._queue(actor)
         else:
             self._drop(actor)
+        return None
 
     def _drop(self, actor: Actor) -> None:
         self.actors.pop(actor.run, None)
