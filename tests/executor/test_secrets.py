@@ -194,7 +194,10 @@ async def test_what_any_kind_gives_or_raises_is_redacted(settings: JsonObject) -
         given = await project.run(Action("tell", {"name": "KEY"}))
         assert given == {"value": "[secret KEY]", "[secret KEY]": [{"deep": "<[secret KEY]>"}]}
         failed = await project.run(Action("tell", {"name": "KEY", "fail": True}))
-        assert failed == TaskFailed("ValueError", "the key is [secret KEY]", "call")
+        assert isinstance(failed, TaskFailed)
+        assert (failed.type, failed.message) == ("ValueError", "the key is [secret KEY]")
+        assert failed.stack is not None
+        assert failed.stack.endswith("ValueError: the key is [secret KEY]\n")
 
 
 async def test_a_function_that_reads_the_variable_itself_is_redacted(settings: JsonObject) -> None:

@@ -119,12 +119,15 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed
     except asyncio.CancelledError as error:
         if _is_being_stopped():
             raise
-        return failed_by(error)
+        return _raised(error, call)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        stack = call.secrets.text(
-            "".join(traceback.format_exception(error))
-        )  # before it is cut, or half a secret shows
-        return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
+        return _raised(error, call)
+
+
+def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
+    """The failure, with where it was raised: redacted before it is cut, or half a secret would show."""
+    stack = call.secrets.text("".join(traceback.format_exception(error)))
+    return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
 
 
 def _redacted(result: Json | ActionFailed, secrets: Secrets) -> Json | ActionFailed:
