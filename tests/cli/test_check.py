@@ -150,3 +150,15 @@ def _cpu_seconds(*arguments: str) -> float:
 
 def test_help_costs_at_most_ten_bare_starts_of_python() -> None:
     assert _cpu_seconds("-m", "jeton.cli.main", "--help") <= 10 * _cpu_seconds("-c", "pass")
+
+
+def test_an_app_brings_its_actions_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("checked_app.py").write_text(
+        "import jeton\n\n@jeton.action\nasync def checked(x: int) -> int:\n    return x\n"
+    )
+    Path("w.yaml").write_text("workflows: {w: {initial_node: a, nodes: {a: {action: checked}}}}")
+    done = subprocess.run(
+        [sys.executable, "-m", "jeton.cli.main", "check", "w.yaml", "--app", "checked_app.py"], capture_output=True
+    )
+    assert done.returncode == 0, done.stdout

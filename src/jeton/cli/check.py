@@ -16,23 +16,36 @@ COLOURS = {"error": "red", "warning": "yellow"}
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path())
+@click.option("--app", metavar="APP", help="A Python file or module that defines actions: it is imported.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: {ok, problems}.")
 @click.option("--store", hidden=True, help="Taken by every verb; checking reads no store.")
 @click.option("--url", hidden=True, help="Taken by every verb; checking asks no server.")
-def command(files: tuple[str, ...], as_json: bool, store: str | None, url: str | None) -> None:
+def command(files: tuple[str, ...], app: str | None, as_json: bool, store: str | None, url: str | None) -> None:
     """Report every problem in definition files and folders.
 
     Exits with 0 if there is no error (there may be warnings), with 2 if there is one, with 3 if a file was not found.
     """
     from jeton.definitions import load_library  # here, so that help does not wait for it
     from jeton.engine.source import KINDS
+    from jeton.executor import action_functions
+    from jeton.model.workflow import Library
 
-    loaded = load_library(files, kinds=KINDS)
+    if app is not None:
+        _load(app, as_json)
+    loaded = load_library(files, Library(actions=action_functions()), KINDS)
     if as_json:
         click.echo(_json(loaded.ok, loaded.problems))
     else:
         _print(loaded.problems)
     sys.exit(_exit_code(loaded.problems))
+
+
+def _load(app: str, as_json: bool) -> None:
+    from jeton.cli.app import load_app
+    from jeton.cli.say import answering
+
+    with answering(as_json):
+        load_app(app)
 
 
 def _exit_code(problems: "tuple[Problem, ...]") -> int:

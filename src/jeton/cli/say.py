@@ -42,14 +42,14 @@ STATUS_COLOURS = {
 
 def say(text: str = "", *, err: bool = False) -> None:
     """A line for people. What comes from a run's data goes through `printable` first."""
-    click.echo(text, err=err, color=_colour())
+    _put(text, err=err)
 
 
 def say_json(value: object) -> None:
     """One object for machines."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    _put(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def say_data(value: object) -> None:
@@ -64,8 +64,15 @@ def say_json_line(value: object) -> None:
     """One object of several, on a line of its own, at once."""
     import msgspec
 
-    click.echo(msgspec.json.encode(value).decode())
-    sys.stdout.flush()
+    _put(msgspec.json.encode(value).decode())
+
+
+def _put(text: str, *, err: bool = False) -> None:
+    """Write a line. A reader who has gone away does not change what the run came to, or the exit code that says it."""
+    try:
+        click.echo(text, err=err, color=_colour())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
 
 
 def _colour() -> bool | None:
