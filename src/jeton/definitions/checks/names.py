@@ -48,5 +48,6 @@ def _check(reference: str, kind: str, known: Collection[str], place: Place, repo
         report.error(place, "bad_name", problem, "write a name, or a name and a version like 'name@3'")
     elif parts[1] not in known:
         problem = f"there is no {kind} called {shown(parts[1])}"
-        remedy = did_you_mean(parts[1], known, f"add it under '{kind}s:'")
+        python = ", or name the Python that defines it with '--app'" if kind == "action" else ""
+        remedy = did_you_mean(parts[1], known, f"add it under '{kind}s:'{python}")
         report.error(place, f"unknown_{kind}", problem, remedy)
