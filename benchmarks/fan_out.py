@@ -99,7 +99,8 @@ def main(slots: int) -> None:
     world.run(most_steps=100 * slots)
     took = time.perf_counter() - began
     row = world.store.row(run)
-    assert row is not None and row.output == {"count": slots}, row
+    assert row is not None
+    assert row.output == {"count": slots}, row
     tenth = len(meter.batches) // 10
     usual = mode(size for size, _ in meter.batches)  # a small batch costs more per message than a large one
     first = median(took for size, took in meter.batches[:tenth] if size == usual)

@@ -1,5 +1,7 @@
 """The road of a batch, seen from outside the core: laws 7 and 8, all or none, and the bound on what moves by itself."""
 
+from functools import partial
+
 import msgspec
 import pytest
 
@@ -156,7 +158,7 @@ def test_a_message_that_breaks_an_invariant_ends_the_run_with_the_evidence(
     fan: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impossible: list[Decision] = [RouteToken(T(2), "w", "completed"), SettleSlot((GroupId(7), 0), 5)]
-    monkeypatch.setattr("jeton.actor.run_actor.plan_run", lambda *_: Plan(impossible))
+    monkeypatch.setattr("jeton.actor.run_actor.plan_run", partial(_planned, impossible))
     commit = fan.tell(done(1))
     head = fan.run.state.head
     assert commit.ended
@@ -192,3 +194,7 @@ def test_a_queued_task_is_not_called_late() -> None:
     assert not again.ended
     assert again.wake == 2000
     assert isinstance(journal.run.state.tokens[T(0)].phase, Dispatched)
+
+
+def _planned(decisions: list[Decision], *_: object) -> Plan:
+    return Plan(decisions)

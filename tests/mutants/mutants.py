@@ -205,4 +205,16 @@ MUTANTS = (
         "group.name, _names_around(state, group))",
         "group.name, ())",
     ),
+    Mutant(
+        "a slot arrives at the fan-in that any of its tokens reached first",
+        FOLD_GROUP,
+        "    return now if now[0] > before[0] else before\n",
+        "    return before\n",
+    ),
+    Mutant(
+        "the worker of an abandoned task is left to itself",
+        "src/jeton/planning/deadline.py",
+        'Plan([EndTokens(((token.id, token.id),), "timed_out", "the branch was abandoned")])',
+        'Plan([RouteToken(token.id, token.node, "timed_out")])',
+    ),
 )

@@ -121,3 +121,27 @@ def test_the_worker_of_an_abandoned_task_is_stopped_when_its_time_is_over() -> N
     world.run()
     assert world.unfinished() == []
     assert world.working() == 0
+
+
+def test_a_slot_arrives_at_its_own_join_though_another_token_of_it_went_further_out_before() -> None:
+    def one(group: str) -> dict[str, Any]:
+        return {"spawn_count": 1, "sibling_group": group}
+
+    def join(group: str, **merge: str) -> dict[str, Any]:
+        return {"synchronization": {"sibling_group": group, **({"merge": merge} if merge else {})}}
+
+    workflow = flow(
+        {"s": {}, "m": {}, "w": {}, "x": {"task": "t"}, "y": {"task": "t"}, "a": {}, "b": {}, "k": {}, "j": {}},
+        {"from": "s", "to": "m", **one("outer")},
+        {"from": "m", "to": "w", "spawn_count": 2, "sibling_group": "inner"},
+        {"from": "w", "to": "x", **one("g0")},
+        {"from": "w", "to": "y", **one("g1")},
+        {"from": "x", "to": "a", **join("g0")},
+        {"from": "y", "to": "b", **join("g1")},
+        {"from": "a", "to": "j", **join("outer", source="_branch.output.k", target="state.k", strategy="collect")},
+        {"from": "b", "to": "k", **join("inner", source="_branch.output", target="state.k", strategy="collect")},
+        {"from": "k", "to": "j", **join("outer", source="_branch.output.k", target="state.k", strategy="collect")},
+    )
+    script = Script({"x": Answer({}, takes_ms=1), "y": Answer({}, takes_ms=5)})
+    outcome = simulate(library_of(workflow, TASKS), "w", script=script)
+    assert outcome.state == {"k": [[{}, {}]]}
