@@ -4,7 +4,7 @@ import pytest
 
 from jeton.actor.run_actor import Commit
 from jeton.apply.record import events_of
-from jeton.model.decision import IgnoreLate, OpenFanIn
+from jeton.model.decision import DispatchToken, IgnoreLate, OpenFanIn
 from jeton.model.effect import StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
@@ -111,3 +111,10 @@ def test_g04_cancelling_ends_every_token_and_keeps_the_reason() -> None:
     head = journal.run.state.head
     assert (head.status, head.alive, head.error and head.error.message) == ("cancelled", 0, "enough")
     assert journal.tell(CancelRun(10, "again")).entry is None
+
+
+def test_paths_that_an_input_mapping_did_not_find_are_recorded() -> None:
+    lacking = Node(WORK.target, {"x": "input.none"})
+    commit = Journal(program(a=lacking)).tell(StartRun(0, {}))
+    assert commit.entry is not None
+    assert [d.missing for d in commit.entry.decisions if isinstance(d, DispatchToken)] == [("input.none",)]

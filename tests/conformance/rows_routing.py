@@ -172,6 +172,26 @@ CASES = [
         error="state_invalid",
     ),
     Case(
+        "a mapping that takes a whole section keeps it as it was",
+        workflow(
+            {
+                "n": {"output_mapping": {"state.a": 1}},
+                "m": {"output_mapping": {"output.snap": "state", "output.list": "[state]"}},
+                "k": {"output_mapping": {"state.a": 2, "state.b": 3}},
+            },
+            to("n", "m"),
+            to("m", "k"),
+        ),
+        output={"snap": {"a": 1}, "list": [{"a": 1}]},
+    ),
+    Case(
+        "a section can be mapped into itself",
+        workflow(
+            {"n": {"output_mapping": {"output.a": 1}}, "m": {"output_mapping": {"output.self": "output"}}}, to("n", "m")
+        ),
+        output={"a": 1, "self": {"a": 1}},
+    ),
+    Case(
         "T13 the run's timeout ends an endless loop",
         workflow({"a": mock(delay_ms=20)}, to("a", "a"), timeout_ms=150),
         status="timed_out",
