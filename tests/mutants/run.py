@@ -19,6 +19,7 @@ COPIED = ("src", "tests", "pyproject.toml")
 SELECTION = (
     "tests/simulation/test_found.py",
     "tests/simulation/test_world.py",
+    "tests/simulation/test_sweep.py::test_a_seed_that_is_kept",
     "tests/simulation/test_sweep.py::test_fixed_seeds_agree_with_the_oracle_and_break_no_invariant",
 )
 LONGEST_S = 600

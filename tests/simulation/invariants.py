@@ -11,6 +11,7 @@ from jeton.model.event import Event, RunCancelled, RunCompleted, RunExhausted, R
 from jeton.model.ids import TokenId
 from tests.simulation.invariants_fan_ins import FanIns
 from tests.simulation.invariants_seen import Seen, broken
+from tests.simulation.invariants_stops import Stops
 from tests.simulation.invariants_tokens import Tokens
 from tests.simulation.invariants_wakers import Wakers
 
@@ -29,17 +30,21 @@ class RunInvariants:
         self._tokens = Tokens()
         self._fan_ins = FanIns()
         self._wakers = Wakers()
+        self._stops = Stops()
 
     def committed(self, seen: Seen) -> None:
         """To be called once a commit is durable and before anything of it leaves."""
         if self._ended:
             broken("terminal is for ever, and there was another commit")
-        self._in_sequence(seen)
-        self._one_end(seen)
+        events = events_of(seen.run.state.head.run, seen.entry)
+        self._in_sequence(seen, events)
+        self._one_end(seen, events)
         self._within_limits(seen)
         self._tokens.committed(seen)
         self._fan_ins.committed(seen)
         self._wakers.committed(seen)
+        if seen.effects is not None:
+            self._stops.committed(seen, seen.effects)
         for decision in seen.entry.decisions:
             match decision:
                 case DispatchToken(token, attempt=attempt):
@@ -60,13 +65,12 @@ class RunInvariants:
                 if attempt > known[0]:
                     broken(f"token {effect.token} is stopped and no commit ever started it")
 
-    def _in_sequence(self, seen: Seen) -> None:
+    def _in_sequence(self, seen: Seen, events: list[Event]) -> None:
         entry, head = seen.entry, seen.run.state.head
         if entry.number != self._entries or seen.stored.number != entry.number:
             broken(f"entry {entry.number} comes after {self._entries} others")
         if entry.first_event != self._events:
             broken(f"events begin at {entry.first_event}, and {self._events} were before them")
-        events = events_of(head.run, entry)
         if count_events(entry.decisions) != len(events):
             broken(f"{count_events(entry.decisions)} events were counted and {len(events)} are there")
         self._entries += 1
@@ -74,13 +78,12 @@ class RunInvariants:
         if (head.entries, head.events) != (self._entries, self._events):
             broken(f"the head counts {head.entries} entries and {head.events} events")
 
-    def _one_end(self, seen: Seen) -> None:
+    def _one_end(self, seen: Seen, events: list[Event]) -> None:
         head, decisions = seen.run.state.head, seen.entry.decisions
-        events: list[Event] = events_of(head.run, seen.entry)
         ends = [number for number, event in enumerate(events) if isinstance(event.fact, TERMINAL)]
         if ends and ends != [len(events) - 1]:
             broken("the one terminal event is the last event")
-        if bool(ends) != head.ended or (seen.stored.row.status != head.status):
+        if bool(ends) != head.ended or seen.stored.row.status != head.status:
             broken(f"the run is {head.status}, its row {seen.stored.row.status}, with {len(ends)} terminal events")
         last = decisions[-1]
         if isinstance(last, EndRun) and last.broken:

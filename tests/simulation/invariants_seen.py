@@ -6,6 +6,7 @@ import msgspec
 
 from jeton.actor.ports import Stored
 from jeton.actor.run_actor import LiveRun
+from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.planning.program import Program
 
@@ -25,3 +26,4 @@ class Seen(msgspec.Struct, frozen=True):
     stored: Stored
     entry: Entry
     run: LiveRun
+    effects: tuple[Effect, ...] | None = None  # None: the host does not show them

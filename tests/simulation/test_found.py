@@ -8,6 +8,7 @@ from jeton.actor.run_actor import LiveRun, advance
 from jeton.hosts.simulated.faults import Fault, FaultPlan
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AlarmRang, StartRun, TaskFinished
@@ -15,6 +16,7 @@ from jeton.model.run import Head, RunState
 from jeton.planning.program import compile_program
 from jeton.testing import simulate
 from tests.simulation.loading import library_of
+from tests.simulation.watched import Watched
 
 TASKS: dict[str, Any] = {"t": {"steps": [{"ref": "only", "action": {"kind": "mock"}}], "timeout_ms": 100}}
 
@@ -116,11 +118,11 @@ def test_the_worker_of_an_abandoned_task_is_stopped_when_its_time_is_over() -> N
           for name in ("slow", "quick")),
     )  # fmt: skip
     script = Script({"slow": Answer({}, takes_ms=5000), "quick": Answer({}, takes_ms=1)})
-    world = World(library_of(workflow, TASKS), script=script)
+    watched = Watched()
+    world = watched.world = World(library_of(workflow, TASKS), script=script, observer=watched)
     world.start("w", {})
     world.run()
-    assert world.unfinished() == []
-    assert world.working() == 0
+    assert [type(effect) for effect in watched.released_effects] == [StartTask, StartTask, StopTask]
 
 
 def test_a_slot_arrives_at_its_own_join_though_another_token_of_it_went_further_out_before() -> None:

@@ -15,8 +15,16 @@ FIXED = range(300)
 FRESH = 60
 BATCHES = 6
 
-# Seeds that failed once, and why.
-ONCE_FAILED: dict[int, str] = {}
+# Seeds that failed once, or that reach what few others do. A change of the grammar makes them other runs: what they
+# found is kept as small cases in test_found.py, and what they reach is counted by every large sweep.
+KEPT = {
+    1199: "a slot with several tokens is one slot of a quorum",
+    1522: "a slot with several tokens is one slot of a quorum, in a nested group",
+    4212: "a slot with several tokens is one slot of a quorum, after a loop",
+    16719: "tokens of one slot reach two joins of its group",
+    25879: "a slot arrives at its own join though a token of it went further out",
+    33096: "a merge fails over what an inner slot brought to another join",
+}
 
 
 @pytest.mark.parametrize("part", range(BATCHES))
@@ -24,8 +32,8 @@ def test_fixed_seeds_agree_with_the_oracle_and_break_no_invariant(part: int) -> 
     assert sweep(FIXED[part::BATCHES]).failures == {}
 
 
-@pytest.mark.parametrize("seed", ONCE_FAILED, ids=ONCE_FAILED.get)
-def test_a_seed_that_failed_once(seed: int) -> None:
+@pytest.mark.parametrize("seed", KEPT, ids=KEPT.get)
+def test_a_seed_that_is_kept(seed: int) -> None:
     play(scenario_from(seed))
 
 

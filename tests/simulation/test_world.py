@@ -4,24 +4,20 @@ from typing import Any
 
 import pytest
 
-from jeton.actor.ports import decode_entry
 from jeton.definitions import library_from
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
-from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.simulate import Outcome, outcome_of
 from jeton.hosts.simulated.world import LOOK_AFTER_MS, World
 from jeton.model.decision import RedeliverToken
-from jeton.model.effect import Effect
 from jeton.model.event import LateIgnored
 from jeton.model.failure import TaskFailed
-from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import AlarmRang, TaskFinished, TaskLost, TaskStarted
 from jeton.model.workflow import Library
 from tests.simulation.invariants import RunInvariants
-from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
-from tests.simulation.invariants_seen import Broken, Seen
+from tests.simulation.invariants_seen import Broken
+from tests.simulation.watched import Watched
 
 STEPS = [{"ref": "only", "action": {"kind": "mock"}}]
 
@@ -56,32 +52,6 @@ VOTES: Json = {"votes": ["a", "b", "c"], "count": 3}
 
 def vote(call: Call) -> Answer:
     return Answer({"vote": call.input["judge"]} if isinstance(call.input, dict) and "judge" in call.input else {})
-
-
-class Watched:
-    """A host with every invariant looking on, and every batch kept."""
-
-    looks_back: bool = True
-
-    def __init__(self) -> None:
-        self.invariants = RunInvariants()
-        self.steps: list[Step] = []
-        self.released_effects: list[Effect] = []
-        self.world: World | None = None
-
-    def committed(self, step: Step) -> None:
-        self.steps.append(step)
-        batch_repeats(step)
-        if step.stored is not None:
-            self.invariants.committed(Seen(step.program, step.stored, decode_entry(step.stored.entry), step.live))
-            assert self.world is not None
-            sections = self.world.store.sections(step.run) or {}
-            sections_reload(step.live, sections)
-            journal_folds(step.live, map(decode_entry, self.world.store.journal(step.run)), sections)
-
-    def released(self, run: RunId, effect: Effect) -> None:
-        self.invariants.released(effect)
-        self.released_effects.append(effect)
 
 
 def played(

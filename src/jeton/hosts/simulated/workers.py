@@ -48,10 +48,6 @@ class Workers:
         """Whether somebody is at it, as far as the host can see."""
         return attempt in self._busy
 
-    def count(self) -> int:
-        """How many are at work."""
-        return len(self._busy)
-
     def start(self, attempt: Attempt, call: Call) -> None:
         """Give it to a worker, unless one has begun this very attempt already."""
         before = self._busy.get(attempt)

@@ -97,7 +97,7 @@ class World:
         self._agenda.put(self.clock.steady + after_ms, act)
 
     def run(self, most_steps: int = MOST_STEPS) -> None:
-        """Let time pass until nothing will happen any more."""
+        """Let time pass until nothing will happen any more; after so many steps, something goes round in circles."""
         for _ in range(most_steps):
             item = self._agenda.take()
             if item is None:
@@ -114,10 +114,6 @@ class World:
     def unfinished(self) -> list[RunId]:
         """The runs that have not ended. After `run` there should be none."""
         return [run for run in self.store.runs() if not self._has_ended(run)]
-
-    def working(self) -> int:
-        """How many workers have a task in hand."""
-        return self._workers.count()
 
     # the port
 

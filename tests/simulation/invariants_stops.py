@@ -1,0 +1,47 @@
+"""Nobody works for a token that is done with: whoever is left at work when it goes on or ends is told to stop."""
+
+from jeton.model.decision import (
+    Decision,
+    DispatchToken,
+    EndTokens,
+    FailNode,
+    FinishNode,
+    RedeliverToken,
+    RetryToken,
+    RouteToken,
+)
+from jeton.model.effect import Effect, StopTask
+from jeton.model.message import TaskFinished, TaskLost
+from jeton.model.ranges import numbers_in
+from tests.simulation.invariants_seen import Seen, broken
+
+
+class Stops:
+    """The attempts that somebody may be at."""
+
+    def __init__(self) -> None:
+        self._at_work: set[int] = set()
+
+    def committed(self, seen: Seen, effects: tuple[Effect, ...]) -> None:
+        left = [token for decision in seen.entry.decisions for token in self._left(decision)]
+        # who answered, or is known to be gone, need not be told
+        done = {m.token for m in seen.entry.messages if isinstance(m, TaskFinished | TaskLost)}
+        stopped = {effect.token for effect in effects if isinstance(effect, StopTask)}
+        if not {*left} <= done | stopped:
+            broken(f"tokens {sorted({*left} - done - stopped)} are done with, and their workers were not told")
+
+    def _left(self, decision: Decision) -> list[int]:
+        """The tokens whose work is over with this decision, while somebody may still be at it."""
+        over: list[int] = []
+        match decision:
+            case DispatchToken(token) | RedeliverToken(token):
+                self._at_work.add(token)
+            case FinishNode(token) | RetryToken(token) | FailNode(token) | RouteToken(token, ends=str()):
+                over.append(token)
+            case EndTokens():
+                over.extend(numbers_in(decision.tokens))
+            case _:
+                pass
+        left = [token for token in over if token in self._at_work]
+        self._at_work.difference_update(left)
+        return left
