@@ -2,7 +2,6 @@
 
 import asyncio
 import traceback
-from zlib import crc32
 
 import msgspec
 
@@ -81,21 +80,8 @@ async def _tries(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
 
 
 def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: int | None = None) -> int:
-    """The delay after the attempt that failed, capped, with up to a tenth on top; longer if the other side asks for it.
-
-    The extra spreads calls that failed together. It is derived from who waits, so that a run can be repeated.
-    """
-    match policy.backoff:
-        case "none":
-            delay = policy.initial_delay_ms
-        case "linear":
-            delay = policy.initial_delay_ms * attempt
-        case "exponential":
-            delay = policy.initial_delay_ms * 2 ** min(attempt - 1, 40)
-    delay += crc32(f"{key}:{attempt}".encode()) % (delay // 10 + 1)
-    if policy.max_delay_ms is not None:
-        delay = min(delay, policy.max_delay_ms)
-    return max(delay, retry_after_ms or 0)
+    """The delay before the next attempt; longer if the other side asks for it."""
+    return max(policy.delay_ms(attempt, key), retry_after_ms or 0)
 
 
 async def _in_turn(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
