@@ -2,7 +2,7 @@
 
 Then open what is left, and see that nothing acknowledged is lost and that every run ends as it would have ended.
 
-usage: python -m tests.crash.sweep [--sample N] [--scenario NAME]
+usage: python -m tests.crash.sweep [--sample N] [--scenario NAME] [--jobs N]
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -140,21 +141,19 @@ def _flipped(log: bytes, at: int) -> bytes:
     return log[:at] + bytes([log[at] ^ 0x40]) + log[at + 1 :]
 
 
-def sweep(scenarios: list[str], sample: int | None) -> Iterator[Case]:
-    """Every case, or so many of each kind, spread over the whole length of the scenario."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+def sweep(scenarios: list[str], sample: int | None, jobs: int = 1) -> Iterator[Case]:
+    """Every case, or so many of each kind, spread over the whole length of the scenario; so many at a time."""
+    with tempfile.TemporaryDirectory() as name, ProcessPoolExecutor(jobs) as pool:
         for scenario in scenarios:
+            folder = Path(name) / scenario
+            folder.mkdir()
             by_kind: dict[str, list[Fault]] = {}
             for fault in faults(scenario, folder):
                 by_kind.setdefault(fault.kind, []).append(fault)
-            for found in by_kind.values():
-                for fault in found if sample is None else _spread(found, sample):
-                    yield disturb(scenario, fault, folder)
+            chosen = [f for found in by_kind.values() for f in (found if sample is None else _spread(found, sample))]
+            yield from pool.map(disturb, [scenario] * len(chosen), chosen, [folder] * len(chosen))
             yield from damaged_logs(scenario, folder, 40 if sample is None else sample)
-            for left in folder.glob("undisturbed.db*"):
-                left.unlink()
-            (folder / "copy.db").unlink(missing_ok=True)
+            shutil.rmtree(folder)
 
 
 def _spread(found: list[Fault], sample: int) -> list[Fault]:
@@ -168,14 +167,17 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--sample", type=int, help="so many cases of each kind, and not all")
     asked.add_argument("--scenario", choices=sorted(SCENARIOS), action="append")
+    asked.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="so many cases at a time")
     words = asked.parse_args()
     cases: Counter[tuple[str, str]] = Counter()
     disturbed: Counter[tuple[str, str]] = Counter()
     bad: list[Case] = []
-    for case in sweep(words.scenario or list(SCENARIOS), words.sample):
+    for case in sweep(words.scenario or list(SCENARIOS), words.sample, words.jobs):
         kind = (case.scenario, case.fault.rpartition(" ")[0])
         cases[kind] += 1
         disturbed[kind] += case.disturbed
+        if sum(cases.values()) % 50 == 0:
+            print(f"{sum(cases.values())} cases, now {case.scenario}, {case.fault}", file=sys.stderr, flush=True)
         if case.problems:
             bad.append(case)
             print(f"{case.scenario}, {case.fault}: {'; '.join(case.problems)}", flush=True)
