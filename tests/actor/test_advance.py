@@ -178,7 +178,7 @@ def test_a_rolled_back_message_leaves_every_table_as_it_was(fan: Journal) -> Non
     }
     head = msgspec.structs.replace(state.head)
     draft = Draft(state, fan.run.timers)
-    mark = draft.begin()
+    mark = draft.begin(0)
     fold(draft, RouteToken(T(2), "w", "failed"))
     with pytest.raises(BrokenInvariant):
         fold(draft, RouteToken(T(2), "w", "failed"))

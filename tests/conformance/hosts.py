@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.definitions import library_from
-from jeton.engine.bundle import bundle_of
+from jeton.definitions.bundle import bundle_of
 from jeton.engine.events import events_in
 from jeton.engine.tokens import token_views
 from jeton.executor import Executor, ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task

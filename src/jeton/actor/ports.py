@@ -27,7 +27,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
-from jeton.model.run import RunStatus
+from jeton.model.run import Fork, Parent, RunStatus
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
@@ -50,6 +50,8 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
     entries: int
     error: RunError | None = None
     output: Json = None
+    parent: Parent | None = None
+    forked: Fork | None = None
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -71,6 +73,8 @@ class Port(Protocol):
     def commit(self, stored: Stored) -> None:
         """Make all of it durable at once, together with the messages it answers."""
         ...
+
+    # A commit's messages to other runs are stored with it, in the inboxes they are for; a start makes its run.
 
     def start_task(self, run: RunId, effect: StartTask) -> None:
         """After the commit: give the task to a worker, unless one has this very attempt already."""
@@ -135,9 +139,16 @@ def stored(run: LiveRun, commit: Commit) -> Stored | None:
         entries=head.entries,
         error=head.error,
         output=None if head.result is msgspec.UNSET else head.result,
+        parent=head.parent,
+        forked=head.forked,
     )
     sections = encode_sections(run.state, commit.touched)
     return Stored(row, commit.entry.number, _encode_entry(commit.entry), sections)
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """A journal entry as it is written."""
+    return _encode_entry(entry)
 
 
 def decode_entry(body: bytes) -> Entry:

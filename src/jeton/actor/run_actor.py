@@ -19,7 +19,7 @@ from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.json import Json
-from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskStarted
+from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskStarted, UnpauseRun
 from jeton.model.run import Pending, RunState
 from jeton.planning.node import Plan
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
@@ -58,7 +58,7 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     for message in batch:
         if state.head.ended:
             break
-        effects = draft.begin()
+        effects = draft.begin(message.at)
         handling = _Handling(program, draft, message.at, moves)
         try:
             handling.handle(message)
@@ -79,7 +79,7 @@ def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commi
     error = RunError("cannot_be_stored", f"what the run came to cannot be stored: {problem}")
     decisions: list[Decision] = [EndRun(batch[-1].at, "failed", error=error, broken=True)]
     if run.state.head.status == "submitted":
-        decisions[:0] = [BeginRun(m.at, m.input) for m in batch if isinstance(m, StartRun)][:1]
+        decisions[:0] = [BeginRun(m.at, m.input, None, m.parent) for m in batch if isinstance(m, StartRun)][:1]
     for decision in decisions:
         fold(draft, decision)
     return _commit(run, draft, batch, decisions, again=False)
@@ -99,10 +99,10 @@ class _Handling:
     def handle(self, message: Message) -> None:
         draft, state = self._draft, self._draft.state
         self._take(plan_run(self._program, state, message))
-        if isinstance(message, ContinueRun):
+        if isinstance(message, ContinueRun | UnpauseRun):
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
         self._settle()
-        if isinstance(message, AlarmRang):
+        if isinstance(message, AlarmRang | UnpauseRun):
             while (timer := draft.timers.take_due(message.at)) is not None:
                 self._take(plan_cue(self._program, state, timer, self._now))
                 self._settle()
@@ -113,6 +113,8 @@ class _Handling:
         while not state.head.ended:
             if draft.urgent:
                 self._take(plan_cue(self._program, state, draft.urgent.popleft(), self._now))
+            elif draft.ready and state.head.paused:
+                draft.ready.clear()  # they begin when the run goes on
             elif draft.ready and self._moves > 0:
                 self._moves -= 1
                 self._take(plan_cue(self._program, state, draft.ready.popleft(), self._now))
@@ -153,7 +155,7 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
 
 def _as_told(message: Message) -> Message:
     """As the journal keeps it: a start without its input, which the first decision has."""
-    return StartRun(message.at, None) if isinstance(message, StartRun) else message
+    return StartRun(message.at, None, message.workflow) if isinstance(message, StartRun) else message
 
 
 def _evidence(problem: Exception, message: Message) -> RunError:

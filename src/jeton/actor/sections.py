@@ -12,7 +12,19 @@ from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import SLOTS_PER_STRETCH, Arrived, Group, Head, Progress, RunState, Slot, Token
+from jeton.model.run import (
+    SLOTS_PER_STRETCH,
+    Arrived,
+    EarlyAnswer,
+    Group,
+    Head,
+    Progress,
+    RunState,
+    Signal,
+    Slot,
+    Token,
+    WaitingForSignal,
+)
 
 Sections = dict[str, bytes | None]
 """By name; None: the section is gone."""
@@ -26,6 +38,8 @@ _group = msgspec.json.Decoder(Group)
 _progress = msgspec.json.Decoder(Progress)
 _slots = msgspec.json.Decoder(dict[int, Slot])
 _arrived = msgspec.json.Decoder(Arrived)
+_signal = msgspec.json.Decoder(Signal)
+_early = msgspec.json.Decoder(EarlyAnswer)
 
 
 def encode_sections(state: RunState, touched: Touched) -> Sections:
@@ -50,6 +64,14 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
     for group, node, stretch in touched.arrived:
         arrived = state.arrived.get((group, node, stretch))
         sections[f"arrived/{group}/{stretch}/{node}"] = None if arrived is None else _encode(arrived)
+    for name, number in touched.signals:
+        signal = state.signals.get(name, {}).get(number)
+        sections[f"signal/{number}/{name}"] = None if signal is None else _encode(signal)
+    for key in touched.heard:
+        sections[f"heard/{key}"] = _encode(state.heard[key]) if key in state.heard else None
+    for number in touched.early:
+        early = state.early.get(number)
+        sections[f"early/{number}"] = None if early is None else _encode(early)
     return sections
 
 
@@ -103,6 +125,13 @@ def load_run(sections: Mapping[str, bytes]) -> LiveRun:
             case "arrived":
                 number, stretch, node = rest.split("/")
                 state.arrived[GroupId(int(number)), node, int(stretch)] = _arrived.decode(body)
+            case "signal":
+                number, _, signal = rest.partition("/")
+                state.signals.setdefault(signal, {})[int(number)] = _signal.decode(body)
+            case "heard":
+                state.heard[rest] = int(body)
+            case "early":
+                state.early[int(rest)] = _early.decode(body)
             case _:
                 raise BrokenInvariant("a section of a kind this version does not know", section=name)
     _rebuild(state)
@@ -120,6 +149,15 @@ def _rebuild(state: RunState) -> None:
     state.output = dict(sorted(state.output.items()))
     state.tokens = dict(sorted(state.tokens.items()))
     state.groups = dict(sorted(state.groups.items()))
+    state.early = dict(sorted(state.early.items()))
+    state.signals = {name: dict(sorted(kept.items())) for name, kept in state.signals.items()}
+    waiting = [
+        (token.phase.turn, token.phase.name, token.id)
+        for token in state.tokens.values()
+        if isinstance(token.phase, WaitingForSignal) and not token.abandoned
+    ]
+    for _, name, waiter in sorted(waiting):
+        state.waiters.setdefault(name, {})[waiter] = None
     tokens: dict[SlotId, tuple[TokenId, ...]] = {}
     groups: dict[SlotId, tuple[GroupId, ...]] = {}
     for token in state.tokens.values():

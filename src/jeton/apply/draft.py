@@ -11,10 +11,11 @@ import msgspec
 
 from jeton.apply.timers import Timers
 from jeton.model.cue import Cue, SlotQuiet, TokenReady
-from jeton.model.effect import Effect, StopTask
+from jeton.model.effect import Effect, SendMessage, StopTask
 from jeton.model.failure import BrokenInvariant
-from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json
+from jeton.model.message import CancelRun
 from jeton.model.paths import branch_keys, written
 from jeton.model.run import (
     SLOTS_PER_STRETCH,
@@ -28,6 +29,9 @@ from jeton.model.run import (
     RunState,
     Slot,
     Token,
+    WaitingForGate,
+    WaitingForSignal,
+    WaitingForSubworkflow,
 )
 
 TOKENS_PER_SECTION = 32
@@ -40,7 +44,20 @@ _ABSENT: Any = object()
 class Touched:
     """Which sections differ from what is stored."""
 
-    __slots__ = ("arrived", "groups", "input", "output", "progress", "slots", "state", "tokens")
+    __slots__ = (
+        "arrived",
+        "early",
+        "gates",
+        "groups",
+        "heard",
+        "input",
+        "output",
+        "progress",
+        "signals",
+        "slots",
+        "state",
+        "tokens",
+    )
 
     def __init__(self) -> None:
         self.input = False
@@ -51,17 +68,37 @@ class Touched:
         self.progress: set[GroupId] = set()
         self.slots: set[tuple[GroupId, int]] = set()
         self.arrived: set[ArrivedId] = set()
+        self.signals: set[tuple[str, int]] = set()
+        self.heard: set[str] = set()
+        self.early: set[int] = set()
+        self.gates: set[TokenId] = set()  # for those who list them; a gate itself is a token
+
+    def everything(self, state: RunState) -> None:
+        """As for a run that was never stored."""
+        self.input = True
+        self.state.update(state.state)
+        self.output.update(state.output)
+        self.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
+        self.groups.update(state.groups)
+        self.progress.update(state.progress)
+        self.slots.update((id, stretch) for id, group in state.groups.items() for stretch in group.stretches())
+        self.arrived.update(state.arrived)
+        self.signals.update((name, number) for name, kept in state.signals.items() for number in kept)
+        self.heard.update(state.heard)
+        self.early.update(state.early)
+        self.gates.update(t.id for t in state.tokens.values() if isinstance(t.phase, WaitingForGate))
 
 
 class Draft:
     """The only writer of a run's tables."""
 
-    __slots__ = ("_head", "_undo", "effects", "finished", "ready", "state", "timers", "touched", "urgent")
+    __slots__ = ("_head", "_undo", "effects", "finished", "now", "ready", "state", "timers", "touched", "urgent")
 
     def __init__(self, state: RunState, timers: Timers) -> None:
         self.state = state
         self.timers = timers
         self.touched = Touched()
+        self.now = 0  # what is sent to other runs is stamped with it
         self.effects: list[Effect] = []
         self.finished: TokenId | None = None  # whose node succeeded last; routing it may still fail the node
         self.urgent: deque[Cue] = deque()
@@ -69,8 +106,9 @@ class Draft:
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
         self._head = state.head
 
-    def begin(self) -> int:
+    def begin(self, now: int) -> int:
         """From here on a `roll_back` returns to this point. The effects so far are kept."""
+        self.now = now
         self._undo.clear()
         self._head = msgspec.structs.replace(self.state.head)
         return len(self.effects)
@@ -114,10 +152,12 @@ class Draft:
         before = self.state.tokens.get(token.id)
         if before is not None:
             self._count(before, -1)
+            self._list(before, listed=False)
         elif token.slot is not None:
             slot = self.state.slots[token.slot]
             self.put(self.state.slots, token.slot, msgspec.structs.replace(slot, tokens=(*slot.tokens, token.id)))
         self._count(token, 1)
+        self._list(token, listed=True)
         self.put(self.state.tokens, token.id, token)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
         if before is None and type(token.phase) is Pending:
@@ -127,6 +167,7 @@ class Draft:
         """Take a token out of what is under way; its slot may have fallen quiet."""
         self.drop(self.state.tokens, token.id)
         self._count(token, -1)
+        self._list(token, listed=False)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
         if token.slot is not None:
             slot = self.state.slots[token.slot]
@@ -139,6 +180,26 @@ class Draft:
         """Whoever works on it need not go on."""
         if isinstance(token.phase, Dispatched | Executing):
             self.effects.append(StopTask(token.id, token.attempt))
+
+    def stop_child(self, child: RunId, reason: str) -> None:
+        """The child is cancelled, and with it whatever it called."""
+        self.effects.append(SendMessage(child, CancelRun(self.now, reason, by_parent=True)))
+
+    def _list(self, token: Token, *, listed: bool) -> None:
+        """Keep the list of those who wait for a signal, and note a gate for whoever lists gates."""
+        match token.phase:
+            case WaitingForSignal(name=name):
+                if token.abandoned:
+                    return
+                waiters = self.state.waiters.setdefault(name, {})
+                if listed:
+                    self.put(waiters, token.id, None)
+                else:
+                    self.drop(waiters, token.id)
+            case WaitingForGate():
+                self.touched.gates.add(token.id)
+            case _:
+                pass
 
     def _count(self, token: Token, by: int) -> None:
         if token.abandoned:
@@ -212,6 +273,9 @@ class Draft:
         state = self.state
         for token in list(state.tokens.values()):
             self.stop_task(token)
+            if isinstance(token.phase, WaitingForSubworkflow):
+                self.stop_child(token.phase.child, "its parent came to a contradiction")
+            self._list(token, listed=False)
         self.touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
         for slot in state.slots:
             self.touch_slot(slot)

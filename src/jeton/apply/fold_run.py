@@ -5,6 +5,7 @@ from typing import assert_never
 import msgspec
 
 from jeton.apply.draft import Draft
+from jeton.apply.fold_fork import fork_history
 from jeton.apply.fold_group import (
     abandon_tokens,
     close_group,
@@ -14,35 +15,61 @@ from jeton.apply.fold_group import (
     settle_slot,
     time_out_fan_in,
 )
+from jeton.apply.fold_waits import (
+    call_workflow,
+    forget_waits,
+    keep_answer,
+    keep_signal,
+    open_gate,
+    set_paused,
+    stop_child,
+    take_answer,
+    take_signal,
+    wait_for_signal,
+)
 from jeton.model.decision import (
     AbandonTokens,
     BeginRun,
+    CallWorkflow,
     CloseGroup,
     CreateToken,
     CreateTokens,
     Decision,
     DispatchToken,
+    EndChild,
     EndRun,
     EndTokens,
     FailNode,
     FinishNode,
+    ForkHistory,
     IgnoreLate,
+    KeepAnswer,
+    KeepSignal,
     MarkExecuting,
     MergeBranches,
     OpenFanIn,
+    OpenGate,
     OpenGroup,
     ParkToken,
     RedeliverToken,
+    ReplyTo,
     RetryToken,
     RouteToken,
+    SetPaused,
     SetStatus,
     SettleSlot,
+    StopChild,
+    TakeAnswer,
+    TakeSignal,
     TimeOutFanIn,
+    TimeOutGate,
+    WaitForSignal,
     WaitForTimer,
 )
-from jeton.model.effect import StartTask
+from jeton.model.effect import SendMessage, StartTask
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import TokenId
+from jeton.model.message import ChildEnded
 from jeton.model.ranges import numbers_in
 from jeton.model.run import (
     Dispatched,
@@ -102,8 +129,28 @@ def fold(draft: Draft, decision: Decision) -> None:
             _retry_token(draft, decision)
         case FailNode():
             _fail_node(draft, decision)
-        case IgnoreLate():
-            pass
+        case CallWorkflow():
+            call_workflow(draft, decision)
+        case StopChild():
+            stop_child(draft, decision)
+        case OpenGate():
+            open_gate(draft, decision)
+        case TakeAnswer():
+            take_answer(draft, decision)
+        case KeepAnswer():
+            keep_answer(draft, decision)
+        case WaitForSignal():
+            wait_for_signal(draft, decision)
+        case KeepSignal():
+            keep_signal(draft, decision)
+        case TakeSignal():
+            take_signal(draft, decision)
+        case SetPaused():
+            set_paused(draft, decision)
+        case ForkHistory():
+            fork_history(draft, decision)
+        case IgnoreLate() | EndChild() | TimeOutGate() | ReplyTo():
+            pass  # told, and kept in the journal; what it leads to follows in decisions of its own
         case BeginRun():
             _begin_run(draft, decision)
         case SetStatus():
@@ -123,6 +170,7 @@ def _begin_run(draft: Draft, decision: BeginRun) -> None:
     head.status = "running"
     head.submitted_at = head.started_at = decision.at
     head.deadline = decision.deadline
+    head.parent = decision.parent
     if decision.deadline is not None:
         draft.timers.watch_run(decision.deadline, decision.at)
 
@@ -138,8 +186,13 @@ def _end_run(draft: Draft, decision: EndRun) -> None:
     for group in list(draft.state.groups):
         if group in draft.state.groups:
             draft.drop_group(group)
+    forget_waits(draft)
     draft.urgent.clear()
     draft.ready.clear()
+    if head.parent is not None and not decision.untold:
+        output = None if decision.output is msgspec.UNSET else decision.output
+        told = ChildEnded(decision.at, head.parent.token, head.run, decision.status, output, decision.error)
+        draft.effects.append(SendMessage(head.parent.run, told))
 
 
 def _create_token(draft: Draft, decision: CreateToken) -> None:

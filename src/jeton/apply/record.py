@@ -6,47 +6,71 @@ from typing import assert_never
 from jeton.model.decision import (
     AbandonTokens,
     BeginRun,
+    CallWorkflow,
     CloseGroup,
     CreateToken,
     CreateTokens,
     Decision,
     DispatchToken,
+    EndChild,
     EndRun,
     EndTokens,
     FailNode,
     FinishNode,
+    ForkHistory,
     IgnoreLate,
+    KeepAnswer,
+    KeepSignal,
     MarkExecuting,
     MergeBranches,
     OpenFanIn,
+    OpenGate,
     OpenGroup,
     ParkToken,
     RedeliverToken,
+    ReplyTo,
     RetryToken,
     RouteToken,
+    SetPaused,
     SetStatus,
     SettleSlot,
+    StopChild,
+    TakeAnswer,
+    TakeSignal,
     TimeOutFanIn,
+    TimeOutGate,
+    WaitForSignal,
     WaitForTimer,
 )
 from jeton.model.entry import Entry
 from jeton.model.event import (
     BranchesMerged,
+    ChildCancelled,
+    ChildCompleted,
+    ChildFailed,
+    ChildStarted,
     ContextUpdated,
     Event,
     Fact,
     FanInOpened,
     FanOutStarted,
+    GateAnswered,
+    GateOpened,
+    GateTimedOut,
     LateIgnored,
     RunCancelled,
     RunCompleted,
     RunExhausted,
     RunFailed,
+    RunForked,
+    RunPaused,
     RunResumed,
     RunStarted,
     RunSubmitted,
     RunTimedOut,
+    RunUnpaused,
     RunWaiting,
+    SignalReceived,
     SyncTimedOut,
     TaskCompleted,
     TaskDispatched,
@@ -95,6 +119,28 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
         case WaitForTimer(token, due=due, label=label):
             yield TokenWaiting(token, "timer", due=due)
             yield TimerSet(token, due, label)
+        case CallWorkflow(token, child=child, workflow=workflow):
+            yield TokenWaiting(token, "subworkflow", due=decision.deadline)
+            yield ChildStarted(token, child, workflow)
+        case EndChild():
+            yield _child_ended(decision)
+        case StopChild(token, child, reason):
+            yield ChildCancelled(token, child, reason)
+        case OpenGate(token, node, title=title, deadline=deadline):
+            yield TokenWaiting(token, "gate", due=deadline)
+            yield GateOpened(token, node, title, deadline)
+        case TakeAnswer(token, node, answer):
+            yield GateAnswered(token, node, answer.value, answer.by)
+        case TimeOutGate(token, node):
+            yield GateTimedOut(token, node)
+        case WaitForSignal(token, deadline=deadline):
+            yield TokenWaiting(token, "signal", due=deadline)
+        case KeepSignal(name=name, value=value, key=key):
+            yield SignalReceived(name, value, key)
+        case SetPaused(paused):
+            yield RunPaused() if paused else RunUnpaused()
+        case ForkHistory(run=run, entry=entry, writes=writes):
+            yield RunForked(run, entry, writes)
         case RetryToken():
             yield TaskRetrying(decision.token, decision.node, decision.attempt, decision.due, decision.failure)
             yield TokenWaiting(decision.token, "retry", due=decision.due)
@@ -124,7 +170,7 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunWaiting() if status == "waiting" else RunResumed()
         case EndRun():
             yield _run_ended(decision)
-        case SettleSlot() | CloseGroup() | AbandonTokens():
+        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo():
             pass  # inner bookkeeping: what it leads to is a fact of its own
         case _:
             assert_never(decision)
@@ -141,7 +187,7 @@ def _count(decision: Decision) -> int:
             return (decision.work is not None) + bool(decision.writes or decision.missing)
         case RouteToken():
             return decision.ends is not None
-        case BeginRun() | DispatchToken() | WaitForTimer() | RetryToken():
+        case BeginRun() | DispatchToken() | WaitForTimer() | RetryToken() | CallWorkflow() | OpenGate():
             return 2
         case CreateTokens():
             return len(decision.tokens)
@@ -149,7 +195,7 @@ def _count(decision: Decision) -> int:
             return count_in(decision.tokens)
         case OpenFanIn():
             return 1 + count_in(decision.tokens)
-        case SettleSlot() | CloseGroup() | AbandonTokens():
+        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo():
             return 0
         case _:
             return 1
@@ -167,6 +213,15 @@ def _finished(decision: FinishNode) -> Iterator[Fact]:
         yield TimerFired(decision.token)
     if decision.writes or decision.missing:
         yield ContextUpdated(decision.token, decision.writes, decision.missing)
+
+
+def _child_ended(decision: EndChild) -> Fact:
+    if decision.status == "completed":
+        return ChildCompleted(decision.token, decision.child)
+    if decision.status == "cancelled":
+        reason = None if decision.error is None else decision.error.message
+        return ChildCancelled(decision.token, decision.child, reason)
+    return ChildFailed(decision.token, decision.child, decision.error)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

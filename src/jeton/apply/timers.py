@@ -9,7 +9,17 @@ from typing import TypeAlias
 
 from jeton.model.cue import TimerDue
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForRetry, WaitingForTimer
+from jeton.model.run import (
+    Dispatched,
+    Executing,
+    RunState,
+    Token,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
 
 _Entry: TypeAlias = tuple[int, int, int, int, str]
 """Due, set at, kind, number, node: ties go to who waited first."""
@@ -23,11 +33,16 @@ class Timers:
     def __init__(self, state: RunState) -> None:
         self._state = state
         self._heap: list[_Entry] = []
-        head = state.head
+        self.wind()
+
+    def wind(self) -> None:
+        """Read every deadline off the state."""
+        state, head = self._state, self._state.head
+        self._heap = []
         if head.deadline is not None:
             self._heap.append((head.deadline, head.started_at or 0, _RUN, 0, ""))
         for token in state.tokens.values():
-            due = token_due(token)
+            due = self._due(token)
             if due is not None:
                 self._heap.append((due[0], due[1], _TOKEN, token.id, ""))
         for group, progress in state.progress.items():
@@ -73,13 +88,19 @@ class Timers:
             return False
         if kind == _TOKEN:
             token = state.tokens.get(TokenId(number))
-            found = token_due(token) if token is not None else None
+            found = self._due(token) if token is not None else None
             return found is not None and found[0] == due
         if kind == _FAN_IN:
             progress = state.progress.get(GroupId(number))
             fan_in = progress.fan_ins.get(node) if progress is not None else None
             return fan_in is not None and fan_in.deadline == due
         return state.head.deadline == due
+
+    def _due(self, token: Token) -> tuple[int, int] | None:
+        """While a run is paused nothing is tried again: its retries come when it goes on."""
+        if self._state.head.paused and isinstance(token.phase, WaitingForRetry):
+            return None
+        return token_due(token)
 
 
 def token_due(token: Token) -> tuple[int, int] | None:
@@ -89,5 +110,9 @@ def token_due(token: Token) -> tuple[int, int] | None:
             return deadline, since
         case WaitingForTimer(since, due) | WaitingForRetry(since, due):
             return due, since
+        case WaitingForSubworkflow(since, deadline=due) | WaitingForGate(since, deadline=due):
+            return None if due is None else (due, since)
+        case WaitingForSignal(since, deadline=due):
+            return None if due is None else (due, since)
         case _:
             return None

@@ -27,6 +27,7 @@ def _imported_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     found = _imported(path.stem, str(path))
     if Path(found.__file__ or "").resolve() != path.resolve():
+        sys.path.remove(str(path.resolve().parent))  # it would shadow that module for the worker processes
         problem = f"{path} would be imported as '{path.stem}', and there is another module of that name"
         raise Refused("app_not_loaded", problem, "give the file another name")
     return found

@@ -13,6 +13,7 @@ from jeton.definitions.report import Report, closest, did_you_mean, shown
 from jeton.model.json import Json, JsonObject
 from jeton.model.task import Task
 from jeton.model.workflow import (
+    DEFAULT_MAX_DEPTH,
     DEFAULT_MAX_NODE_EXECUTIONS,
     DEFAULT_MAX_TOKENS,
     Limits,
@@ -185,10 +186,11 @@ def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
 
 
 def _limits(fields: Fields) -> Limits:
-    inner = fields.inner("limits", ("max_tokens", "max_node_executions"), "'limits'")
+    inner = fields.inner("limits", ("max_tokens", "max_node_executions", "max_depth"), "'limits'")
     if inner is None:
         return Limits()
     return Limits(
         max_tokens=inner.integer("max_tokens", at_least=1) or DEFAULT_MAX_TOKENS,
         max_node_executions=inner.integer("max_node_executions", at_least=1) or DEFAULT_MAX_NODE_EXECUTIONS,
+        max_depth=inner.integer("max_depth", at_least=1) or DEFAULT_MAX_DEPTH,
     )

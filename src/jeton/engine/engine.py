@@ -10,7 +10,7 @@ import msgspec
 
 from jeton.actor.ports import RunRow
 from jeton.actor.run_actor import LiveRun
-from jeton.engine.bundle import bundle_of
+from jeton.definitions.bundle import bundle_of
 from jeton.engine.events import events_in, trace_in
 from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
 from jeton.engine.explain.views import Explanation

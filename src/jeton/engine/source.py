@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from jeton.definitions import Kinds, Loaded, library_from, load_library
-from jeton.engine.bundle import joined
+from jeton.definitions.bundle import joined
 from jeton.executor import action_functions, check_implementation, kind_names
 from jeton.model.failure import Problem
 from jeton.model.workflow import Library

@@ -14,31 +14,44 @@ from jeton.engine.times import maybe_moment, moment
 from jeton.model.decision import (
     AbandonTokens,
     BeginRun,
+    CallWorkflow,
     CloseGroup,
     CreateToken,
     CreateTokens,
     Decision,
     DispatchToken,
+    EndChild,
     EndRun,
     EndTokens,
     FailNode,
     FinishNode,
+    ForkHistory,
     IgnoreLate,
+    KeepAnswer,
+    KeepSignal,
     MarkExecuting,
     MergeBranches,
     OpenFanIn,
+    OpenGate,
     OpenGroup,
     ParkToken,
     RedeliverToken,
+    ReplyTo,
     RetryToken,
     RouteToken,
+    SetPaused,
     SetStatus,
     SettleSlot,
+    StopChild,
+    TakeAnswer,
+    TakeSignal,
     TimeOutFanIn,
+    TimeOutGate,
+    WaitForSignal,
     WaitForTimer,
 )
 from jeton.model.entry import Entry
-from jeton.model.ids import GroupId, TokenId
+from jeton.model.ids import GroupId, RunId, TokenId
 from jeton.model.json import JsonObject
 from jeton.model.ranges import Ranges, numbers_in
 from jeton.model.run import TokenEnd
@@ -50,6 +63,9 @@ TokenStatus: TypeAlias = Literal[
     "waiting_for_siblings",
     "waiting_for_timer",
     "waiting_for_retry",
+    "waiting_for_subworkflow",
+    "waiting_for_gate",
+    "waiting_for_signal",
     "completed",
     "failed",
     "timed_out",
@@ -76,6 +92,7 @@ class TokenView(msgspec.Struct):
     due: datetime | None = None
     label: str | None = None
     waits_at: str | None = None
+    child: RunId | None = None  # the run it called
     abandoned: bool = False
     ended_at: datetime | None = None
     reason: str | None = None  # why it ended without its own doing
@@ -126,6 +143,17 @@ class TokenTable:
             case WaitForTimer():
                 token = self._change(decision.token, "waiting_for_timer", decision.due)
                 token.label, token.missing = decision.label, decision.missing
+            case CallWorkflow():
+                token = self._change(decision.token, "waiting_for_subworkflow", decision.deadline)
+                token.child, token.missing = decision.child, decision.missing
+            case OpenGate():
+                token = self._change(decision.token, "waiting_for_gate", decision.deadline)
+                token.label, token.missing = decision.title, decision.missing
+            case WaitForSignal():
+                token = self._change(decision.token, "waiting_for_signal", decision.deadline)
+                token.label, token.missing = decision.label or decision.name, decision.missing
+            case ForkHistory():
+                self._fork()
             case RetryToken():
                 self._change(decision.token, "waiting_for_retry", decision.due).attempt = decision.attempt
             case ParkToken():
@@ -148,7 +176,9 @@ class TokenTable:
                 self._end_run(decision)
             case BeginRun() | OpenGroup() | SettleSlot() | MergeBranches() | TimeOutFanIn():
                 pass
-            case CloseGroup() | IgnoreLate() | SetStatus():
+            case CloseGroup() | IgnoreLate() | SetStatus() | SetPaused() | EndChild() | StopChild():
+                pass
+            case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
                 pass
             case _:
                 assert_never(decision)
@@ -186,6 +216,12 @@ class TokenTable:
         if decision.broken:
             for token in self._alive():
                 self._end(token.id, "cancelled", "the run broke an invariant")
+
+    def _fork(self) -> None:
+        """What was with a worker of the other run is given out anew."""
+        for token in self._alive():
+            if token.status == "executing":
+                self._change(token.id, "dispatched")
 
     def _alive(self) -> Iterator[TokenView]:
         return (token for token in self.tokens.values() if not token.ended)

@@ -9,10 +9,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.model.failure import RunError, TaskFailed
-from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.ranges import Ranges
-from jeton.model.run import RunStatus, Segment, TokenEnd
+from jeton.model.run import GateAnswer, Parent, RunStatus, Segment, TokenEnd
 
 
 class _Decision(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
@@ -23,6 +23,7 @@ class BeginRun(_Decision, frozen=True, tag="begin_run"):
     at: int
     input: Json
     deadline: int | None = None
+    parent: Parent | None = None
 
 
 class CreateToken(_Decision, frozen=True, tag="create_token"):
@@ -77,6 +78,120 @@ class WaitForTimer(_Decision, frozen=True, tag="wait_for_timer"):
     missing: tuple[str, ...] = ()
 
 
+class CallWorkflow(_Decision, frozen=True, tag="call_workflow"):
+    """Start another workflow as a run of its own, and wait for its end."""
+
+    token: TokenId
+    node: str
+    at: int
+    child: RunId
+    workflow: str
+    input: Json | UnsetType = UNSET
+    deadline: int | None = None
+    inherit_artifacts: bool = False
+    missing: tuple[str, ...] = ()
+
+
+class EndChild(_Decision, frozen=True, tag="end_child"):
+    """The child is over, as it said itself."""
+
+    token: TokenId
+    child: RunId
+    status: RunStatus
+    error: RunError | None = None
+
+
+class StopChild(_Decision, frozen=True, tag="stop_child"):
+    """Nobody waits for the child any more: it is cancelled, with its own children."""
+
+    token: TokenId
+    child: RunId
+    reason: str
+
+
+class OpenGate(_Decision, frozen=True, tag="open_gate"):
+    token: TokenId
+    node: str
+    at: int
+    title: str
+    deadline: int | None = None
+    missing: tuple[str, ...] = ()
+
+
+class TakeAnswer(_Decision, frozen=True, tag="take_answer"):
+    """An answer that fits. `early`: it was kept under this number, and is not any more."""
+
+    token: TokenId
+    node: str
+    answer: GateAnswer
+    early: int | None = None
+
+
+class KeepAnswer(_Decision, frozen=True, tag="keep_answer"):
+    """An answer to a gate that is not open yet."""
+
+    number: int
+    node: str
+    path: str
+    answer: GateAnswer
+
+
+class TimeOutGate(_Decision, frozen=True, tag="time_out_gate"):
+    token: TokenId
+    node: str
+
+
+class WaitForSignal(_Decision, frozen=True, tag="wait_for_signal"):
+    token: TokenId
+    node: str
+    at: int
+    name: str
+    deadline: int | None = None
+    label: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class KeepSignal(_Decision, frozen=True, tag="keep_signal"):
+    """A signal came. It is kept until somebody takes it, which may be at once."""
+
+    number: int
+    name: str
+    at: int
+    value: Json = None
+    key: str | None = None
+
+
+class TakeSignal(_Decision, frozen=True, tag="take_signal"):
+    """One signal, one waiter."""
+
+    token: TokenId
+    name: str
+    number: int
+
+
+class ReplyTo(_Decision, frozen=True, tag="reply_to"):
+    """What whoever sent the message `id` is told."""
+
+    id: str
+    accepted: bool
+    why: str = ""
+
+
+class SetPaused(_Decision, frozen=True, tag="set_paused"):
+    paused: bool
+
+
+class ForkHistory(_Decision, frozen=True, tag="fork_history"):
+    """What was another run's history up to here goes on as this run's own; `shift` is how long time stood still."""
+
+    at: int
+    run: RunId
+    entry: int
+    shift: int
+    deadline: int | None = None
+    writes: dict[str, Json] = {}
+
+
 class RetryToken(_Decision, frozen=True, tag="retry_token"):
     """Try the task again at `due`, as business attempt `attempt`."""
 
@@ -93,7 +208,7 @@ class FinishNode(_Decision, frozen=True, tag="finish_node"):
 
     token: TokenId
     node: str
-    work: Literal["task", "timer"] | None = None  # what it waited for; nothing where the node has no target
+    work: Literal["task", "timer"] | None = None  # what it waited for, if that has no decision of its own
     writes: dict[str, Json] = {}
     missing: tuple[str, ...] = ()
 
@@ -220,6 +335,7 @@ class EndRun(_Decision, frozen=True, tag="end_run"):
     error: RunError | None = None
     missing: tuple[str, ...] = ()
     broken: bool = False  # the state contradicted a decision: drop it all, and keep the evidence in `error`
+    untold: bool = False  # the parent stopped it, and waits for no answer
 
 
 Decision: TypeAlias = (
@@ -230,6 +346,19 @@ Decision: TypeAlias = (
     | RedeliverToken
     | MarkExecuting
     | WaitForTimer
+    | CallWorkflow
+    | EndChild
+    | StopChild
+    | OpenGate
+    | TakeAnswer
+    | KeepAnswer
+    | TimeOutGate
+    | WaitForSignal
+    | KeepSignal
+    | TakeSignal
+    | ReplyTo
+    | SetPaused
+    | ForkHistory
     | RetryToken
     | FinishNode
     | FailNode

@@ -4,8 +4,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.model.ids import TokenId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
+from jeton.model.message import Message
 
 
 class StartTask(msgspec.Struct, frozen=True, tag="start_task"):
@@ -25,4 +26,11 @@ class StopTask(msgspec.Struct, frozen=True, tag="stop_task"):
     attempt: int
 
 
-Effect: TypeAlias = StartTask | StopTask
+class SendMessage(msgspec.Struct, frozen=True, tag="send_message"):
+    """Tell another run. It is part of the commit, so it is told exactly once; a start makes the run."""
+
+    run: RunId
+    message: Message
+
+
+Effect: TypeAlias = StartTask | StopTask | SendMessage

@@ -30,6 +30,20 @@ class RunResumed(_Fact, frozen=True, tag="run.resumed"):
     pass
 
 
+class RunPaused(_Fact, frozen=True, tag="run.paused"):
+    pass
+
+
+class RunUnpaused(_Fact, frozen=True, tag="run.unpaused"):
+    pass
+
+
+class RunForked(_Fact, frozen=True, tag="run.forked"):
+    from_run: RunId
+    entry: int
+    writes: JsonObject = {}
+
+
 class RunCompleted(_Fact, frozen=True, tag="run.completed"):
     output: Json | UnsetType = UNSET
 
@@ -68,7 +82,7 @@ class TokenExecuting(_Fact, frozen=True, tag="token.executing"):
 
 class TokenWaiting(_Fact, frozen=True, tag="token.waiting"):
     token: TokenId
-    wait: Literal["siblings", "timer", "retry"]
+    wait: Literal["siblings", "timer", "retry", "subworkflow", "gate", "signal"]
     node: str | None = None  # for siblings: the fan-in's
     due: int | None = None
 
@@ -156,6 +170,54 @@ class TimerFired(_Fact, frozen=True, tag="timer.fired"):
     token: TokenId
 
 
+class ChildStarted(_Fact, frozen=True, tag="child.started"):
+    token: TokenId
+    child: RunId
+    workflow: str
+
+
+class ChildCompleted(_Fact, frozen=True, tag="child.completed"):
+    token: TokenId
+    child: RunId
+
+
+class ChildFailed(_Fact, frozen=True, tag="child.failed"):
+    token: TokenId
+    child: RunId
+    error: RunError | None = None
+
+
+class ChildCancelled(_Fact, frozen=True, tag="child.cancelled"):
+    token: TokenId
+    child: RunId
+    reason: str | None = None
+
+
+class GateOpened(_Fact, frozen=True, tag="gate.opened"):
+    token: TokenId
+    node: str
+    title: str
+    due: int | None = None
+
+
+class GateAnswered(_Fact, frozen=True, tag="gate.answered"):
+    token: TokenId
+    node: str
+    value: Json
+    by: str | None = None
+
+
+class GateTimedOut(_Fact, frozen=True, tag="gate.timed_out"):
+    token: TokenId
+    node: str
+
+
+class SignalReceived(_Fact, frozen=True, tag="signal.received"):
+    name: str
+    value: Json = None
+    key: str | None = None
+
+
 class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
     token: TokenId
     attempt: int
@@ -167,6 +229,9 @@ Fact: TypeAlias = (
     | RunStarted
     | RunWaiting
     | RunResumed
+    | RunPaused
+    | RunUnpaused
+    | RunForked
     | RunCompleted
     | RunFailed
     | RunCancelled
@@ -191,6 +256,14 @@ Fact: TypeAlias = (
     | ContextUpdated
     | TimerSet
     | TimerFired
+    | ChildStarted
+    | ChildCompleted
+    | ChildFailed
+    | ChildCancelled
+    | GateOpened
+    | GateAnswered
+    | GateTimedOut
+    | SignalReceived
     | LateIgnored
 )
 

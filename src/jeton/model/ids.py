@@ -26,6 +26,11 @@ def child_run_id(run: RunId, token: TokenId) -> RunId:
     return RunId(f"{run}.{token}")
 
 
+def gate_id(run: RunId, token: TokenId) -> str:
+    """A gate is named by the token that waits at it: a token stands at one node, once."""
+    return f"{run}:{token}"
+
+
 def idempotency_key(run: RunId, token: TokenId, attempt: int) -> str:
     """The same over redelivery after a crash, new for a business retry; the executor adds the step."""
     return f"{run}:{token}:{attempt}"

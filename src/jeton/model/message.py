@@ -5,16 +5,19 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.model.failure import TaskFailed
-from jeton.model.ids import TokenId
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
+from jeton.model.run import Parent, RunStatus
 
 
-class StartRun(msgspec.Struct, frozen=True, tag="start_run"):
-    """Begin. The input was checked against its schema before anyone accepted this."""
+class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True):
+    """Begin. The input was checked against its schema before anyone accepted this, unless a parent sends it."""
 
     at: int
     input: Json
+    workflow: str | None = None  # from a parent: the workflow as its node names it
+    parent: Parent | None = None
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
@@ -54,6 +57,62 @@ class CancelRun(msgspec.Struct, frozen=True, tag="cancel_run", omit_defaults=Tru
 
     at: int
     reason: str = ""
+    by_parent: bool = False  # who knows already, and wants no answer
+
+
+class ChildEnded(msgspec.Struct, frozen=True, tag="child_ended", omit_defaults=True):
+    """The run that a token of ours called is over."""
+
+    at: int
+    token: TokenId
+    child: RunId
+    status: RunStatus
+    output: Json = None
+    error: RunError | None = None
+
+
+class AnswerGate(msgspec.Struct, frozen=True, tag="answer_gate", omit_defaults=True):
+    """Somebody answers a gate: the one `token` waits at, or the next to open at `node` on `path`."""
+
+    at: int
+    id: str  # the reply is found by it
+    value: Json
+    by: str | None = None
+    token: TokenId | None = None
+    node: str | None = None
+    path: str | None = None
+
+
+class SignalRun(msgspec.Struct, frozen=True, tag="signal_run", omit_defaults=True):
+    """A value under a name, for whoever waits for it, or will."""
+
+    at: int
+    id: str  # the reply is found by it
+    name: str
+    value: Json = None
+    key: str | None = None  # the same one twice is one signal
+
+
+class PauseRun(msgspec.Struct, frozen=True, tag="pause_run"):
+    """Begin nothing new until told otherwise."""
+
+    at: int
+
+
+class UnpauseRun(msgspec.Struct, frozen=True, tag="unpause_run"):
+    """Go on."""
+
+    at: int
+
+
+class ForkRun(msgspec.Struct, frozen=True, tag="fork_run", omit_defaults=True):
+    """The first message of a run that shares another's history: from here on it is its own."""
+
+    at: int
+    run: RunId  # the other
+    entry: int  # the last one shared
+    since: int  # when that was: time stands still in between
+    writes: dict[str, Json] = {}
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
@@ -62,4 +121,18 @@ class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
     at: int
 
 
-Message: TypeAlias = StartRun | TaskStarted | TaskFinished | TaskLost | AlarmRang | CancelRun | ContinueRun
+Message: TypeAlias = (
+    StartRun
+    | TaskStarted
+    | TaskFinished
+    | TaskLost
+    | AlarmRang
+    | CancelRun
+    | ChildEnded
+    | AnswerGate
+    | SignalRun
+    | PauseRun
+    | UnpauseRun
+    | ForkRun
+    | ContinueRun
+)

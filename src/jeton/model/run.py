@@ -57,7 +57,52 @@ class WaitingForRetry(msgspec.Struct, frozen=True, tag="waiting_for_retry"):
     due: int
 
 
-Phase: TypeAlias = Pending | Dispatched | Executing | WaitingForTimer | WaitingForRetry
+class WaitingForSubworkflow(msgspec.Struct, frozen=True, tag="waiting_for_subworkflow", omit_defaults=True):
+    """Called another workflow, as a run of its own."""
+
+    since: int
+    child: RunId
+    workflow: str  # as the node names it
+    deadline: int | None = None
+    inherit_artifacts: bool = False
+
+
+class GateAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one person said."""
+
+    value: Json
+    by: str | None = None
+
+
+class WaitingForGate(msgspec.Struct, frozen=True, tag="waiting_for_gate", omit_defaults=True):
+    """Held until enough people have answered."""
+
+    since: int
+    title: str
+    deadline: int | None = None
+    answers: tuple[GateAnswer, ...] = ()
+
+
+class WaitingForSignal(msgspec.Struct, frozen=True, tag="waiting_for_signal", omit_defaults=True):
+    """Held until a signal of this name comes. `turn` says who came first, whatever was done to the clock."""
+
+    since: int
+    name: str
+    turn: int
+    deadline: int | None = None
+    label: str | None = None
+
+
+Phase: TypeAlias = (
+    Pending
+    | Dispatched
+    | Executing
+    | WaitingForTimer
+    | WaitingForRetry
+    | WaitingForSubworkflow
+    | WaitingForGate
+    | WaitingForSignal
+)
 """`waiting_for_siblings` is not among them: a token that reached a fan-in is kept by its slot, as a number."""
 
 
@@ -166,6 +211,37 @@ class Arrived(msgspec.Struct, frozen=True, omit_defaults=True):
     values: dict[int, Json] = {}
 
 
+class Parent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who called this run, and the run at the root of the tree."""
+
+    run: RunId
+    token: TokenId
+    root: RunId
+    depth: int  # 1 for a child of the root
+    inherit_artifacts: bool = False
+
+
+class Fork(msgspec.Struct, frozen=True):
+    """Whose history this run shares, up to which entry."""
+
+    run: RunId
+    entry: int
+
+
+class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A signal nobody has taken yet."""
+
+    value: Json
+
+
+class EarlyAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An answer to a gate that is not open yet."""
+
+    node: str
+    path: str
+    answer: GateAnswer
+
+
 class Head(msgspec.Struct, omit_defaults=True):
     """The run's own facts and counters: the one part that changes in place, and is copied before each message."""
 
@@ -176,9 +252,12 @@ class Head(msgspec.Struct, omit_defaults=True):
     paused: bool = False
     next_token: int = 0
     next_group: int = 0
+    next_signal: int = 0
+    next_early: int = 0
+    next_turn: int = 0
     executions: int = 0
     busy: int = 0  # tokens pending, dispatched or executing
-    parked: int = 0  # tokens waiting for a time or a retry
+    parked: int = 0  # tokens waiting for a time, a retry, a child, people or a signal
     alive: int = 0  # tokens not ended: the two above, those at fan-ins, and abandoned ones
     submitted_at: int = 0
     started_at: int | None = None
@@ -188,6 +267,16 @@ class Head(msgspec.Struct, omit_defaults=True):
     result: Json | UnsetType = UNSET
     entries: int = 0
     events: int = 0
+    parent: Parent | None = None
+    forked: Fork | None = None
+
+    @property
+    def root(self) -> RunId:
+        return self.run if self.parent is None else self.parent.root
+
+    @property
+    def depth(self) -> int:
+        return 0 if self.parent is None else self.parent.depth
 
     @property
     def ended(self) -> bool:
@@ -197,7 +286,21 @@ class Head(msgspec.Struct, omit_defaults=True):
 class RunState:
     """Everything a run is, in tables. Only a `Draft` writes to them."""
 
-    __slots__ = ("arrived", "groups", "head", "input", "output", "progress", "slots", "state", "tokens")
+    __slots__ = (
+        "arrived",
+        "early",
+        "groups",
+        "head",
+        "heard",
+        "input",
+        "output",
+        "progress",
+        "signals",
+        "slots",
+        "state",
+        "tokens",
+        "waiters",
+    )
 
     def __init__(self, head: Head, input: Json = None) -> None:
         self.head = head
@@ -209,3 +312,7 @@ class RunState:
         self.progress: dict[GroupId, Progress] = {}
         self.slots: dict[SlotId, Slot] = {}
         self.arrived: dict[ArrivedId, Arrived] = {}
+        self.signals: dict[str, dict[int, Signal]] = {}  # by name, oldest first: those nobody has taken
+        self.heard: dict[str, int] = {}  # keys of signals, and when each came: a second one changes nothing
+        self.early: dict[int, EarlyAnswer] = {}  # oldest first
+        self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens

@@ -9,6 +9,7 @@ from jeton.model.task import Action, Task
 
 DEFAULT_MAX_TOKENS = 200_000
 DEFAULT_MAX_NODE_EXECUTIONS = 1_000_000
+DEFAULT_MAX_DEPTH = 10
 
 
 class MOfN(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,6 +142,7 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_node_executions: int = DEFAULT_MAX_NODE_EXECUTIONS
+    max_depth: int = DEFAULT_MAX_DEPTH  # of the tree of runs that call each other
 
 
 class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):

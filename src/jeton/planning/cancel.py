@@ -1,12 +1,12 @@
 """Who else stops when something stops."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken
+from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken, StopChild
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.ranges import numbers_in, to_ranges
-from jeton.model.run import Arrived, RunState, RunStatus, Token, TokenEnd
+from jeton.model.run import Arrived, RunState, RunStatus, Token, TokenEnd, WaitingForSubworkflow
 
 
 def alive_in_slot(state: RunState, slot_id: SlotId) -> list[TokenId]:
@@ -56,6 +56,25 @@ def alive_in_run(state: RunState) -> set[TokenId]:
     return found
 
 
+def end_tokens(state: RunState, tokens: Collection[TokenId], status: TokenEnd, reason: str) -> list[Decision]:
+    """End these without routing on; the runs they called are stopped first."""
+    if not tokens:
+        return []
+    stopped: list[Decision] = []
+    for token_id in sorted(tokens):
+        token = state.tokens.get(token_id)
+        if token is not None:
+            stopped += stop_children(token, reason)
+    return [*stopped, EndTokens(to_ranges(tokens), status, reason)]
+
+
+def stop_children(token: Token, reason: str) -> list[Decision]:
+    """The run the token waits for, if it waits for one."""
+    if not isinstance(token.phase, WaitingForSubworkflow):
+        return []
+    return [StopChild(token.id, token.phase.child, reason)]
+
+
 def end_run(
     state: RunState,
     now: int,
@@ -66,6 +85,7 @@ def end_run(
     ends: TokenEnd = "failed",
     rest: TokenEnd = "cancelled",
     ended: set[TokenId] | None = None,
+    untold: bool = False,
 ) -> list[Decision]:
     """End the run otherwise than completed: the failing token first, then every other, then the run."""
     decisions: list[Decision] = []
@@ -73,8 +93,7 @@ def end_run(
     if failing is not None:
         decisions.append(RouteToken(failing.id, failing.node, ends))
         others.discard(failing.id)
-    if others:
-        reason = error.type if error is not None else status
-        decisions.append(EndTokens(to_ranges(others), rest, f"run {status}: {reason}"))
-    decisions.append(EndRun(now, status, error=error))
+    reason = error.type if error is not None else status
+    decisions += end_tokens(state, others, rest, f"run {status}: {reason}")
+    decisions.append(EndRun(now, status, error=error, untold=untold))
     return decisions

@@ -1,13 +1,12 @@
 """Whether the run is over, and with which output."""
 
 from jeton.expression import Failed
-from jeton.model.decision import Decision, EndRun, EndTokens
+from jeton.model.decision import Decision, EndRun
 from jeton.model.failure import RunError
 from jeton.model.json import JsonObject
 from jeton.model.paths import written
-from jeton.model.ranges import to_ranges
 from jeton.model.run import RunState
-from jeton.planning.cancel import alive_in_run, end_run
+from jeton.planning.cancel import alive_in_run, end_run, end_tokens
 from jeton.planning.program import Program
 from jeton.planning.scope import mapped
 
@@ -30,6 +29,5 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
         for error in program.output_validator.iter_errors(output):
             where = ".".join(["output", *(str(part) for part in error.instance_path)])
             return end_run(state, now, "failed", RunError("output_invalid", f"{where}: {error.message}"))
-    left = alive_in_run(state)
-    decisions: list[Decision] = [EndTokens(to_ranges(left), "cancelled", "abandoned")] if left else []
-    return [*decisions, EndRun(now, "completed", output, missing=missing)]
+    left = end_tokens(state, alive_in_run(state), "cancelled", "abandoned")
+    return [*left, EndRun(now, "completed", output, missing=missing)]

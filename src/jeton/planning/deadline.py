@@ -1,13 +1,26 @@
 """What an alarm means for whoever is waiting."""
 
 from jeton.model.cue import TimerDue
-from jeton.model.decision import DispatchToken, EndTokens, RedeliverToken, RouteToken
+from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken
 from jeton.model.failure import RunError, TaskFailed
-from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForRetry, WaitingForTimer
-from jeton.planning.cancel import end_run
+from jeton.model.run import (
+    Dispatched,
+    Executing,
+    RunState,
+    Token,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
+from jeton.planning.cancel import end_run, end_tokens, stop_children
+from jeton.planning.failure import plan_failure
 from jeton.planning.fan_in import plan_fan_in_timeout
+from jeton.planning.gate import plan_gate_timeout
 from jeton.planning.node import Plan, plan_success, plan_task_failure, timeout_ms
 from jeton.planning.program import Program
+from jeton.planning.signal import plan_signal_timeout
 
 
 def plan_due(program: Program, state: RunState, timer: TimerDue, now: int) -> Plan:
@@ -34,9 +47,20 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
             return Plan([RedeliverToken(token.id, token.node, now, now + allowed, token.attempt, deliveries)])
         case Executing() if token.abandoned:
             # it changes nothing any more, but whoever works on it must still be stopped
-            return Plan([EndTokens(((token.id, token.id),), "timed_out", "the branch was abandoned")])
+            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))
         case Executing():
             failure = TaskFailed("timed_out", f"the task was not done {allowed} ms after it began")
             return Plan(plan_task_failure(program, state, token, failure, now))
+        case WaitingForSubworkflow() if token.abandoned:
+            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))
+        case WaitingForSubworkflow(since, deadline=deadline):
+            failure = TaskFailed(
+                "timed_out", f"the workflow was not done {(deadline or since) - since} ms after its start"
+            )
+            return Plan([*stop_children(token, "timed out"), *plan_failure(program, state, token, failure, now)])
+        case WaitingForGate():
+            return plan_gate_timeout(program, state, token, now)
+        case WaitingForSignal():
+            return plan_signal_timeout(program, state, token, now)
         case _:
             return Plan([])

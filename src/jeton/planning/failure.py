@@ -1,12 +1,11 @@
 """What a failed node does to its token: handled by a transition that speaks of it, a lost branch, or a failed run."""
 
-from jeton.model.decision import Decision, EndTokens, FailNode, RouteToken, SettleSlot
+from jeton.model.decision import Decision, FailNode, RouteToken, SettleSlot
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import SlotId
 from jeton.model.json import JsonObject
-from jeton.model.ranges import to_ranges
 from jeton.model.run import RunState, Token, TokenEnd
-from jeton.planning.cancel import alive_in_slot, end_run
+from jeton.planning.cancel import alive_in_slot, end_run, end_tokens
 from jeton.planning.joins import continues
 from jeton.planning.program import Program
 from jeton.planning.routing import BadFanOut, choose, follow
@@ -46,8 +45,7 @@ def plan_failure(program: Program, state: RunState, token: Token, failure: TaskF
         return failed + end_run(state, now, "failed", _run_error(token, failure), failing=token, ends=ends)
     failed.append(RouteToken(token.id, token.node, ends, choice.considered))
     others = set(alive_in_slot(state, lost)) - {token.id}
-    if others:
-        failed.append(EndTokens(to_ranges(others), "cancelled", f"branch lost: '{token.node}' failed"))
+    failed += end_tokens(state, others, "cancelled", f"branch lost: '{token.node}' failed")
     failed.append(SettleSlot(lost, now))
     return failed
 

@@ -13,7 +13,6 @@ from jeton.model.decision import (
     CloseGroup,
     CreateToken,
     Decision,
-    EndTokens,
     MergeBranches,
     OpenFanIn,
     SettleSlot,
@@ -22,9 +21,18 @@ from jeton.model.decision import (
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
 from jeton.model.ranges import numbers_in, to_ranges
-from jeton.model.run import Dispatched, Executing, Group, Progress, RunState, TokenEnd, WaitingForTimer
+from jeton.model.run import (
+    Dispatched,
+    Executing,
+    Group,
+    Progress,
+    RunState,
+    TokenEnd,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
 from jeton.model.workflow import MOfN, Strategy, Synchronization
-from jeton.planning.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, live_slots
+from jeton.planning.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, end_tokens, live_slots
 from jeton.planning.failure import continuing_slot
 from jeton.planning.joins import joins_of
 from jeton.planning.merge import MergeFailed, laid_over, merge, source_value
@@ -162,14 +170,14 @@ def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left
     decisions: list[Decision] = []
     if left:
         decisions.append(AbandonTokens(to_ranges(left)))
-    if ended:
-        decisions.append(EndTokens(to_ranges(ended), left_behind, f"the fan-in at '{node}' opened"))
-    return decisions
+    return decisions + end_tokens(state, ended, left_behind, f"the fan-in at '{node}' opened")
 
 
 def _has_work_outside(state: RunState, token_id: TokenId) -> bool:
     token = state.tokens.get(token_id)
-    return token is not None and isinstance(token.phase, Dispatched | Executing | WaitingForTimer)
+    return token is not None and isinstance(
+        token.phase, Dispatched | Executing | WaitingForTimer | WaitingForSubworkflow
+    )
 
 
 def fail_fan_in(
@@ -177,13 +185,12 @@ def fail_fan_in(
 ) -> list[Decision]:
     """An unhandled failure at the fan-in's place: the innermost branch that may be lost is, else the run fails."""
     own = set(alive_in_group(state, group.id))
-    decisions: list[Decision] = [EndTokens(to_ranges(own), rest, error.type)] if own else []
+    decisions = end_tokens(state, own, rest, error.type)
     lost = continuing_slot(program, state, group.outer)
     if lost is None:
         return decisions + end_run(state, now, "failed", error, ended=own)
     others = set(alive_in_slot(state, lost)) - own
-    if others:
-        decisions.append(EndTokens(to_ranges(others), "cancelled", f"branch lost: {error.type}"))
+    decisions += end_tokens(state, others, "cancelled", f"branch lost: {error.type}")
     return [*decisions, SettleSlot(lost, now)]
 
 

@@ -5,26 +5,36 @@ from typing import assert_never
 from msgspec import UnsetType
 
 from jeton.model.cue import Cue, GroupChanged, NodeFinished, SlotQuiet, TimerDue, TokenReady
-from jeton.model.decision import Decision, IgnoreLate, MarkExecuting, RedeliverToken, RouteToken
+from jeton.model.decision import Decision, ForkHistory, IgnoreLate, MarkExecuting, RedeliverToken, RouteToken, SetPaused
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.message import (
     AlarmRang,
+    AnswerGate,
     CancelRun,
+    ChildEnded,
     ContinueRun,
+    ForkRun,
     Message,
+    PauseRun,
+    SignalRun,
     StartRun,
     TaskFinished,
     TaskLost,
     TaskStarted,
+    UnpauseRun,
 )
 from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
+from jeton.planning.begin import plan_begin
 from jeton.planning.cancel import end_run
+from jeton.planning.child import plan_child_ended
 from jeton.planning.completion import plan_completion
 from jeton.planning.deadline import plan_due
 from jeton.planning.fan_in import plan_group, plan_slot
-from jeton.planning.node import Plan, plan_begin, plan_onward, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.gate import plan_answer
+from jeton.planning.node import Plan, plan_onward, plan_success, plan_task_failure, timeout_ms
 from jeton.planning.program import Program
+from jeton.planning.signal import plan_signal
 from jeton.planning.start import plan_start
 
 MAX_DELIVERIES = 5
@@ -45,7 +55,19 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan(_plan_lost(program, state, message))
         case CancelRun():
             error = RunError("cancelled", message.reason or "the run was cancelled")
-            return Plan(end_run(state, message.at, "cancelled", error))
+            return Plan(end_run(state, message.at, "cancelled", error, untold=message.by_parent))
+        case ChildEnded():
+            return plan_child_ended(program, state, message)
+        case AnswerGate():
+            return plan_answer(program, state, message)
+        case SignalRun():
+            return plan_signal(program, state, message)
+        case PauseRun():
+            return Plan([] if state.head.paused else [SetPaused(paused=True)])
+        case UnpauseRun():
+            return Plan([SetPaused(paused=False)] if state.head.paused else [])
+        case ForkRun():
+            return Plan([_plan_fork(program, message)])
         case AlarmRang() | ContinueRun():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:
@@ -78,6 +100,14 @@ def plan_quiet(program: Program, state: RunState, now: int) -> list[Decision]:
     if head.busy or head.parked or head.status == "submitted":
         return []
     return plan_completion(program, state, now)
+
+
+def _plan_fork(program: Program, message: ForkRun) -> ForkHistory:
+    """The run has its whole time again."""
+    timeout = program.workflow.timeout_ms
+    deadline = None if timeout is None else message.at + timeout
+    shift = max(0, message.at - message.since)
+    return ForkHistory(message.at, message.run, message.entry, shift, deadline, message.writes)
 
 
 def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> Plan:

@@ -1,18 +1,29 @@
 """A workflow made ready for planning, once per version: expressions compiled, transitions in tiers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import jsonschema_rs
 import msgspec
+from minijinja import Environment
 
 from jeton.expression import Expression, compile_expression, literal
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.lineage import Join
 from jeton.model.task import Task
-from jeton.model.workflow import Library, Node, Synchronization, TaskTarget, Transition, WaitTarget, Workflow
+from jeton.model.workflow import (
+    GateTarget,
+    Library,
+    Node,
+    Synchronization,
+    TaskTarget,
+    Transition,
+    WaitTarget,
+    Workflow,
+)
 
 LAST_ERROR = ("state", "_last_error")
+TITLE_FUEL = 10_000
 BASE = ("input", "state", "output", "_branch")
 
 Mapped = tuple[tuple[str, Expression], ...]
@@ -51,6 +62,12 @@ class Place(msgspec.Struct, frozen=True):
     output_mapping: Mapped | None
     tiers: tuple[tuple[Way, ...], ...]
     handlers: tuple[tuple[Way, ...], ...]
+    validator: Any = None  # of what people and signals say to the node
+    title: Any = None  # of a gate: a template
+
+    def iter_errors(self, value: Json) -> Iterator[Any]:
+        """What is wrong with an answer or a signal, as the node's schema sees it."""
+        return iter(()) if self.validator is None else self.validator.iter_errors(value)
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -60,6 +77,7 @@ class Program(msgspec.Struct, frozen=True):
     places: dict[str, Place]
     ways: tuple[Way, ...]
     output_mapping: Mapped | None
+    input_validator: Any
     output_validator: Any
     state_validators: dict[str, Any]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
@@ -77,13 +95,16 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         places=places,
         ways=ways,
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
-        output_validator=None
-        if workflow.output_schema is None
-        else jsonschema_rs.validator_for(workflow.output_schema),
+        input_validator=_validator(workflow.input_schema),
+        output_validator=_validator(workflow.output_schema),
         state_validators=_key_validators(state_schema),
         state_open=state_schema.get("additionalProperties", True) is not False,
         joins={},
     )
+
+
+def _validator(schema: Schema | None) -> Any:
+    return None if schema is None else jsonschema_rs.validator_for(schema)
 
 
 def compiled(source: Json, variables: Collection[str]) -> Expression:
@@ -143,7 +164,16 @@ def _place(
         output_mapping=_mapping(node.output_mapping, variables | {"result"}),
         tiers=_tiers(out),
         handlers=_tiers([(priority, way) for priority, way in out if way.handles_failure]),
+        validator=_validator(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
+        title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
     )
+
+
+def _template(title: str) -> Environment:
+    """Undefined names are errors, and a template that goes on for ever runs out of fuel."""
+    environment = Environment(undefined_behavior="strict", fuel=TITLE_FUEL)
+    environment.add_template("title", title)
+    return environment
 
 
 def _tiers(ways: list[tuple[int, Way]]) -> tuple[tuple[Way, ...], ...]:

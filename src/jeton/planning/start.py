@@ -1,7 +1,9 @@
 """Which tokens a new run begins with."""
 
-from jeton.model.decision import BeginRun, CreateToken, Decision
+from jeton.model.decision import BeginRun, CreateToken, Decision, EndRun
+from jeton.model.failure import RunError
 from jeton.model.ids import ROOT_PATH, TokenId
+from jeton.model.json import Json
 from jeton.model.message import StartRun
 from jeton.model.run import RunState
 from jeton.planning.program import Program
@@ -13,7 +15,21 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
         return []
     workflow = program.workflow
     deadline = None if workflow.timeout_ms is None else message.at + workflow.timeout_ms
+    begin = BeginRun(message.at, message.input, deadline, message.parent)
+    problem = None if message.parent is None else _input_problem(program, message.input)
+    if problem is not None:
+        return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]
     return [
-        BeginRun(message.at, message.input, deadline),
+        begin,
         CreateToken(TokenId(state.head.next_token), workflow.initial_node, ROOT_PATH),
     ]
+
+
+def _input_problem(program: Program, given: Json) -> str | None:
+    """For a child: what its parent maps is checked here; anybody else's input was checked before it was accepted."""
+    if program.input_validator is None:
+        return None
+    for error in program.input_validator.iter_errors(given):
+        where = ".".join(["input", *(str(part) for part in error.instance_path)])
+        return f"{where}: {error.message}"
+    return None

@@ -102,6 +102,12 @@ def _wait(wait: Wait) -> Iterator[str]:
             yield f"{who}: a time{label}, {since}{_until(wait.due)}"
         case "retry":
             yield f"{who}: attempt {wait.attempt}, {since}{_until(wait.due)}"
+        case "subworkflow":
+            yield f"{who}: run {wait.label}, {since}{_until(wait.due)}"
+        case "gate":
+            yield f'{who}: an answer to "{wait.label}", {since}{_until(wait.due)}'
+        case "signal":
+            yield f"{who}: the signal '{wait.label}', {since}{_until(wait.due)}"
         case "siblings":
             yield f"{who}: its siblings, {since}{_until(wait.due)}"
             if wait.fan_in is not None:

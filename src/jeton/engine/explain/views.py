@@ -74,7 +74,7 @@ class Wait(msgspec.Struct, frozen=True):
 
     token: TokenId
     node: str
-    kind: Literal["worker", "timer", "retry", "siblings", "branch", "turn"]
+    kind: Literal["worker", "timer", "retry", "siblings", "branch", "turn", "subworkflow", "gate", "signal"]
     since: datetime
     due: datetime | None = None
     label: str | None = None

@@ -7,7 +7,19 @@ from jeton.engine.times import maybe_moment, moment
 from jeton.engine.tokens import TokenView
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.ranges import numbers_in
-from jeton.model.run import Dispatched, Executing, FanIn, Pending, RunState, Token, WaitingForRetry, WaitingForTimer
+from jeton.model.run import (
+    Dispatched,
+    Executing,
+    FanIn,
+    Pending,
+    RunState,
+    Token,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
 from jeton.model.workflow import MOfN, Strategy
 from jeton.planning.cancel import alive_in_slot, live_slots
 from jeton.planning.program import Program
@@ -100,6 +112,12 @@ def _own_wait(token: Token, view: TokenView) -> Wait:
             return Wait(token.id, token.node, "timer", moment(since), moment(due), label)
         case WaitingForRetry(since, due):
             return Wait(token.id, token.node, "retry", moment(since), moment(due), attempt=token.attempt)
+        case WaitingForSubworkflow(since, child, deadline=due):
+            return Wait(token.id, token.node, "subworkflow", moment(since), maybe_moment(due), child)
+        case WaitingForGate(since, title, due):
+            return Wait(token.id, token.node, "gate", moment(since), maybe_moment(due), title)
+        case WaitingForSignal(since, name, deadline=due):
+            return Wait(token.id, token.node, "signal", moment(since), maybe_moment(due), name)
 
 
 def _sibling_wait(view: TokenView, node: str, fan_in: FanInView | None) -> Wait:

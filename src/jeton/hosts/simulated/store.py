@@ -6,8 +6,9 @@ from collections.abc import Iterable
 import msgspec
 
 from jeton.actor.ports import RunRow, Stored
+from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
-from jeton.model.message import Message
+from jeton.model.message import Message, StartRun
 
 _encode = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(RunRow)
@@ -38,8 +39,10 @@ class Store:
         self._inboxes[run][number] = _encode(message)
         return number
 
-    def commit(self, stored: Stored, answered: Iterable[int], own: Message | None) -> None:
-        """All of it: the entry, the sections, the row, the messages that are answered and the one to itself."""
+    def commit(
+        self, stored: Stored, answered: Iterable[int], own: Message | None, sent: Iterable[SendMessage] = ()
+    ) -> None:
+        """All of it: the entry, the sections, the row, the messages that are answered, and those to runs."""
         run = stored.row.run
         sections = self._sections.setdefault(run, {})
         for name, body in stored.sections.items():
@@ -53,6 +56,16 @@ class Store:
         self.answer(run, answered)
         if own is not None:
             self.accept(run, own)
+        for effect in sent:
+            if isinstance(effect.message, StartRun) and effect.run not in self._workflows:
+                self.submit(effect.run, (effect.message.workflow or "").partition("@")[0])
+            self.accept(effect.run, effect.message)
+
+    def share(self, run: RunId, of: RunId, journal: list[bytes], sections: dict[str, bytes]) -> None:
+        """A new run that begins with another's history."""
+        self.submit(run, self._workflows[of])
+        self._journals[run] = list(journal)
+        self._sections[run] = dict(sections)
 
     def answer(self, run: RunId, answered: Iterable[int]) -> None:
         """These messages changed nothing, or their commit is being written."""

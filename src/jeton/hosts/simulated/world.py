@@ -9,9 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from random import Random
 
-from jeton.actor.ports import Stored, stored
+import msgspec
+
+from jeton.actor.fork import shared_history
+from jeton.actor.ports import Stored, decode_entry, encode_entry, stored
+from jeton.actor.replay import replay
 from jeton.actor.run_actor import Commit, LiveRun, advance
-from jeton.actor.sections import load_run
+from jeton.actor.sections import encode_sections, load_run
+from jeton.apply.draft import Touched
 from jeton.hosts.simulated.agenda import Act, Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import FaultKind, FaultPlan, Faults
@@ -20,19 +25,24 @@ from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.store import Store
 from jeton.hosts.simulated.workers import Attempt, Workers
 from jeton.model.decision import CreateToken, CreateTokens, Decision
-from jeton.model.effect import StartTask, StopTask
+from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import (
     AlarmRang,
+    AnswerGate,
     CancelRun,
     ContinueRun,
+    ForkRun,
     Message,
+    PauseRun,
+    SignalRun,
     StartRun,
     TaskFinished,
     TaskLost,
     TaskStarted,
+    UnpauseRun,
 )
 from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState
 from jeton.model.workflow import Library
@@ -96,6 +106,44 @@ class World:
         act: Act = lambda: self.deliver(run, CancelRun(self.clock.now(), reason))  # noqa: E731  (typed at a glance)
         self._agenda.put(self.clock.steady + after_ms, act)
 
+    def answer(self, run: RunId, answer: AnswerGate, *, after_ms: int = 0) -> None:
+        """Answer a gate; the time is stamped on it then."""
+        self._tell(run, answer, after_ms)
+
+    def signal(self, run: RunId, signal: SignalRun, *, after_ms: int = 0) -> None:
+        """Send a run a signal."""
+        self._tell(run, signal, after_ms)
+
+    def pause(self, run: RunId, *, after_ms: int = 0) -> None:
+        """Have a run begin nothing new."""
+        self._tell(run, PauseRun(0), after_ms)
+
+    def unpause(self, run: RunId, *, after_ms: int = 0) -> None:
+        """Have a run go on."""
+        self._tell(run, UnpauseRun(0), after_ms)
+
+    def _tell(self, run: RunId, message: Message, after_ms: int) -> None:
+        """Stamped when it arrives; a run that is not there yet cannot be told anything."""
+
+        def tell() -> None:
+            if run in self.store.runs():
+                self.deliver(run, msgspec.structs.replace(message, at=self.clock.now()))
+
+        self._agenda.put(self.clock.steady + after_ms, tell)
+
+    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None) -> RunId:
+        """A new run that shares a run's history up to an entry. It goes on when time passes."""
+        history = shared_history([decode_entry(body) for body in self.store.journal(run)], entry)
+        name = RunId(f"{run}-fork-{len(self.store.runs())}")
+        begun = replay(Head(name, self.store.workflow(run)), history)
+        everything = Touched()
+        everything.everything(begun.state)
+        sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
+        self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
+        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {})
+        self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
+        return name
+
     def run(self, most_steps: int = MOST_STEPS) -> None:
         """Let time pass until nothing will happen any more; after so many steps, something goes round in circles."""
         for _ in range(most_steps):
@@ -122,7 +170,7 @@ class World:
 
     def commit(self, stored: Stored) -> None:
         run = stored.row.run
-        self.store.commit(stored, self._taken.pop(run), self._own.pop(run, None))
+        self.store.commit(stored, self._taken.pop(run), self._own.pop(run, None), self._sent.pop(run, ()))
 
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
@@ -171,6 +219,7 @@ class World:
         self._taken[run] = tuple(waiting)
         if commit.again:
             self._own[run] = ContinueRun(self.clock.now())
+        self._sent[run] = tuple(effect for effect in commit.effects if isinstance(effect, SendMessage))
         if written is None:
             self.store.answer(run, self._taken.pop(run))
         else:
@@ -189,6 +238,8 @@ class World:
                     self.start_task(run, effect)
                 case StopTask():
                     self.stop_task(run, effect)
+                case SendMessage():
+                    self._stir(effect.run)  # it is in the inbox since the commit
             self._may_crash("crash_amid_effects")
         self.wake(run, commit.wake)
         if commit.again:
@@ -279,6 +330,7 @@ class World:
         self._stirred: set[RunId] = set()
         self._taken: dict[RunId, tuple[int, ...]] = {}
         self._own: dict[RunId, ContinueRun] = {}
+        self._sent: dict[RunId, tuple[SendMessage, ...]] = {}
         self._looking = False
 
     def _come_up(self) -> None:

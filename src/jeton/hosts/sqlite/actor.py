@@ -14,6 +14,8 @@ from jeton.planning.program import Program
 Attempt: TypeAlias = tuple[TokenId, int]
 KeyRow: TypeAlias = tuple[str, str, str, bytes]
 """Workflow, key, run, and the hash of the input."""
+JournalRow: TypeAlias = tuple[str, int, bytes, bytes]
+"""Run, number, hash, body."""
 
 
 class Actor:
@@ -30,6 +32,7 @@ class Actor:
         "live",
         "out",
         "parts",
+        "prior",
         "program",
         "queued",
         "ringing",
@@ -54,6 +57,7 @@ class Actor:
         self.answering: list[int] = []  # the inbox rows among what waits
         self.out: set[Attempt] = set()  # with a worker of this process
         self.key: KeyRow | None = None  # to be stored with its first commit
+        self.prior: list[JournalRow] = []  # likewise: the history it shares with another run
         self.queued = False
         self.ringing = False
         self.writing = False

@@ -4,6 +4,7 @@ import hashlib
 
 import msgspec
 
+from jeton.definitions.bundle import bundle_of
 from jeton.definitions.version import definition_hash
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.store import Store
@@ -22,6 +23,7 @@ class Bundles:
         self._store = store
         self._libraries: dict[tuple[str, int], Library] = {}
         self._programs: dict[tuple[str, int], Program] = {}
+        self._children: dict[tuple[str, int, str], int] = {}
 
     def find(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
         """The bundle of a version; without one, of the version deployed last."""
@@ -32,6 +34,21 @@ class Bundles:
             return None
         body, number = found
         return self._libraries.setdefault((name, number), _decode(body)), number
+
+    def child(self, name: str, version: int, reference: str) -> tuple[str, int]:
+        """Which version of a workflow a run of this version calls: the named one, or the one it was deployed with."""
+        child, at, number = reference.partition("@")
+        if at:
+            return child, int(number)
+        asked = (name, version, child)
+        if asked not in self._children:
+            bundle = self.program(name, version)[1]
+            found = self._store.version_of(child, bundle_hash(bundle_of(bundle, child)))
+            if found is None:
+                problem = f"version {version} of workflow '{name}' was stored without '{child}'"
+                raise Refused("unknown_workflow", problem, "deploy it again")
+            self._children[asked] = found
+        return child, self._children[asked]
 
     def program(self, name: str, version: int) -> tuple[Program, Library]:
         """What planning needs, and what the executor needs."""
@@ -58,14 +75,30 @@ def bundle_hash(bundle: Library) -> str:
 
 
 def put_bundle(db: Connection, name: str, bundle: Library) -> int:
-    """Its version number: the one it has, or the next. Either way new runs get it from now on."""
+    """Its version number: the one it has, or the next. Either way new runs get it from now on.
+
+    What it calls is stored beside it, as the versions that its runs will call."""
+    for child in bundle_of(bundle, name).workflows:
+        if child != name:
+            _put_child(db, child, bundle_of(bundle, child))
     found: str = bundle_hash(bundle)
     latest: int = db.execute("select coalesce(max(deployed), 0) from definitions where name = ?", (name,)).get
     known: int | None = db.execute("select version from definitions where name = ? and hash = ?", (name, found)).get
     if known is not None:
         db.execute("update definitions set deployed = ? where name = ? and version = ?", (latest + 1, name, known))
         return known
+    return _insert(db, name, found, bundle, latest + 1)
+
+
+def _put_child(db: Connection, name: str, bundle: Library) -> None:
+    """Known to those who call it, and not what a new run of that name gets, unless there is no other."""
+    found: str = bundle_hash(bundle)
+    if db.execute("select 1 from definitions where name = ? and hash = ?", (name, found)).get is None:
+        _insert(db, name, found, bundle, 0)
+
+
+def _insert(db: Connection, name: str, found: str, bundle: Library, deployed: int) -> int:
     version: int = db.execute("select coalesce(max(version), 0) + 1 from definitions where name = ?", (name,)).get
     insert = "insert into definitions(name, version, hash, bundle, deployed) values(?, ?, ?, ?, ?)"
-    db.execute(insert, (name, version, found, _encode(bundle), latest + 1))
+    db.execute(insert, (name, version, found, _encode(bundle), deployed))
     return version

@@ -15,6 +15,7 @@ from jeton.executor.artifacts import Artifacts
 from jeton.hosts.sqlite.artifacts import SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.connect import Durability, refusal
+from jeton.hosts.sqlite.gates import GateMirror
 from jeton.hosts.sqlite.once import SqliteKeys
 from jeton.hosts.sqlite.opening import take, visit
 from jeton.hosts.sqlite.owner import Owner, unknown
@@ -22,7 +23,7 @@ from jeton.hosts.sqlite.recovery import leave_message
 from jeton.hosts.sqlite.retention import Pruned, Rule
 from jeton.hosts.sqlite.rows import Mirror
 from jeton.hosts.sqlite.snapshots import SnapshotMirror
-from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
+from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, GateRow, Store
 from jeton.hosts.sqlite.typed.mirror import TypedMirror
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
@@ -80,7 +81,7 @@ class SqliteHost:
                 workers,
                 durability,
                 clock,
-                (TypedMirror(), SnapshotMirror(), *mirrors),
+                (TypedMirror(), SnapshotMirror(), GateMirror(), *mirrors),
             )
         except apsw.Error as problem:
             lock.release()
@@ -110,6 +111,10 @@ class SqliteHost:
     ) -> tuple[RunId, bool]:
         """Begin a run: its id, and whether it is new. Durable when this returns."""
         return await self._owning().start(workflow, version, input, key, run)
+
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
+        """A new run that shares a run's history up to an entry. Durable when this returns."""
+        return await self._owning().fork(run, entry, writes)
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""
@@ -175,6 +180,14 @@ class SqliteHost:
     ) -> list[RunRow]:
         """Runs, newest first. `after` is the last one of the page before."""
         return self._store.rows(workflow, status, after, limit)
+
+    def children(self, run: RunId) -> list[RunRow]:
+        """The runs it called, in order."""
+        return self._store.children(run)
+
+    def gates(self, run: RunId | None = None) -> list[GateRow]:
+        """Gates that are open, the oldest first: of one run, or of all."""
+        return self._store.gates(run)
 
     def entries(self, run: RunId, after: int = -1) -> list[Entry]:
         """A run's journal behind an entry, oldest first."""

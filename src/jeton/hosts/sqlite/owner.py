@@ -11,9 +11,13 @@ from typing import TypeVar
 
 import msgspec
 
-from jeton.actor.ports import RunRow, Workers
+from jeton.actor.fork import shared_history
+from jeton.actor.ports import RunRow, Workers, encode_entry
+from jeton.actor.replay import replay
+from jeton.hosts.sqlite.actor import JournalRow
 from jeton.hosts.sqlite.alarms import Alarms
 from jeton.hosts.sqlite.bundles import Bundles, put_bundle
+from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock
@@ -26,9 +30,10 @@ from jeton.hosts.sqlite.writer import Writer
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import Message, StartRun
-from jeton.model.run import TERMINAL
+from jeton.model.message import ForkRun, Message, StartRun
+from jeton.model.run import TERMINAL, Head
 from jeton.model.workflow import Library
+from jeton.planning.edits import check_edits
 
 _log = logging.getLogger("jeton.store")
 Value = TypeVar("Value")
@@ -55,6 +60,7 @@ class Owner:
         self._loop = loop
         self._lock = lock
         self._store = store
+        self._bundles = bundles
         self._workers = workers
         self.clock = clock
         self._refusing: Refused | None = None
@@ -69,6 +75,7 @@ class Owner:
         self.runs.write_to(self._writer)
         self._alarms = Alarms(loop, store, self.runs, clock, self._breath)
         self._recovery = Recovery(store, self.runs, clock, self._breath)
+        self.runs.hand_in_by(self._recovery.hand_in)
         self._mail = Event()
         keepers = (self._alarms.keep(), self._recovery.keep(), self._recovery.keep_reading(self._mail))
         self._keepers = [loop.create_task(keeper) for keeper in keepers]
@@ -128,6 +135,31 @@ class Owner:
             raise _taken(run)
         await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
         return True
+
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
+        """Begin a run that shares another's history up to an entry."""
+        self.check()
+        row = self._store.row(run)
+        if row is None:
+            raise unknown(run)
+        if row.parent is not None:
+            problem = f"run {run} was called by run {row.parent.run}, and goes on only with it"
+            raise Refused("child_run", problem, f"fork its root, {row.parent.root}")
+        entries = await asyncio.to_thread(self._store.entries, run)
+        if len(entries) != row.entries:
+            raise Refused("history_pruned", f"the first entries of run {run} are not kept any more", "start a new run")
+        history = shared_history(entries, entry)
+        chosen = new_run_id(self.clock())
+        live = replay(Head(chosen, row.workflow, row.version), history)
+        check_edits(self._bundles.program(row.workflow, row.version)[0], live.state, writes)
+        prior: list[JournalRow] = []
+        last = first_hash(chosen)
+        for shared in history:
+            body = encode_entry(shared)
+            last = next_hash(last, body)
+            prior.append((chosen, shared.number, last, body))
+        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes))
+        return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Durable when this returns."""

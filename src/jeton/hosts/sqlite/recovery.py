@@ -15,9 +15,9 @@ from jeton.hosts.sqlite.actor import Actor
 from jeton.hosts.sqlite.connect import BUSY_MS, begin, connect
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
-from jeton.model.failure import Refused
+from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
-from jeton.model.message import AlarmRang, ContinueRun, Message, TaskLost
+from jeton.model.message import AlarmRang, ChildEnded, ContinueRun, Message, StartRun, TaskLost
 from jeton.model.run import Dispatched, Executing, Pending
 
 EVERY_S = 10.0
@@ -42,6 +42,7 @@ class Recovery:
         self._clock = clock
         self._breath = breath
         self._read = 0  # inbox rows up to this are in some run's hands
+        self._handed: set[int] = set()  # and these beyond it
 
     async def keep(self) -> None:
         """Look after everything, for ever."""
@@ -65,21 +66,43 @@ class Recovery:
 
     async def take_inbox(self) -> None:
         """Hand in what other processes left; their rows go in the commits that answer them."""
+        known = max(self._handed, default=0)  # those up to here are in the table, if nobody has answered them
         while rows := self._store.inbox(self._read, AT_ONCE):
             for number, run, body in rows:
                 self._read = max(self._read, number)
+                if number in self._handed:
+                    continue
                 try:
-                    message = _message.decode(body)
-                    actor = self._runs.find(run)
-                except (msgspec.DecodeError, Refused) as problem:
-                    _log.error("message %s to run %s cannot be handed in: %s", number, run, problem)
-                    continue
-                if actor is None:
-                    _log.error("message %s is to run %s, which nobody started", number, run)
-                    continue
-                actor.answering.append(number)
-                self._runs.tell(actor, message)
+                    self._give(number, run, _message.decode(body))
+                except msgspec.DecodeError as problem:
+                    _log.error("message %s to run %s cannot be read: %s", number, run, problem)
             await self._breath()
+        self._read = max(self._read, known)
+        self._handed = {number for number in self._handed if number > self._read}
+
+    def hand_in(self, number: int, run: RunId, message: Message) -> None:
+        """A message from another run, as soon as it is stored; unless it was found in the table before."""
+        if number > self._read and number not in self._handed:
+            self._handed.add(number)
+            self._give(number, run, message)
+
+    def _give(self, number: int, run: RunId, message: Message) -> None:
+        try:
+            actor = self._runs.find(run)
+            if actor is None and isinstance(message, StartRun) and message.parent is not None:
+                actor = self._runs.begin_child(run, message)
+        except Refused as refused:
+            _log.error("message %s to run %s cannot be handed in: %s", number, run, refused)
+            if isinstance(message, StartRun) and message.parent is not None and run not in self._runs.damaged:
+                error = RunError(refused.code, refused.problem)
+                ended = ChildEnded(self._clock(), message.parent.token, run, "failed", error=error)
+                self._give(number, message.parent.run, ended)
+            return
+        if actor is None:
+            _log.error("message %s is to run %s, which nobody started", number, run)
+            return
+        actor.answering.append(number)
+        self._runs.tell(actor, message)
 
     async def ask_after_tasks(self) -> None:
         """A run that is busy, and not in memory, has tasks that no worker has: they are lost, and given out again.

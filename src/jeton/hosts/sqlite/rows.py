@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
+import msgspec
+
 from jeton.actor.ports import Stored
 from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections
@@ -10,9 +12,11 @@ from jeton.apply.draft import Touched
 from jeton.hosts.sqlite.actor import Actor
 from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.failpoints import hit
+from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 
 PART_BYTES = 1_000_000
+_encode = msgspec.json.Encoder().encode
 
 SectionRow: TypeAlias = tuple[str, str, int, bytes]
 GoneRow: TypeAlias = tuple[str, str, int]
@@ -22,14 +26,15 @@ _SECTIONS = "insert or replace into sections(run, name, part, body) values(?, ?,
 _GONE = "delete from sections where run = ? and name = ? and part >= ?"
 _RUNS = """
 insert into runs(
-    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head
+    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head, parent
 )
-values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict(run) do update set
     status = excluded.status, paused = excluded.paused, started_at = excluded.started_at, ended_at = excluded.ended_at,
     wake = excluded.wake, busy = excluded.busy, entries = excluded.entries, hash = excluded.hash, head = excluded.head
 """
 _KEYS = "insert into start_keys(workflow, key, run, input_hash) values(?, ?, ?, ?)"
+_POST = "insert into inbox(run, body) values(?, ?)"
 _ANSWERED = "delete from inbox where id = ?"
 _WAKE = "update runs set wake = ?, busy = ? where run = ?"
 
@@ -37,7 +42,7 @@ _WAKE = "update runs set wake = ?, busy = ? where run = ?"
 class Write:
     """One commit of one run on its way to the disk."""
 
-    __slots__ = ("actor", "answered", "commit", "gone", "hash", "key", "sections", "stored")
+    __slots__ = ("actor", "answered", "commit", "gone", "hash", "key", "posted", "prior", "sections", "sent", "stored")
 
     def __init__(self, actor: Actor, commit: Commit, stored: Stored | None) -> None:
         self.actor = actor
@@ -46,6 +51,9 @@ class Write:
         self.hash = actor.hash
         self.answered, actor.answering = actor.answering, []
         self.key, actor.key = actor.key, None
+        self.prior, actor.prior = actor.prior, []  # entries it shares with another run
+        self.sent = [effect for effect in commit.effects if isinstance(effect, SendMessage)]
+        self.posted: list[tuple[int, SendMessage]] = []  # those, with their numbers in the inbox
         self.sections: list[SectionRow] = []
         self.gone: list[GoneRow] = []
         if stored is not None:
@@ -54,6 +62,11 @@ class Write:
     @property
     def live(self) -> LiveRun:
         return self.actor.live
+
+    @property
+    def first(self) -> bool:
+        """Whether the store has nothing of the run yet."""
+        return self.stored is not None and (self.stored.number == 0 or bool(self.prior))
 
     @property
     def touched(self) -> Touched:
@@ -100,6 +113,7 @@ class Write:
             row.entries,
             self.hash,
             self.stored.sections["head"],
+            None if row.parent is None else row.parent.run,
         )
 
 
@@ -115,7 +129,7 @@ def put(db: Connection, writes: Sequence[Write]) -> None:
     """Everything the commits say, table by table. The caller has begun a transaction."""
     changed = [write for write in writes if write.stored is not None]
     if changed:
-        db.executemany(_JOURNAL, [write.entry() for write in changed])
+        db.executemany(_JOURNAL, [row for write in changed for row in (*write.prior, write.entry())])
         hit("between_statements")
         db.executemany(_SECTIONS, [row for write in changed for row in write.sections])
         gone = [row for write in changed for row in write.gone]
@@ -126,12 +140,22 @@ def put(db: Connection, writes: Sequence[Write]) -> None:
     keys = [write.key for write in writes if write.key is not None]
     if keys:
         db.executemany(_KEYS, keys)
+    _post(db, writes)
     answered = [(number,) for write in writes for number in write.answered]
     if answered:
         db.executemany(_ANSWERED, answered)
     alarms = [_alarm(write) for write in writes if write.stored is None]
     if alarms:
         db.executemany(_WAKE, alarms)
+
+
+def _post(db: Connection, writes: Sequence[Write]) -> None:
+    """Messages to other runs, numbered, so that each is handed in once: from memory, or from the table."""
+    for write in writes:
+        write.posted = []  # the batch may be written a second time, one by one
+        for effect in write.sent:
+            db.execute(_POST, (effect.run, _encode(effect.message)))
+            write.posted.append((db.last_insert_rowid(), effect))
 
 
 def _alarm(write: Write) -> tuple[Value, ...]:

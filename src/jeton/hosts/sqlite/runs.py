@@ -15,18 +15,18 @@ import msgspec
 from jeton.actor.ports import RunRow, Workers, stored
 from jeton.actor.run_actor import Commit, LiveRun, advance, give_up
 from jeton.actor.sections import load_run
-from jeton.hosts.sqlite.actor import Actor, KeyRow
+from jeton.hosts.sqlite.actor import Actor, JournalRow, KeyRow
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.chain import next_hash
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.hosts.sqlite.rows import Write
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.writer import Job, Writer
-from jeton.model.effect import StartTask, StopTask
+from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import ContinueRun, Message, StartRun, TaskFinished, TaskStarted
+from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskStarted
 from jeton.model.run import Head, RunState
 from jeton.model.task import Task
 
@@ -68,10 +68,14 @@ class Runs:
         self._turning = False
         self._found: set[tuple[str, int, str]] = set()  # nodes whose tasks can be run here
         self._writer: Writer | None = None
+        self._hand_in: Callable[[int, RunId, Message], None] | None = None
         self._on_quiet: list[Future[None]] = []
 
     def write_to(self, writer: Writer) -> None:
         self._writer = writer
+
+    def hand_in_by(self, hand_in: Callable[[int, RunId, Message], None]) -> None:
+        self._hand_in = hand_in
 
     def quiet(self) -> "Future[None]":
         """Done when no run is in memory any more."""
@@ -104,6 +108,30 @@ class Runs:
         actor.key = key
         self.actors[run] = actor
         return self.ask(actor, StartRun(self._clock(), input))
+
+    def begin_child(self, run: RunId, start: StartRun) -> Actor:
+        """A run that another one called. It is durable as a message already."""
+        assert start.parent is not None, "a child is started by its parent"
+        parent = self.actors.get(start.parent.run)
+        row = self._store.row(start.parent.run) if parent is None else None
+        if row is not None:
+            caller = row.workflow, row.version
+        elif parent is not None:
+            caller = parent.live.state.head.workflow, parent.live.state.head.version
+        else:
+            raise Refused("unknown_run", f"run {start.parent.run}, which calls {run}, is not here", "verify the store")
+        workflow, version = self._bundles.child(*caller, start.workflow or "")
+        program, bundle = self._bundles.program(workflow, version)
+        return Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
+
+    def begin_fork(self, live: LiveRun, prior: list[JournalRow], fork: ForkRun) -> "Future[None]":
+        """A run that shares another's history; all of it is stored with its first commit."""
+        head = live.state.head
+        program, bundle = self._bundles.program(head.workflow, head.version)
+        actor = Actor(live, program, bundle, None)
+        actor.prior, actor.hash = prior, prior[-1][2]
+        self.actors[head.run] = actor
+        return self.ask(actor, fork)
 
     def find(self, run: RunId) -> Actor | None:
         """The run, from memory or from the store; None if nobody started it."""
@@ -180,6 +208,8 @@ class Runs:
         actor.began, actor.waiting = [], []
         actor.asked, actor.askers = actor.askers, []
         commit = advance(actor.program, actor.live, batch)
+        if actor.prior:
+            commit.touched.everything(actor.live.state)
         try:
             entry = stored(actor.live, commit)
         except Exception as problem:  # something in it is no JSON: the message is at fault, and not the run
@@ -201,10 +231,17 @@ class Runs:
                 if write.stored is not None:
                     self._tell_committed(write.stored.row)
                 self._settle(write.actor, write.commit)
+                for number, effect in write.posted:
+                    self._post(number, effect)
             except Exception as problem:
                 self._give_up(write.actor, problem)
         for job in jobs:
             job.tell()
+
+    def _post(self, number: int, effect: SendMessage) -> None:
+        """It is in the inbox since the commit; whoever it is for need not wait until somebody looks there."""
+        if self._hand_in is not None and not self.stopping:
+            self._hand_in(number, effect.run, effect.message)
 
     def spoiled(self, write: Write, problem: Exception) -> None:
         """This commit cannot be written, though the store can: our bug, and the run's alone."""
@@ -236,6 +273,8 @@ class Runs:
                     self._start_task(actor, effect)
                 case StopTask():
                     self._stop_task(actor, effect)
+                case SendMessage():
+                    pass  # it was stored with the commit
         for _, answer in actor.asked:
             if not answer.done():
                 answer.set_result(None)

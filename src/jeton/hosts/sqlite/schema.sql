@@ -30,7 +30,8 @@ create table runs(
     busy integer not null, -- 1: something of it is in work, or moves by itself; recovery asks after it
     entries integer not null,
     hash blob not null, -- of the last journal entry
-    head blob not null
+    head blob not null,
+    parent text -- the run that called it
 ) strict, without rowid;
 
 -- How runs ended, for people who ask in SQL. A view: as generated columns they would be worked out at every write.
@@ -41,6 +42,7 @@ from runs;
 create index runs_by_time on runs(submitted_at);
 create index runs_by_status on runs(status, submitted_at);
 create index runs_by_workflow on runs(workflow, submitted_at);
+create index runs_by_parent on runs(parent) where parent is not null;
 -- A busy run lives in the owner's memory, and so does its alarm: a node more or less leaves both indexes alone.
 create index runs_to_wake on runs(wake) where busy = 0 and wake is not null;
 create index runs_busy on runs(busy) where busy = 1;
@@ -71,12 +73,27 @@ create table start_keys(
     primary key(workflow, key)
 ) strict, without rowid;
 
--- Messages from processes that do not own the store, until a commit has answered them.
+-- Messages from other runs, and from processes that do not own the store, until a commit has answered them.
 create table inbox(
     id integer primary key autoincrement,
     run text not null,
     body blob not null
 ) strict;
+
+-- Gates that are open: what waits for people, in all runs.
+create table gates(
+    run text not null,
+    token integer not null,
+    node text not null,
+    path text not null,
+    title text not null,
+    since integer not null,
+    due integer,
+    answers integer not null, -- how many there are so far
+    primary key(run, token)
+) strict, without rowid;
+
+create index gates_by_time on gates(since);
 
 -- Typed context: the layout by which the tables of a workflow's version were made, with all their names.
 create table layouts(

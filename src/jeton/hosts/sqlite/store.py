@@ -14,9 +14,9 @@ from jeton.actor.sections import load_run
 from jeton.hosts.sqlite.connect import Connection, Row, Value, connect_reader
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
-from jeton.model.ids import RunId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import RunStatus
+from jeton.model.run import Fork, Parent, RunStatus
 
 ENTRIES_AT_ONCE = 500
 
@@ -28,6 +28,8 @@ class _Outcome(msgspec.Struct):
 
     error: RunError | None = None
     result: Json | UnsetType = UNSET
+    parent: Parent | None = None
+    forked: Fork | None = None
 
 
 _outcome = msgspec.json.Decoder(_Outcome).decode
@@ -40,6 +42,19 @@ class StoredRun(msgspec.Struct, frozen=True):
     hash: bytes
     wake: int | None
     parts: dict[str, int]  # of the sections that lie in more than one
+
+
+class GateRow(msgspec.Struct, frozen=True):
+    """A gate that is open."""
+
+    run: RunId
+    token: TokenId
+    node: str
+    path: str
+    title: str
+    since: int
+    due: int | None
+    answers: int
 
 
 class Store:
@@ -93,6 +108,18 @@ class Store:
         query = f"select {_ROW} from runs where {' and '.join(where)} order by submitted_at desc, run desc limit ?"
         with self.snapshot() as db:
             return [_row(found) for found in _all(db, query, *values, limit)]
+
+    def children(self, run: RunId) -> list[RunRow]:
+        """The runs it called, in order."""
+        with self.snapshot() as db:
+            query = f"select {_ROW} from runs where parent = ? order by submitted_at, run"
+            return [_row(found) for found in _all(db, query, run)]
+
+    def gates(self, run: RunId | None = None) -> list[GateRow]:
+        """What waits for people, the oldest first: in one run, or in all."""
+        query = "select run, token, node, path, title, since, due, answers from gates where ?1 is null or run = ?1"
+        with self.snapshot() as db:
+            return [GateRow(*found) for found in _all(db, f"{query} order by since, run, token", run)]
 
     def entries(self, run: RunId, after: int = -1, limit: int | None = None) -> list[Entry]:
         """The journal behind an entry, oldest first."""
@@ -169,6 +196,14 @@ class Store:
             found = _all(db, f"{query} order by deployed desc limit 1", name, version)
         return (found[0][0], found[0][1]) if found else None
 
+    def version_of(self, name: str, hash: str) -> int | None:
+        """The version with this content."""
+        with self.snapshot() as db:
+            found: int | None = db.execute(
+                "select version from definitions where name = ? and hash = ?", (name, hash)
+            ).get
+        return found
+
     def meta(self, key: str) -> Value:
         """A fact about the store itself; None if it was never noted."""
         with self.snapshot() as db:
@@ -197,4 +232,6 @@ def _row(found: Row) -> RunRow:
         entries=entries,
         error=outcome.error,
         output=None if isinstance(outcome.result, UnsetType) else outcome.result,
+        parent=outcome.parent,
+        forked=outcome.forked,
     )

@@ -25,7 +25,7 @@ class TypedMirror:
             if tables is not None and write.stored is not None:
                 by_tables.setdefault(tables, []).append(write)
         for tables, changed in by_tables.items():
-            new = [write.actor.run for write in changed if write.stored is not None and write.stored.number == 0]
+            new = [write.actor.run for write in changed if write.first]
             if new:
                 tables.add(db, new)
             _write(db, tables, [(write.live.state, write.touched) for write in changed])

@@ -1,7 +1,7 @@
 """A library cut down to one workflow and what it can reach."""
 
 from jeton.definitions import library_from
-from jeton.engine.bundle import bundle_of
+from jeton.definitions.bundle import bundle_of
 from jeton.model.json import Json
 
 MOCK: Json = {"kind": "mock", "implementation": {"output": {}}}

@@ -1,0 +1,57 @@
+"""Which part of a run's history a new run shares with it.
+
+A history that ends with the run's end is cut just before what ended it, so that there is something to go on with:
+a failed node is done again, a cancelled or timed out run goes on, a completed one comes to its output again.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from jeton.model.decision import (
+    Decision,
+    EndChild,
+    EndRun,
+    EndTokens,
+    FailNode,
+    FinishNode,
+    RouteToken,
+    StopChild,
+    TimeOutFanIn,
+    TimeOutGate,
+)
+from jeton.model.entry import Entry
+from jeton.model.failure import Refused
+
+_ENDS_NODE = (FinishNode, FailNode, RouteToken, EndChild, StopChild, TimeOutGate)
+
+
+def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
+    """The entries up to and with number `at`; the last of them without the end of the run, if it is there."""
+    if not 0 <= at < len(entries):
+        problem = f"the run has entries 0 to {len(entries) - 1}, and none is number {at}"
+        raise Refused("unknown_entry", problem, "name one of them")
+    shared = list(entries[: at + 1])
+    last = shared[-1]
+    end = next((d for d in last.decisions if isinstance(d, EndRun)), None)
+    if end is not None:
+        shared.pop()
+        kept = last.decisions[: _before_end(last.decisions, end)]
+        if kept:
+            shared.append(msgspec.structs.replace(last, decisions=kept))
+    return shared
+
+
+def _before_end(decisions: tuple[Decision, ...], end: EndRun) -> int:
+    """Where what ended the run begins."""
+    if not end.broken:
+        failing = None if end.error is None else end.error.token
+        for index, decision in enumerate(decisions):
+            if isinstance(decision, _ENDS_NODE) and decision.token == failing:
+                return index
+            if failing is None and isinstance(decision, FailNode | TimeOutFanIn) and end.status == "failed":
+                return index
+    index = decisions.index(end)
+    while not end.broken and index > 0 and isinstance(decisions[index - 1], EndTokens | StopChild):
+        index -= 1
+    return index

@@ -1,0 +1,89 @@
+"""How a history that was another run's becomes this run's own."""
+
+import msgspec
+from msgspec import UnsetType
+
+from jeton.apply.draft import Draft
+from jeton.apply.fold_waits import start_child
+from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
+from jeton.model.decision import ForkHistory
+from jeton.model.effect import StartTask
+from jeton.model.ids import child_run_id
+from jeton.model.json import Json
+from jeton.model.run import (
+    Dispatched,
+    Executing,
+    Fork,
+    Pending,
+    Phase,
+    Token,
+    WaitingForGate,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+)
+
+
+def fork_history(draft: Draft, decision: ForkHistory) -> None:
+    """Whatever was under way is asked for again, in this run's name; deadlines move by as long as time stood still."""
+    state = draft.state
+    state.head.forked = Fork(decision.run, decision.entry)
+    state.head.paused = False
+    state.head.submitted_at = state.head.started_at = decision.at
+    state.head.deadline = decision.deadline
+    for path, value in decision.writes.items():
+        draft.write(None, path, value)
+    for token in list(state.tokens.values()):
+        moved = msgspec.structs.replace(token, phase=_moved(draft, token, decision))
+        draft.put_token(moved)
+        _ask_again(draft, moved)
+    for waiters in state.waiters.values():
+        ordered = sorted(waiters, key=lambda t: _turn(state.tokens[t]))
+        waiters.clear()
+        waiters.update(dict.fromkeys(ordered))
+    for group, progress in list(state.progress.items()):
+        fan_ins = {
+            node: msgspec.structs.replace(f, deadline=None if f.deadline is None else f.deadline + decision.shift)
+            for node, f in progress.fan_ins.items()
+        }
+        draft.put_progress(group, msgspec.structs.replace(progress, fan_ins=fan_ins))
+    draft.timers.wind()
+    _look_at_everything(draft)
+
+
+def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
+    """A wait for a moment keeps it; what bounds somebody else's work begins anew."""
+    match token.phase:
+        case Dispatched(since, deadline) | Executing(since, deadline):
+            return Dispatched(decision.at, decision.at + (deadline - since))
+        case WaitingForSubworkflow(since, deadline=deadline):
+            child = child_run_id(draft.state.head.run, token.id)
+            due = None if deadline is None else decision.at + (deadline - since)
+            return msgspec.structs.replace(token.phase, since=decision.at, child=child, deadline=due)
+        case WaitingForGate(deadline=int() as deadline) | WaitingForSignal(deadline=int() as deadline):
+            return msgspec.structs.replace(token.phase, deadline=deadline + decision.shift)
+        case _:
+            return token.phase
+
+
+def _turn(token: Token) -> int:
+    return token.phase.turn if isinstance(token.phase, WaitingForSignal) else 0
+
+
+def _ask_again(draft: Draft, token: Token) -> None:
+    """What the other run asked for was answered to it, or never will be."""
+    match token.phase:
+        case Dispatched():
+            given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
+            draft.effects.append(StartTask(token.id, token.node, token.attempt, 1, given))
+        case WaitingForSubworkflow():
+            start_child(draft, token, token.phase)
+        case _:
+            pass
+
+
+def _look_at_everything(draft: Draft) -> None:
+    """The history may end in the middle of a batch: what would have followed is read off the state again."""
+    state = draft.state
+    draft.urgent.extend(SlotQuiet(slot_id) for slot_id, slot in state.slots.items() if slot.quiet)
+    draft.urgent.extend(GroupChanged(group) for group in state.groups)
+    draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)

@@ -1,0 +1,67 @@
+"""What a node does with a token that comes to it: hand out work, call a workflow, wait, or let it pass through."""
+
+from msgspec import UNSET, UnsetType
+
+from jeton.expression import Failed
+from jeton.model.decision import DispatchToken
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.json import Json, JsonObject
+from jeton.model.paths import written
+from jeton.model.run import RunState, Token
+from jeton.model.workflow import GateTarget, TaskTarget, WaitTarget, WorkflowTarget
+from jeton.planning.cancel import end_run
+from jeton.planning.child import plan_call
+from jeton.planning.failure import plan_failure
+from jeton.planning.gate import plan_gate
+from jeton.planning.node import Plan, expression_failure, plan_success
+from jeton.planning.program import Place, Program
+from jeton.planning.scope import mapped, scope_of
+from jeton.planning.signal import plan_signal_wait
+from jeton.planning.wait import plan_wait
+
+
+def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    """A pending token begins its node."""
+    limit = program.workflow.limits.max_node_executions
+    if state.head.executions >= limit:
+        message = f"max_node_executions: node '{token.node}' would be execution {limit + 1} of this run"
+        return Plan(
+            end_run(state, now, "failed", RunError("limit_exceeded", message, token.node, token.id), failing=token)
+        )
+    place = program.places[token.node]
+    found = _input(program, state, token, place)
+    if isinstance(found, TaskFailed):
+        return Plan(plan_failure(program, state, token, found, now))
+    given, missing = found
+    if place.task is not None:
+        return Plan([DispatchToken(token.id, token.node, now, now + place.task.timeout_ms, 1, given, missing)])
+    match place.node.target:
+        case None:
+            result = state.input if isinstance(given, UnsetType) else given
+            return plan_success(program, state, token, result, now, missing)
+        case WaitTarget(signal=None):
+            return plan_wait(program, state, token, place, missing, now)
+        case WaitTarget():
+            return plan_signal_wait(program, state, token, missing, now)
+        case GateTarget():
+            return plan_gate(program, state, token, missing, now)
+        case WorkflowTarget():
+            return Plan(plan_call(program, state, token, given, missing, now))
+        case TaskTarget() | _:
+            failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
+            return Plan(plan_failure(program, state, token, failure, now))
+
+
+def _input(
+    program: Program, state: RunState, token: Token, place: Place
+) -> tuple[Json | UnsetType, tuple[str, ...]] | TaskFailed:
+    """The mapped input and the paths that were missing; unset without a mapping, which means the run's own input."""
+    if place.input_mapping is None:
+        return UNSET, ()
+    found = mapped(place.input_mapping, scope_of(program, state, token))
+    if isinstance(found, Failed):
+        return expression_failure("input_mapping", found)
+    tree: JsonObject = {}
+    for target, value in found[0].items():
+        tree = written(tree, target.split("."), value)
+    return tree, found[1]

@@ -1,0 +1,18 @@
+"""Whether somebody may write this into the state of a run that is forked."""
+
+from jeton.model.failure import Refused
+from jeton.model.json import Json
+from jeton.model.run import RunState
+from jeton.planning.program import Program
+from jeton.planning.writes import state_problem
+
+
+def check_edits(program: Program, state: RunState, writes: dict[str, Json]) -> None:
+    """Only what a node could have written: paths of `state` and `output`, and values their schema allows."""
+    for path in writes:
+        section, _, below = path.partition(".")
+        if section not in ("state", "output") or not all(below.split(".")):
+            raise Refused("bad_path", f"'{path}' cannot be edited", "write 'state.NAME' or 'output.NAME'")
+    problem = state_problem(program, state, writes)
+    if problem is not None:
+        raise Refused("state_invalid", problem, "write a value that fits the workflow's state_schema")
