@@ -56,7 +56,7 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     decisions: list[Decision] = []
     again = False
     for message in batch:
-        if state.head.ended:
+        if state.head.ended_at is not None:
             break
         effects = draft.begin(message.at)
         handling = _Handling(program, draft, message.at, moves)
@@ -99,6 +99,8 @@ class _Handling:
     def handle(self, message: Message) -> None:
         draft, state = self._draft, self._draft.state
         self._take(plan_run(self._program, state, message))
+        if isinstance(message, TaskStarted):
+            return  # nothing follows from it
         if isinstance(message, ContinueRun | UnpauseRun):
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
         self._settle()
@@ -110,7 +112,7 @@ class _Handling:
     def _settle(self) -> None:
         """Go on until nothing moves by itself, or the bound is reached."""
         draft, state = self._draft, self._draft.state
-        while not state.head.ended:
+        while state.head.ended_at is None:
             if draft.urgent:
                 self._take(plan_cue(self._program, state, draft.urgent.popleft(), self._now))
             elif draft.ready and state.head.paused:

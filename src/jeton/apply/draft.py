@@ -5,6 +5,7 @@ Two notes are taken of each write: what was there before (to take it back), and 
 
 from collections import deque
 from collections.abc import Hashable
+from copy import copy
 from typing import Any, TypeVar
 
 import msgspec
@@ -110,7 +111,7 @@ class Draft:
         """From here on a `roll_back` returns to this point. The effects so far are kept."""
         self.now = now
         self._undo.clear()
-        self._head = msgspec.structs.replace(self.state.head)
+        self._head = copy(self.state.head)
         return len(self.effects)
 
     def roll_back(self, effects: int) -> None:
@@ -152,12 +153,14 @@ class Draft:
         before = self.state.tokens.get(token.id)
         if before is not None:
             self._count(before, -1)
-            self._list(before, listed=False)
+            if not before.phase.busy:
+                self._list(before, listed=False)
         elif token.slot is not None:
             slot = self.state.slots[token.slot]
             self.put(self.state.slots, token.slot, msgspec.structs.replace(slot, tokens=(*slot.tokens, token.id)))
         self._count(token, 1)
-        self._list(token, listed=True)
+        if not token.phase.busy:
+            self._list(token, listed=True)
         self.put(self.state.tokens, token.id, token)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
         if before is None and type(token.phase) is Pending:
@@ -167,7 +170,8 @@ class Draft:
         """Take a token out of what is under way; its slot may have fallen quiet."""
         self.drop(self.state.tokens, token.id)
         self._count(token, -1)
-        self._list(token, listed=False)
+        if not token.phase.busy:
+            self._list(token, listed=False)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
         if token.slot is not None:
             slot = self.state.slots[token.slot]
@@ -204,7 +208,7 @@ class Draft:
     def _count(self, token: Token, by: int) -> None:
         if token.abandoned:
             return
-        if isinstance(token.phase, Pending | Dispatched | Executing):
+        if token.phase.busy:
             self.state.head.busy += by
         else:
             self.state.head.parked += by

@@ -87,7 +87,7 @@ _EMPTY_SLOT = Slot()
 
 def fold(draft: Draft, decision: Decision) -> None:
     """Make one decision true. Raises BrokenInvariant if the state contradicts it."""
-    if draft.state.head.ended:
+    if draft.state.head.ended_at is not None:
         raise BrokenInvariant("a decision after the run's end", decision=type(decision).__name__)
     match decision:
         case FinishNode():
@@ -101,6 +101,8 @@ def fold(draft: Draft, decision: Decision) -> None:
                 _create_token(draft, creation)
         case DispatchToken():
             _dispatch_token(draft, decision)
+        case MarkExecuting():
+            _mark_executing(draft, decision)
         case ParkToken():
             park_token(draft, decision)
         case SettleSlot():
@@ -119,8 +121,6 @@ def fold(draft: Draft, decision: Decision) -> None:
             abandon_tokens(draft, decision)
         case TimeOutFanIn():
             time_out_fan_in(draft, decision)
-        case MarkExecuting():
-            _mark_executing(draft, decision)
         case RedeliverToken():
             _redeliver_token(draft, decision)
         case WaitForTimer():
@@ -255,7 +255,7 @@ def _dispatch_token(draft: Draft, decision: DispatchToken) -> None:
 def _redeliver_token(draft: Draft, decision: RedeliverToken) -> None:
     token = draft.token(decision.token)
     phase = Dispatched(decision.at, decision.deadline, decision.deliveries)
-    draft.put_token(msgspec.structs.replace(token, phase=phase))
+    draft.put_token(token.entering(phase))
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
     given = draft.state.input if token.input is msgspec.UNSET else token.input
     draft.effects.append(StartTask(token.id, token.node, token.attempt, decision.deliveries, given))
@@ -266,7 +266,7 @@ def _mark_executing(draft: Draft, decision: MarkExecuting) -> None:
     if not isinstance(token.phase, Dispatched):
         raise BrokenInvariant("only a dispatched token begins executing", token=token.id)
     phase = Executing(decision.at, decision.deadline, token.phase.deliveries)
-    draft.put_token(msgspec.structs.replace(token, phase=phase))
+    draft.put_token(token.entering(phase))
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
 
 
@@ -274,7 +274,7 @@ def _wait_for_timer(draft: Draft, decision: WaitForTimer) -> None:
     token = draft.token(decision.token)
     draft.state.head.executions += 1
     phase = WaitingForTimer(decision.at, decision.due, decision.label)
-    draft.put_token(msgspec.structs.replace(token, phase=phase))
+    draft.put_token(token.entering(phase))
     draft.timers.watch_token(decision.due, decision.at, token.id)
 
 

@@ -178,7 +178,7 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
 
 def count_events(decisions: Iterable[Decision]) -> int:
     """How many facts there are, without making them."""
-    return sum(_count(decision) for decision in decisions)
+    return sum([_count(decision) for decision in decisions])
 
 
 def _count(decision: Decision) -> int:
@@ -187,18 +187,21 @@ def _count(decision: Decision) -> int:
             return (decision.work is not None) + bool(decision.writes or decision.missing)
         case RouteToken():
             return decision.ends is not None
-        case BeginRun() | DispatchToken() | WaitForTimer() | RetryToken() | CallWorkflow() | OpenGate():
-            return 2
         case CreateTokens():
             return len(decision.tokens)
         case EndTokens():
             return count_in(decision.tokens)
         case OpenFanIn():
             return 1 + count_in(decision.tokens)
-        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo():
-            return 0
         case _:
-            return 1
+            return _COUNTS.get(type(decision), 1)
+
+
+_COUNTS: dict[type[Decision], int] = {
+    **dict.fromkeys((BeginRun, DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate), 2),
+    **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo), 0),
+}
+"""Where it is always the same number, and not one."""
 
 
 def _created(decision: CreateToken) -> TokenCreated:

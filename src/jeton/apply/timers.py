@@ -84,7 +84,7 @@ class Timers:
     def _holds(self, entry: _Entry) -> bool:
         due, _, kind, number, node = entry
         state = self._state
-        if state.head.ended:
+        if state.head.ended_at is not None:
             return False
         if kind == _TOKEN:
             token = state.tokens.get(TokenId(number))

@@ -29,13 +29,14 @@ from jeton.model.json import Json
 class Expression:
     """A condition, or the right side of a mapping. Immutable, so threads may share it."""
 
-    __slots__ = ("_audit", "_run", "reads", "roots", "source", "tree")
+    __slots__ = ("_audit", "_run", "reads", "roots", "source", "tree", "whole")
 
     def __init__(self, source: str, tree: Node, variables: frozenset[str]) -> None:
         self.source = source
         self.tree = tree
         self.reads: tuple[Path, ...] = reads_of(tree, variables)
         self.roots: frozenset[str] = frozenset(path[0] for path in self.reads)
+        self.whole: frozenset[str] = frozenset(path[0] for path in self.reads if len(path) == 1)
         self._run = build(tree, variables)
         self._audit: Audit = audit_for(tree)
 

@@ -4,7 +4,7 @@ Values here are frozen and are replaced, never changed; the tables that hold the
 Ended tokens leave the tables (the journal has them), so a run's state is as large as what is under way in it.
 """
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -25,9 +25,13 @@ TERMINAL: frozenset[RunStatus] = frozenset({"completed", "failed", "cancelled", 
 class Pending(msgspec.Struct, frozen=True, tag="pending"):
     """Made, and not yet begun."""
 
+    busy: ClassVar[bool] = True
+
 
 class Dispatched(msgspec.Struct, frozen=True, tag="dispatched"):
     """Handed to the executor; not heard of since. `deadline` is when we ask after it."""
+
+    busy: ClassVar[bool] = True
 
     since: int
     deadline: int
@@ -37,6 +41,8 @@ class Dispatched(msgspec.Struct, frozen=True, tag="dispatched"):
 class Executing(msgspec.Struct, frozen=True, tag="executing"):
     """A worker said it began."""
 
+    busy: ClassVar[bool] = True
+
     since: int
     deadline: int
     deliveries: int = 1
@@ -44,6 +50,8 @@ class Executing(msgspec.Struct, frozen=True, tag="executing"):
 
 class WaitingForTimer(msgspec.Struct, frozen=True, tag="waiting_for_timer", omit_defaults=True):
     """Held until a time."""
+
+    busy: ClassVar[bool] = False
 
     since: int
     due: int
@@ -53,12 +61,16 @@ class WaitingForTimer(msgspec.Struct, frozen=True, tag="waiting_for_timer", omit
 class WaitingForRetry(msgspec.Struct, frozen=True, tag="waiting_for_retry"):
     """Failed, and to be tried again; the delay is an alarm, so no worker waits."""
 
+    busy: ClassVar[bool] = False
+
     since: int
     due: int
 
 
 class WaitingForSubworkflow(msgspec.Struct, frozen=True, tag="waiting_for_subworkflow", omit_defaults=True):
     """Called another workflow, as a run of its own."""
+
+    busy: ClassVar[bool] = False
 
     since: int
     child: RunId
@@ -77,6 +89,8 @@ class GateAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 class WaitingForGate(msgspec.Struct, frozen=True, tag="waiting_for_gate", omit_defaults=True):
     """Held until enough people have answered."""
 
+    busy: ClassVar[bool] = False
+
     since: int
     title: str
     deadline: int | None = None
@@ -85,6 +99,8 @@ class WaitingForGate(msgspec.Struct, frozen=True, tag="waiting_for_gate", omit_d
 
 class WaitingForSignal(msgspec.Struct, frozen=True, tag="waiting_for_signal", omit_defaults=True):
     """Held until a signal of this name comes. `turn` says who came first, whatever was done to the clock."""
+
+    busy: ClassVar[bool] = False
 
     since: int
     name: str
@@ -119,6 +135,21 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     attempt: int = 1
     input: Json | UnsetType = UNSET  # unset: the run's own input, which need not be kept twice
     abandoned: bool = False  # its slot lost the race; it may finish, and changes nothing
+
+    def entering(self, phase: Phase) -> "Token":
+        """The same token in another phase. Written out, because it happens at every step of every run."""
+        return Token(
+            self.id,
+            self.node,
+            self.path,
+            phase,
+            self.slot,
+            self.loops,
+            self.error,
+            self.attempt,
+            self.input,
+            self.abandoned,
+        )
 
 
 class Segment(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -42,7 +42,7 @@ MAX_DELIVERIES = 5
 
 def plan_run(program: Program, state: RunState, message: Message) -> Plan:
     """What a message changes. After the run's end nothing does."""
-    if state.head.ended:
+    if state.head.ended_at is not None:
         return Plan([])
     match message:
         case TaskFinished():

@@ -53,7 +53,7 @@ def _add_items(program: Program, state: RunState, slot_id: SlotId, names: JsonOb
 
 def evaluated(expression: Expression, names: JsonObject) -> Outcome:
     """The value, which may be kept. One that holds a whole section gets a copy: the table itself goes on changing."""
-    if any(len(path) == 1 and path[0] in _TABLES for path in expression.reads):
+    if expression.whole and not expression.whole.isdisjoint(_TABLES):
         names = {**names, **{name: _copy(names[name]) for name in _TABLES}}
     return expression.evaluate(names)
 
