@@ -24,15 +24,29 @@ class Bundles:
         self._libraries: dict[tuple[str, int], Library] = {}
         self._programs: dict[tuple[str, int], Program] = {}
         self._children: dict[tuple[str, int, str], int] = {}
+        self._newest: dict[str, int] | None = None
+
+    def own(self) -> None:
+        """From here on only this process deploys: what is newest need not be looked up each time."""
+        self._newest = {}
+
+    def deployed(self, name: str, version: int) -> None:
+        """New runs get this version from now on."""
+        if self._newest is not None:
+            self._newest[name] = version
 
     def find(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
         """The bundle of a version; without one, of the version deployed last."""
+        if version is None and self._newest is not None:
+            version = self._newest.get(name)
         if version is not None and (name, version) in self._libraries:
             return self._libraries[name, version], version
         found = self._store.bundle(name, version)
         if found is None:
             return None
         body, number = found
+        if version is None:
+            self.deployed(name, number)
         return self._libraries.setdefault((name, number), _decode(body)), number
 
     def child(self, name: str, version: int, reference: str) -> tuple[str, int]:

@@ -61,6 +61,7 @@ class Owner:
         self._lock = lock
         self._store = store
         self._bundles = bundles
+        bundles.own()
         self._workers = workers
         self.clock = clock
         self._refusing: Refused | None = None
@@ -87,7 +88,9 @@ class Owner:
         self.check()
         if name not in bundle.workflows:
             raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
-        return await self._writer.do(lambda db: put_bundle(db, name, bundle))
+        version = await self._writer.do(lambda db: put_bundle(db, name, bundle))
+        self._bundles.deployed(name, version)
+        return version
 
     async def start(
         self, workflow: str, version: int, input: Json, key: str | None, run: RunId | None
