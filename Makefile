@@ -64,7 +64,8 @@ crash: setup ## kill, fail and tear the store at every write and sync (SAMPLE=N 
 mutants: setup ## break the code in known ways and see the tests notice
 	$(PY) -m tests.mutants.run
 
-bench: setup ## measure: a long list through a narrow door, and many runs that wait
+bench: setup ## measure against the ceiling and the peers there are, and write docs/benchmarks.md (ROUNDS=N)
+	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3)
 	$(PY) -m benchmarks.fan_out
 	$(PY) -m benchmarks.parked
 

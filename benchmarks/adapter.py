@@ -3,15 +3,14 @@
 W1 one node · W2 a chain of ten nodes · W3 a fan-out · W4 a loop · W5 runs that wait for an hour.
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from importlib.metadata import version
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
-
-import asyncio
 
 import jeton
 from jeton.model.json import Json, JsonObject
@@ -40,10 +39,20 @@ async def tick_of_loop(n: int) -> dict[str, int]:
     return {"n": n + 1}
 
 
-def chain(name: str, nodes: int) -> JsonObject:
+@jeton.action
+async def wait_for_go(n: int) -> dict[str, int]:
+    """Not done before somebody says so; a process that ends meanwhile leaves it unfinished."""
+    await _go.wait()
+    return {"n": n + 1}
+
+
+_go = asyncio.Event()
+
+
+def chain(nodes: int, action: str = "step_of_chain") -> JsonObject:
     """So many nodes in a row, each with a task."""
     node: JsonObject = {
-        "action": "step_of_chain",
+        "action": action,
         "input_mapping": {"n": "state.n"},
         "output_mapping": {"state.n": "result.n"},
     }
@@ -52,7 +61,7 @@ def chain(name: str, nodes: int) -> JsonObject:
     return {
         "initial_node": "n0",
         "nodes": {each: first if each == "n0" else node for each in names},
-        "transitions": [{"from": a, "to": b} for a, b in zip(names, names[1:], strict=False)],
+        "transitions": [{"from": a, "to": b} for a, b in pairwise(names)],
         "output_mapping": {"n": "state.n"},
     }
 
@@ -90,6 +99,39 @@ LOOP: JsonObject = {
     ],
     "output_mapping": {"n": "state.n"},
 }
+HEAVY: JsonObject = {
+    **chain(CHAIN),
+    "nodes": {
+        **chain(CHAIN)["nodes"],  # type: ignore[dict-item]
+        "n0": {
+            "action": "step_of_chain",
+            "input_mapping": {"n": "input.n"},
+            "output_mapping": {"state.n": "result.n", "state.pad": "input.pad"},
+        },
+    },
+}
+NUMBER: JsonObject = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}}
+STEP: JsonObject = {
+    "action": "step_of_chain",
+    "input_mapping": {"n": "state.n"},
+    "output_mapping": {"state.n": "result.n"},
+}
+THREE_STEPS: JsonObject = {
+    "initial_node": "n0",
+    "nodes": {
+        "n0": {
+            "task": {
+                "steps": [
+                    {**STEP, "ref": "a", "input_mapping": {"n": "input.n"}},
+                    {**STEP, "ref": "b"},
+                    {**STEP, "ref": "c", "output_mapping": {"output.n": "result.n"}},
+                ]
+            },
+            "output_mapping": {"state.n": "result.n"},
+        }
+    },
+    "output_mapping": {"n": "state.n"},
+}
 PARK: JsonObject = {"initial_node": "nap", "nodes": {"nap": {"wait": {"seconds": 3600}}}}
 
 
@@ -97,8 +139,13 @@ def library() -> JsonObject:
     """Every workload's workflow."""
     return {
         "workflows": {
-            "single": chain("single", 1),
-            "chain": chain("chain", CHAIN),
+            "single": chain(1),
+            "chain": chain(CHAIN),
+            "heavy": HEAVY,
+            "typed": {**chain(CHAIN), "state_schema": NUMBER},
+            "three_steps": THREE_STEPS,
+            "three_nodes": chain(3),
+            "stopped": chain(1, "wait_for_go"),
             "fan": FAN,
             "loop": LOOP,
             "park": PARK,
@@ -115,8 +162,12 @@ class Peer:
 
     async def setup(self, work: Path) -> None:
         """Open an empty store in the folder."""
-        self.engine = await self._stack.enter_async_context(jeton.open(Path(work) / "jeton.db"))
+        self._store = Path(work) / "jeton.db"
+        await self._open()
         await self.engine.deploy(library())
+
+    async def _open(self) -> None:
+        self.engine = await self._stack.enter_async_context(jeton.open(self._store, grace_s=0))
 
     def meta(self) -> dict[str, str | int]:
         """What is measured."""
@@ -153,6 +204,22 @@ class Peer:
                 await self.engine.start("park", {})
 
         await asyncio.gather(*[some() for _ in range(AT_ONCE)])
+
+    async def chain_of(self, workflow: str) -> Json:
+        """A run of one of the other chains."""
+        pad: Json = "x" * 10_000 if workflow == "heavy" else None
+        return await self._output(workflow, {"n": 0, "pad": pad}, "n")
+
+    async def resume(self, runs: int) -> float:
+        """Seconds from opening a store with so many interrupted runs until all of them have ended."""
+        _go.clear()
+        await asyncio.gather(*[self.engine.start("stopped", {"n": 0}) for _ in range(runs)])
+        await self._stack.aclose()
+        _go.set()
+        began = time.perf_counter()
+        await self._open()
+        await self.engine.idle()
+        return time.perf_counter() - began
 
     async def teardown(self) -> None:
         """Close the store."""
