@@ -88,12 +88,14 @@ def _node(value: Json, place: Place, report: Report) -> FlowNode:
     if fields is None:
         return FlowNode("")
     fields.require("type")
-    repeated = fields.texts("repeated")
+    repeated, inputs = fields.texts("repeated"), fields.object("inputs") or {}
+    for handle in inputs:
+        _check_handle(handle, fields.place("inputs") / handle, report)
     for index, handle in enumerate(repeated):
         _check_handle(handle, fields.place("repeated") / index, report)
     return FlowNode(
         type=fields.text("type") or "",
-        inputs=fields.object("inputs") or {},
+        inputs=inputs,
         data=fields.object("data") or {},
         repeated=repeated,
     )
