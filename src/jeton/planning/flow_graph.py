@@ -18,30 +18,31 @@ class FlowGraph(msgspec.Struct, frozen=True):
 
 def graph_of_flow(flow: Flow) -> FlowGraph:
     """The walk; where cycles are refused there is none, or the flow should never have come here."""
-    entered = {connection.target for connection in flow.connections}
-    roots = [name for name in flow.order if name not in entered]
-    ignored: frozenset[int] = frozenset()
-    if flow.cycles == "ignore_back_edges":
-        roots, ignored = _walk(flow, roots)
+    ignored = _closing(flow) if flow.cycles == "ignore_back_edges" else frozenset[int]()
     order = _sorted(flow, ignored)
     if len(order) < len(flow.nodes):
         raise BrokenInvariant("a flow with a cycle was not refused", flow=flow.name)
-    position = {name: at for at, name in enumerate(flow.order)}
-    return FlowGraph(tuple(sorted(roots, key=position.__getitem__)), ignored, order)
+    return FlowGraph(_roots(flow, ignored), ignored, order)
 
 
-def _walk(flow: Flow, roots: list[str]) -> tuple[list[str], frozenset[int]]:
-    """Depth first, in declaration order. A part that no root leads to is begun at its first node, like a whole flow."""
+def _roots(flow: Flow, ignored: frozenset[int] = frozenset()) -> tuple[str, ...]:
+    entered = {each.target for index, each in enumerate(flow.connections) if index not in ignored}
+    return tuple(name for name in flow.order if name not in entered)
+
+
+def _closing(flow: Flow) -> frozenset[int]:
+    """The connections that close a cycle: depth first, in declaration order, from the roots.
+
+    A part that no root leads to is walked from its first node, as a whole flow without a root is.
+    """
     outgoing: dict[str, list[int]] = {}
     for index, connection in enumerate(flow.connections):
         outgoing.setdefault(connection.source, []).append(index)
-    starts: list[str] = []
     ignored: set[int] = set()
     seen: set[str] = set()
-    for start in (*roots, *flow.order):
+    for start in (*_roots(flow), *flow.order):
         if start in seen:
             continue
-        starts.append(start)
         seen.add(start)
         on_the_way = {start}
         walk = [(start, iter(outgoing.get(start, ())))]
@@ -59,7 +60,7 @@ def _walk(flow: Flow, roots: list[str]) -> tuple[list[str], frozenset[int]]:
                 seen.add(target)
                 on_the_way.add(target)
                 walk.append((target, iter(outgoing.get(target, ()))))
-    return starts, frozenset(ignored)
+    return frozenset(ignored)
 
 
 def _sorted(flow: Flow, ignored: frozenset[int]) -> tuple[str, ...]:
