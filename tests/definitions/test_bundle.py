@@ -21,6 +21,18 @@ LIBRARY = library_from(
             "of_child": {"steps": [{"action": MOCK}]},
             "unused": {"steps": [{"action": "elsewhere"}]},
         },
+        "flows": {
+            "drawn": {
+                "nodes": {
+                    "a": {"type": "used"},
+                    "b": {"type": "named@1"},
+                    "c": {"type": "workflow", "data": {"workflow": "child"}},
+                    "d": {"type": "workflow", "data": {"workflow": "inner"}},
+                }
+            },
+            "inner": {"nodes": {"a": {"type": "merge"}}},
+        },
+        "triggers": {"nightly": {"type": "schedule", "start": "drawn", "cron": "@daily"}},
         "actions": {"named": MOCK, "in_step": MOCK, "elsewhere": MOCK},
         "project": {"settings": {"snapshot_policy": "never"}},
     }
@@ -38,3 +50,12 @@ def test_a_bundle_has_what_the_workflow_reaches_and_no_more() -> None:
 def test_a_leaf_brings_only_itself() -> None:
     bundle = bundle_of(LIBRARY, "child")
     assert (sorted(bundle.workflows), sorted(bundle.tasks), sorted(bundle.actions)) == (["child"], ["of_child"], [])
+
+
+def test_a_flow_brings_what_its_nodes_name_and_no_trigger() -> None:
+    bundle = bundle_of(LIBRARY, "drawn")
+    assert sorted(bundle.flows) == ["drawn", "inner"]
+    assert sorted(bundle.workflows) == ["child"]
+    assert sorted(bundle.tasks) == ["of_child", "used"]
+    assert sorted(bundle.actions) == ["in_step", "named"]
+    assert bundle.triggers == {}

@@ -1,29 +1,35 @@
-"""A library cut down to one workflow and what it can reach: what a version stores, and a run pins."""
+"""A library cut down to one workflow or flow and what it can reach: what a version stores, and a run pins."""
 
 from collections.abc import Iterator
 
+from jeton.model.flow import Flow
 from jeton.model.task import Action, Task
 from jeton.model.workflow import Library, TaskTarget, Workflow, WorkflowTarget
 
 
 def bundle_of(library: Library, name: str) -> Library:
-    """The workflow with every task, action and workflow it can reach, and the project's settings."""
+    """The workflow or flow with all it can reach (tasks, actions, workflows, flows), and the project's settings."""
     workflows: dict[str, Workflow] = {}
+    flows: dict[str, Flow] = {}
     waiting = [name]
     while waiting:
         here = waiting.pop()
-        if here in workflows or here not in library.workflows:
-            continue
-        workflows[here] = library.workflows[here]
-        waiting += [child.partition("@")[0] for child in _children(workflows[here])]
-    tasks = {ref: library.tasks[ref] for flow in workflows.values() for ref in _tasks(flow) if ref in library.tasks}
-    inline = [task for flow in workflows.values() for task in _inline_tasks(flow)]
-    actions: dict[str, Action] = {}
+        if here in library.workflows and here not in workflows:
+            workflows[here] = library.workflows[here]
+            waiting += [child.partition("@")[0] for child in _children(workflows[here])]
+        elif here in library.flows and here not in flows:
+            flows[here] = library.flows[here]
+            waiting += [child.partition("@")[0] for child in _called(flows[here])]
+    types = [node.type.partition("@")[0] for flow in flows.values() for node in flow.nodes.values()]
+    refs = [ref for workflow in workflows.values() for ref in _tasks(workflow)]
+    tasks = {ref: library.tasks[ref] for ref in (*refs, *types) if ref in library.tasks}
+    actions: dict[str, Action] = {kind: library.actions[kind] for kind in types if kind in library.actions}
+    inline = [task for workflow in workflows.values() for task in _inline_tasks(workflow)]
     for task in (*tasks.values(), *inline):
         for step in task.steps:
             if isinstance(step.action, str) and step.action in library.actions:
                 actions[step.action] = library.actions[step.action]
-    return Library(workflows=workflows, tasks=tasks, actions=actions, settings=library.settings)
+    return Library(workflows=workflows, tasks=tasks, actions=actions, settings=library.settings, flows=flows)
 
 
 def joined(first: Library, second: Library) -> Library:
@@ -33,6 +39,8 @@ def joined(first: Library, second: Library) -> Library:
         tasks={**first.tasks, **second.tasks},
         actions={**first.actions, **second.actions},
         settings={**first.settings, **second.settings},
+        flows={**first.flows, **second.flows},
+        triggers={**first.triggers, **second.triggers},
     )
 
 
@@ -40,6 +48,13 @@ def _children(workflow: Workflow) -> Iterator[str]:
     for node in workflow.nodes.values():
         if isinstance(node.target, WorkflowTarget):
             yield node.target.workflow
+
+
+def _called(flow: Flow) -> Iterator[str]:
+    for node in flow.nodes.values():
+        workflow = node.data.get("workflow")
+        if node.type == "workflow" and isinstance(workflow, str):
+            yield workflow
 
 
 def _tasks(workflow: Workflow) -> Iterator[str]:

@@ -8,7 +8,9 @@ from jeton.definitions.fields import Fields, check_name, fields_of
 from jeton.definitions.files import SourceFile
 from jeton.definitions.place import Place
 from jeton.definitions.read_action import read_action
+from jeton.definitions.read_flow import FlowSource, read_flow
 from jeton.definitions.read_task import TaskSource, read_task
+from jeton.definitions.read_trigger import TriggerSource, read_trigger
 from jeton.definitions.read_workflow import WorkflowSource, read_workflow
 from jeton.definitions.report import Report, shown
 from jeton.model.json import Json, JsonObject
@@ -16,8 +18,9 @@ from jeton.model.task import Action
 from jeton.model.workflow import Library
 
 # What this version reads but cannot run. When a section becomes real, it leaves this list and gets a reader below.
-UNSUPPORTED = ("flows", "prompts", "model_profiles", "artifact_types", "tools", "personas", "agents", "triggers")
-SECTIONS = ("workflows", "tasks", "actions", "project", *UNSUPPORTED)
+UNSUPPORTED = ("prompts", "model_profiles", "artifact_types", "tools", "personas", "agents")
+SECTIONS = ("workflows", "flows", "tasks", "actions", "triggers", "project", *UNSUPPORTED)
+STARTABLE = ("workflows", "flows")  # one name may stand in only one of these: a start says the name alone
 HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
 
 
@@ -36,6 +39,8 @@ class LibrarySource(msgspec.Struct, frozen=True):
     actions: dict[str, ActionSource]
     agents: frozenset[str]
     settings: JsonObject
+    flows: dict[str, FlowSource]
+    triggers: dict[str, TriggerSource]
 
     def all_tasks(self) -> Iterator[TaskSource]:
         """Those with a name, and those written where they are used."""
@@ -50,6 +55,8 @@ class LibrarySource(msgspec.Struct, frozen=True):
             tasks={name: source.task for name, source in self.tasks.items()},
             actions={name: source.action for name, source in self.actions.items()},
             settings=self.settings,
+            flows={name: source.flow for name, source in self.flows.items()},
+            triggers={name: source.trigger for name, source in self.triggers.items()},
         )
 
 
@@ -77,15 +84,23 @@ class _Found:
         self._actions: dict[str, ActionSource] = {}
         self._agents: set[str] = set()
         self._settings: JsonObject = {}
+        self._flows: dict[str, FlowSource] = {}
+        self._triggers: dict[str, TriggerSource] = {}
 
     def source(self) -> LibrarySource:
         agents = frozenset(self._agents)
-        return LibrarySource(self._workflows, self._tasks, self._actions, agents, self._settings)
+        return LibrarySource(
+            self._workflows, self._tasks, self._actions, agents, self._settings, self._flows, self._triggers
+        )
 
     def take(self, fields: Fields) -> None:
         report = self._report
         for name, value, place in self._named(fields, "workflows"):
             self._workflows[name] = read_workflow(name, value, place, report)
+        for name, value, place in self._named(fields, "flows"):
+            self._flows[name] = read_flow(name, value, place, report)
+        for name, value, place in self._named(fields, "triggers"):
+            self._triggers[name] = read_trigger(name, value, place, report)
         for name, value, place in self._named(fields, "tasks"):
             self._tasks[name] = TaskSource(read_task(value, place, report), place)
         for name, value, place in self._named(fields, "actions"):
@@ -100,7 +115,8 @@ class _Found:
         for name, value in (definitions or {}).items():
             place = fields.place(section) / name
             check_name(name, place, self._report)
-            first = self._places.setdefault((section, name), place)
+            kind = STARTABLE[0] if section in STARTABLE else section
+            first = self._places.setdefault((kind, name), place)
             if first is not place:
                 problem = f"{shown(name)} is defined a second time; the first is in {first.file}:{first.line}"
                 self._report.error(place, "duplicate_definition", problem, "remove one of the two, or rename it")

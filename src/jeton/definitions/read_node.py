@@ -81,8 +81,11 @@ def _agent(fields: Fields, name: str) -> Target:
 
 def _gate(fields: Fields, name: str) -> Target:
     inner = fields.inner("gate", GATE_KEYS, "a gate")
-    if inner is None:
-        return GateTarget("")
+    return GateTarget("") if inner is None else read_gate(inner, name)
+
+
+def read_gate(inner: Fields, name: str) -> GateTarget:
+    """A gate; one without a title is called like its node."""
     return GateTarget(
         title=inner.text("title") or name,
         schema=inner.schema("schema"),

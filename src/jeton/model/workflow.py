@@ -4,8 +4,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from jeton.model.flow import Flow
 from jeton.model.json import Json, Mapping, Schema
 from jeton.model.task import Action, Task
+from jeton.model.trigger import Trigger
 
 DEFAULT_MAX_TOKENS = 200_000
 DEFAULT_MAX_NODE_EXECUTIONS = 1_000_000
@@ -166,10 +168,13 @@ class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
 class Library(msgspec.Struct, frozen=True):
     """All definitions of a project, by section and name.
 
-    A bundle is a library cut down to one workflow and what it can reach: what a version stores, and a run pins.
+    A bundle is a library cut down to one workflow or flow and what it can reach: what a version stores, and a run
+    pins. Triggers are in no bundle: when something starts is no part of what it does.
     """
 
     workflows: dict[str, Workflow] = msgspec.field(default_factory=dict[str, Workflow])
     tasks: dict[str, Task] = msgspec.field(default_factory=dict[str, Task])
     actions: dict[str, Action] = msgspec.field(default_factory=dict[str, Action])
     settings: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    flows: dict[str, Flow] = msgspec.field(default_factory=dict[str, Flow])
+    triggers: dict[str, Trigger] = msgspec.field(default_factory=dict[str, Trigger])

@@ -5,6 +5,8 @@ from jeton.definitions.checks.calls import check_calls
 from jeton.definitions.checks.compiled import compile_workflow
 from jeton.definitions.checks.definitions import Definitions, all_definitions
 from jeton.definitions.checks.expressions import check_expressions
+from jeton.definitions.checks.flow_nodes import check_flow_nodes
+from jeton.definitions.checks.flows import check_flow
 from jeton.definitions.checks.gates import check_gates
 from jeton.definitions.checks.graph import Graph, graph_of
 from jeton.definitions.checks.implementations import Kinds, check_implementations
@@ -16,6 +18,7 @@ from jeton.definitions.checks.quorum import check_quorum
 from jeton.definitions.checks.reach import check_reach
 from jeton.definitions.checks.routing import check_routing
 from jeton.definitions.checks.tasks import check_tasks
+from jeton.definitions.checks.triggers import check_triggers
 from jeton.definitions.checks.types import WorkflowTypes
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.report import Report
@@ -32,6 +35,10 @@ def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: R
     for graph in graphs.values():
         _check_workflow(graph, definitions, report)
     check_calls(graphs, report)
+    for flow in source.flows.values():
+        check_flow(flow, definitions, report)
+        check_flow_nodes(flow, definitions, report)
+    check_triggers(source, definitions, report)
 
 
 def _check_workflow(graph: Graph, definitions: Definitions, report: Report) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.place import NAME
+from jeton.model.flow import Flow
 from jeton.model.task import Action, Task
 from jeton.model.workflow import Library, Workflow
 
@@ -19,6 +20,7 @@ class Definitions(msgspec.Struct, frozen=True):
     tasks: dict[str, Task]
     actions: dict[str, Action]
     agents: frozenset[str]
+    flows: dict[str, Flow]
 
     def task(self, reference: str | Task) -> Task | None:
         return self.tasks.get(reference) if isinstance(reference, str) else reference
@@ -37,4 +39,5 @@ def all_definitions(source: LibrarySource, known: Library) -> Definitions:
         tasks={**known.tasks, **{name: found.task for name, found in source.tasks.items()}},
         actions={**known.actions, **{name: found.action for name, found in source.actions.items()}},
         agents=source.agents,
+        flows={**known.flows, **{name: found.flow for name, found in source.flows.items()}},
     )

@@ -51,7 +51,7 @@ def check_implementations(source: LibrarySource, known: Library, kinds: Kinds, r
     names = kinds.names()
     files = source.settings.get("files", known.settings.get("files"))
     roots = files if isinstance(files, dict) else {}
-    for action, place in _actions(source):
+    for action, place, implementation in _actions(source):
         if not action.kind or action.kind in NODE_TARGETS:
             continue
         if action.kind not in KINDS and action.kind not in names:
@@ -59,7 +59,7 @@ def check_implementations(source: LibrarySource, known: Library, kinds: Kinds, r
             remedy = did_you_mean(action.kind, sorted({*KINDS, *names}), "use a kind that exists")
             report.error(place / "kind", "unknown_kind", problem, remedy)
         elif action.kind in names and action.kind not in READ_BY_HAND:
-            _check_one(action, kinds, roots, place / "implementation", report)
+            _check_one(action, kinds, roots, implementation, report)
 
 
 def _check_one(action: Action, kinds: Kinds, roots: Collection[str], place: Place, report: Report) -> None:
@@ -72,13 +72,17 @@ def _check_one(action: Action, kinds: Kinds, roots: Collection[str], place: Plac
         report.error(place / "root", "unknown_root", problem, remedy)
 
 
-def _actions(source: LibrarySource) -> Iterator[tuple[Action, Place]]:
+def _actions(source: LibrarySource) -> Iterator[tuple[Action, Place, Place]]:
+    """Each action, where it stands, and where its implementation does."""
     for named in source.actions.values():
-        yield named.action, named.place
+        yield named.action, named.place, named.place / "implementation"
     for task in source.all_tasks():
         for index, step in enumerate(task.task.steps):
             if isinstance(step.action, Action):
-                yield step.action, task.action(index)
+                yield step.action, task.action(index), task.action(index) / "implementation"
+    for flow in source.flows.values():
+        for name, action in flow.actions():
+            yield action, flow.node(name), flow.node(name) / "data"
 
 
 def _keys(path: str) -> Path:

@@ -24,11 +24,11 @@ def _check_targets(source: WorkflowSource, definitions: Definitions, report: Rep
         place = source.node(name)
         match node.target:
             case TaskTarget(str() as task):
-                _check(task, "task", definitions.tasks, place / "task", report)
+                check_reference(task, "task", definitions.tasks, place / "task", report)
             case WorkflowTarget(workflow):
-                _check(workflow, "workflow", definitions.workflows, place / "workflow", report)
+                check_reference(workflow, "workflow", definitions.workflows, place / "workflow", report)
             case AgentTarget(agent):
-                _check(agent, "agent", definitions.agents, place / "agent", report)
+                check_reference(agent, "agent", definitions.agents, place / "agent", report)
             case _:
                 pass
 
@@ -36,10 +36,11 @@ def _check_targets(source: WorkflowSource, definitions: Definitions, report: Rep
 def _check_actions(source: TaskSource, definitions: Definitions, report: Report) -> None:
     for index, step in enumerate(source.task.steps):
         if isinstance(step.action, str):
-            _check(step.action, "action", definitions.actions, source.action(index), report)
+            check_reference(step.action, "action", definitions.actions, source.action(index), report)
 
 
-def _check(reference: str, kind: str, known: Collection[str], place: Place, report: Report) -> None:
+def check_reference(reference: str, kind: str, known: Collection[str], place: Place, report: Report) -> None:
+    """A name, or a name and a version, of something there is."""
     if not reference:
         return  # whatever stood there is already reported
     parts = REFERENCE.fullmatch(reference)

@@ -1,0 +1,233 @@
+"""The built-in nodes of a flow, and the keys by which any node steers its run."""
+
+from typing import Any
+
+import pytest
+
+from jeton.model.failure import TaskFailed
+from jeton.model.flow import FlowNode
+from jeton.model.flow_run import Executed, WaitingNode
+from jeton.model.json import Json, JsonObject
+from jeton.model.overlay import Overlay
+from jeton.planning.control_keys import read_result
+from jeton.planning.flow_builtins import compile_builtin
+
+NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
+ENDLESS = "{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}"
+CONTEXT = Overlay({"name": "Ada", "tags": ["x"]})
+
+
+def result(type: str, inputs: JsonObject, data: JsonObject | None = None) -> JsonObject | TaskFailed:
+    return compile_builtin(FlowNode(type, data=data or {}))(inputs, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("type", "inputs", "data", "then"),
+    [
+        pytest.param("constant", {}, {"value": [1]}, {"value": [1]}, id="a constant"),
+        pytest.param("constant", {"value": 2}, {"value": 1}, {"value": 2}, id="a constant that a run was given"),
+        pytest.param("sum", {"values": [10, 20]}, {}, {"result": 30}, id="a sum"),
+        pytest.param("sum", {"values": []}, {}, {"result": 0}, id="a sum of nothing"),
+        pytest.param("add", {"a": 5, "b": 3}, {}, {"result": 8}, id="add"),
+        pytest.param("subtract", {"a": 5, "b": 3.5}, {}, {"result": 1.5}, id="subtract"),
+        pytest.param(
+            "multiply", {"a": 30, "b": 0.9}, {}, {"result": 27.0}, id="multiply mixes whole and broken numbers"
+        ),
+        pytest.param("divide", {"a": 10, "b": 4}, {}, {"result": 2.5}, id="divide"),
+        pytest.param("divide", {"a": 10, "b": 5}, {}, {"result": 2}, id="what divides evenly stays whole"),
+        pytest.param(
+            "set",
+            {"main": 2},
+            {"x": "inputs.main + 1", "y": "context.name", "z": 7},
+            {"x": 3, "y": "Ada", "z": 7},
+            id="set evaluates each key",
+        ),
+        pytest.param("set", {}, {"x": "context.gone"}, {"x": None}, id="a path that is missing maps to null"),
+        pytest.param("set", {}, {"x": "context"}, {"x": {"name": "Ada", "tags": ["x"]}}, id="a whole context"),
+        pytest.param(
+            "if_else",
+            {"main": 30},
+            {"condition": "inputs.main > 25"},
+            {"true": 30, "_branch": "true"},
+            id="if_else gives what came in to the handle it chose",
+        ),
+        pytest.param(
+            "if_else",
+            {"main": 3},
+            {"condition": "inputs.main > 25"},
+            {"false": 3, "_branch": "false"},
+            id="or to the other",
+        ),
+        pytest.param(
+            "if_else",
+            {},
+            {"condition": "inputs.main > 25"},
+            {"false": None, "_branch": "false"},
+            id="a condition on what is missing is false",
+        ),
+        pytest.param(
+            "if_else", {}, {"condition": True}, {"true": None, "_branch": "true"}, id="a condition may be fixed"
+        ),
+        pytest.param(
+            "switch",
+            {"main": 1},
+            {"value": "context.name", "cases": ["Ada"]},
+            {"Ada": 1, "_branch": "Ada"},
+            id="switch takes the handle of that name",
+        ),
+        pytest.param(
+            "switch",
+            {"main": 3},
+            {"value": "inputs.main", "cases": ["3"]},
+            {"3": 3, "_branch": "3"},
+            id="a number by its text",
+        ),
+        pytest.param(
+            "switch",
+            {"main": 4},
+            {"value": "inputs.main", "cases": ["3"]},
+            {"default": 4, "_branch": "default"},
+            id="and else the default",
+        ),
+        pytest.param(
+            "switch",
+            {},
+            {"value": "inputs.main", "cases": ["3"]},
+            {"default": None, "_branch": "default"},
+            id="also for what is missing",
+        ),
+        pytest.param("merge", {"main": 1, "b": 2}, {}, {"main": 1, "b": 2}, id="merge passes on whatever arrived"),
+        pytest.param(
+            "template",
+            {"n": 2},
+            {"template": "{{ context.name }} has {{ inputs.n }}"},
+            {"text": "Ada has 2"},
+            id="template",
+        ),
+        pytest.param(
+            "wait",
+            {"main": 1},
+            {"seconds": 2, "label": "nap"},
+            {"main": 1, "_wait": {"seconds": 2, "label": "nap"}},
+            id="wait",
+        ),
+        pytest.param(
+            "wait",
+            {"seconds": 3},
+            {"seconds": 2},
+            {"seconds": 3, "_wait": {"seconds": 3}},
+            id="wait as long as it was told",
+        ),
+        pytest.param(
+            "wait",
+            {"main": 1},
+            {"seconds": "inputs.main * 60"},
+            {"main": 1, "_wait": {"seconds": 60}},
+            id="wait as long as an expression says",
+        ),
+        pytest.param(
+            "wait_until",
+            {},
+            {"timestamp": "2027-02-01T00:00:00Z"},
+            {"_wait_until": {"timestamp": "2027-02-01T00:00:00Z"}},
+            id="wait until a time",
+        ),
+        pytest.param(
+            "wait_until",
+            {"main": "2027-02-01T00:00:00Z"},
+            {"timestamp": "inputs.main"},
+            {"main": "2027-02-01T00:00:00Z", "_wait_until": {"timestamp": "2027-02-01T00:00:00Z"}},
+            id="wait until a time that came in",
+        ),
+    ],
+)
+def test_a_built_in(type: str, inputs: JsonObject, data: JsonObject, then: JsonObject) -> None:
+    assert result(type, inputs, data) == then
+
+
+@pytest.mark.parametrize(
+    ("type", "inputs", "data", "says"),
+    [
+        pytest.param("add", {"a": 1}, {}, "add: missing input 'b'", id="a missing input"),
+        pytest.param("add", {"a": None, "b": 1}, {}, "add: missing input 'a'", id="null is missing"),
+        pytest.param("add", {"a": "1", "b": 1}, {}, "'a' must be a number, and is a text", id="a text"),
+        pytest.param("add", {"a": True, "b": 1}, {}, "'a' must be a number, and is a boolean", id="a boolean"),
+        pytest.param("divide", {"a": 1, "b": 0}, {}, "division by zero", id="division by zero"),
+        pytest.param("divide", {"a": 1, "b": -0.0}, {}, "division by zero", id="division by minus zero"),
+        pytest.param("multiply", {"a": 2**62, "b": 4}, {}, "does not fit 64 bits", id="too large for an integer"),
+        pytest.param("multiply", {"a": 1e308, "b": 10}, {}, "too large", id="too large for any number"),
+        pytest.param("sum", {}, {}, "missing input 'values'", id="a sum of what is missing"),
+        pytest.param("sum", {"values": 3}, {}, "'values' must be a list", id="a sum of no list"),
+        pytest.param("sum", {"values": [1, "2"]}, {}, "'values[1]' must be a number", id="a sum with a text in it"),
+        pytest.param("constant", {}, {}, "constant needs 'value'", id="a constant of nothing"),
+        pytest.param("set", {"main": "x"}, {"y": "inputs.main + 1"}, "data.y at", id="an expression that fails"),
+        pytest.param(
+            "if_else", {"main": 3}, {"condition": "inputs.main"}, "data.condition", id="a condition that is 3"
+        ),
+        pytest.param("template", {}, {"template": "{{ inputs.gone }}"}, "data.template", id="an undefined name"),
+        pytest.param("template", {}, {"template": ENDLESS}, "data.template", id="a template that does not end"),
+    ],
+)
+def test_a_built_in_says_what_it_cannot_do(type: str, inputs: JsonObject, data: JsonObject, says: str) -> None:
+    failed = result(type, inputs, data)
+    assert isinstance(failed, TaskFailed)
+    assert says in failed.message
+
+
+@pytest.mark.parametrize(
+    ("given", "then"),
+    [
+        pytest.param(None, Executed({}), id="nothing is no outputs"),
+        pytest.param({"k": 1}, Executed({"k": 1}), id="outputs"),
+        pytest.param({"k": 1, "_branch": "x"}, Executed({"k": 1}, "x"), id="a branch is taken out"),
+        pytest.param({"k": 1, "_wait": {"seconds": 2}}, WaitingNode(Executed({"k": 1}), NOW + 2000), id="a wait"),
+        pytest.param(
+            {"_branch": "x", "_wait": {"seconds": 0.5, "label": "nap"}},
+            WaitingNode(Executed({}, "x"), NOW + 500, "nap"),
+            id="a wait with a label, and then a branch",
+        ),
+        pytest.param(
+            {"_wait_until": {"timestamp": "2027-01-15T08:00:01Z"}}, WaitingNode(Executed({}), NOW + 1000), id="a time"
+        ),
+        pytest.param(
+            {"_waitUntil": {"timestamp": "2027-01-15T09:00:01+01:00", "label": "l"}},
+            WaitingNode(Executed({}), NOW + 1000, "l"),
+            id="a time as seed 001 writes it",
+        ),
+        pytest.param(
+            {"_wait_until": {"timestamp": "2001-01-01T00:00:00Z"}}, Executed({}), id="a past time goes on at once"
+        ),
+    ],
+)
+def test_what_a_result_says(given: Json, then: Any) -> None:
+    assert read_result(given, NOW) == then
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param([1], id="a result that is a list"),
+        pytest.param({"_branch": ""}, id="a branch without a name"),
+        pytest.param({"_branch": 3}, id="a branch that is a number"),
+        pytest.param({"_branch": None}, id="a branch that is null"),
+        pytest.param({"_wait": {"seconds": 0}}, id="a wait of 0"),
+        pytest.param({"_wait": {"seconds": -1}}, id="a negative wait"),
+        pytest.param({"_wait": {"seconds": "2"}}, id="a wait that is a text"),
+        pytest.param({"_wait": {"seconds": True}}, id="a wait that is true"),
+        pytest.param({"_wait": {"seconds": float("nan")}}, id="a wait that is no number"),
+        pytest.param({"_wait": {"seconds": 1e300}}, id="a wait for ever"),
+        pytest.param({"_wait": 5}, id="a wait that is no object"),
+        pytest.param({"_wait": {"minutes": 5}}, id="a wait in minutes"),
+        pytest.param({"_wait": {"seconds": 5, "label": 3}}, id="a label that is a number"),
+        pytest.param({"_wait_until": {"timestamp": "2027-01-15T08:00:00"}}, id="a time without a zone"),
+        pytest.param({"_wait_until": {"timestamp": "tomorrow"}}, id="a time in words"),
+        pytest.param({"_wait_until": {"timestamp": 5}}, id="a time that is a number"),
+        pytest.param({"_wait": {"seconds": 1}, "_waitUntil": {"timestamp": "2027-01-15T08:00:00Z"}}, id="two waits"),
+    ],
+)
+def test_a_malformed_control_key_fails_the_node(given: Json) -> None:
+    """G08"""
+    failed = read_result(given, NOW)
+    assert isinstance(failed, TaskFailed)
+    assert failed.type in ("bad_control_key", "bad_result")
+    assert len(failed.message) > 20
