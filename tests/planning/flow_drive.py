@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from jeton.definitions import library_from
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, WaitingNode
 from jeton.model.json import Json, JsonObject
+from jeton.model.task import Action
 from jeton.planning.control_keys import read_result
 from jeton.planning.flow import (
     limit_problem,
@@ -28,7 +31,8 @@ def program_of(**flow: object) -> FlowProgram:
     """The flow with these keys, checked and compiled; `work` and `other` are Python nodes."""
     loaded = library_from({"flows": {"f": {"limits": {"max_nodes": 500}, **flow}}})
     assert loaded.ok, loaded.problems
-    return compile_flow(loaded.library.flows["f"], loaded.library, FUNCTIONS)
+    nodes = {name: Action("node", {"function": name}) for name in FUNCTIONS}
+    return compile_flow(loaded.library.flows["f"], msgspec.structs.replace(loaded.library, actions=nodes))
 
 
 class Driver:
@@ -95,7 +99,7 @@ class Driver:
         if self.ended is not None:
             return
         self.begun.append(node)
-        self.state.executing.add(node)
+        self.state.executing[node] = None
         begun = begin_node(self.program, self.state, node, self.now)
         if isinstance(begun, NodeCall):
             self.calls[node] = begun
@@ -103,7 +107,7 @@ class Driver:
             self._end(node, begun)
 
     def _end(self, node: str, outcome: Executed | WaitingNode | TaskFailed) -> None:
-        self.state.executing.remove(node)
+        del self.state.executing[node]
         match outcome:
             case Executed():
                 self._executed(node, outcome)
@@ -125,7 +129,7 @@ class Driver:
         for node in (*settled.ready, *settled.skipped):
             self.state.remaining.pop(node, None)
         self.state.remaining.update(settled.remaining)
-        self.state.skipped.update(settled.skipped)
+        self.state.skipped.update(dict.fromkeys(settled.skipped))
         self._check()
         for node in settled.ready:
             self._begin(node)

@@ -58,7 +58,7 @@ class TestTheExamplesOfSeed004:
         """D01"""
         done = run(CHAIN)
         assert done.outputs() == {"num1": {"value": 5}, "add": {"result": 8}, "mult": {"result": 16}}
-        assert (done.status, done.state.errors, done.state.skipped) == ("completed", {}, set())
+        assert (done.status, done.state.errors, done.state.skipped) == ("completed", {}, {})
 
     def test_a_chain_with_an_error_in_the_middle(self) -> None:
         """D02"""
@@ -79,7 +79,7 @@ class TestTheExamplesOfSeed004:
             {"nodes": {"num1": constant(5), "add": {"type": "add"}}, "connections": [wire("num1", "add", "value", "a")]}
         )
         assert "missing input 'b'" in done.state.errors["add"].message
-        assert (done.state.skipped, done.status) == (set(), "failed")
+        assert (done.state.skipped, done.status) == ({}, "failed")
 
     def test_a_node_that_takes_what_is_there_completes(self) -> None:
         """D04"""

@@ -4,12 +4,14 @@ A commit stores the sections it touched and no other; loading a run reads its se
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
 from jeton.actor.run_actor import LiveRun
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.model.failure import BrokenInvariant
+from jeton.model.flow_run import FlowState, NodeFacts
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.json import Json
 from jeton.model.run import (
@@ -38,6 +40,8 @@ _group = msgspec.json.Decoder(Group)
 _progress = msgspec.json.Decoder(Progress)
 _slots = msgspec.json.Decoder(dict[int, Slot])
 _arrived = msgspec.json.Decoder(Arrived)
+_facts = msgspec.json.Decoder(NodeFacts)
+_overrides = msgspec.json.Decoder(dict[str, dict[str, Any]])
 _signal = msgspec.json.Decoder(Signal)
 _early = msgspec.json.Decoder(EarlyAnswer)
 
@@ -64,6 +68,10 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
     for group, node, stretch in touched.arrived:
         arrived = state.arrived.get((group, node, stretch))
         sections[f"arrived/{group}/{stretch}/{node}"] = None if arrived is None else _encode(arrived)
+    if touched.overrides:
+        sections["overrides"] = _encode(state.flow.overrides)
+    for node in touched.nodes:
+        sections[f"node/{node}"] = _node(state.flow, node)
     for name, number in touched.signals:
         signal = state.signals.get(name, {}).get(number)
         sections[f"signal/{number}/{name}"] = None if signal is None else _encode(signal)
@@ -99,16 +107,44 @@ def _slot_chunk(state: RunState, group: GroupId, chunk: int) -> bytes | None:
 _EMPTY = Slot()
 
 
+def _node(flow: FlowState, node: str) -> bytes | None:
+    facts = NodeFacts(
+        flow.executed.get(node),
+        flow.waiting.get(node),
+        flow.errors.get(node),
+        node in flow.skipped,
+        flow.remaining.get(node),
+        node in flow.executing,
+    )
+    return None if facts == _NO_FACTS else _encode(facts)
+
+
+def _take_node(flow: FlowState, node: str, facts: NodeFacts) -> None:
+    if facts.executed is not None:
+        flow.executed[node] = facts.executed
+    if facts.waiting is not None:
+        flow.waiting[node] = facts.waiting
+    if facts.error is not None:
+        flow.errors[node] = facts.error
+    if facts.skipped:
+        flow.skipped[node] = None
+    if facts.remaining is not None:
+        flow.remaining[node] = facts.remaining
+    if facts.executing:
+        flow.executing[node] = None
+
+
+_NO_FACTS = NodeFacts()
+
+
 def load_run(sections: Mapping[str, bytes]) -> LiveRun:
     """The run as it was when its last commit was stored."""
-    state = RunState(_head.decode(sections["head"]))
+    state = RunState(_head.decode(sections["head"]), _plain(sections.get("input", b"null")))
     for name, body in sections.items():
         kind, _, rest = name.partition("/")
         match kind:
-            case "head":
+            case "head" | "input":
                 pass
-            case "input":
-                state.input = _plain(body)
             case "state":
                 state.state[rest] = _plain(body)
             case "output":
@@ -125,6 +161,10 @@ def load_run(sections: Mapping[str, bytes]) -> LiveRun:
             case "arrived":
                 number, stretch, node = rest.split("/")
                 state.arrived[GroupId(int(number)), node, int(stretch)] = _arrived.decode(body)
+            case "overrides":
+                state.flow.overrides = _overrides.decode(body)
+            case "node":
+                _take_node(state.flow, rest, _facts.decode(body))
             case "signal":
                 number, _, signal = rest.partition("/")
                 state.signals.setdefault(signal, {})[int(number)] = _signal.decode(body)

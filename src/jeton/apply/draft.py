@@ -52,7 +52,9 @@ class Touched:
         "groups",
         "heard",
         "input",
+        "nodes",
         "output",
+        "overrides",
         "progress",
         "signals",
         "slots",
@@ -62,6 +64,8 @@ class Touched:
 
     def __init__(self) -> None:
         self.input = False
+        self.overrides = False
+        self.nodes: set[str] = set()  # of a flow
         self.state: set[str] = set()
         self.output: set[str] = set()
         self.tokens: set[int] = set()
@@ -77,6 +81,10 @@ class Touched:
     def everything(self, state: RunState) -> None:
         """As for a run that was never stored."""
         self.input = True
+        self.overrides = bool(state.flow.overrides)
+        flow = state.flow
+        for table in (flow.executed, flow.executing, flow.waiting, flow.errors, flow.skipped, flow.remaining):
+            self.nodes.update(table)
         self.state.update(state.state)
         self.output.update(state.output)
         self.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)

@@ -5,6 +5,7 @@ from typing import assert_never
 import msgspec
 
 from jeton.apply.draft import Draft
+from jeton.apply.fold_flow import begin_node, break_node, execute_node, hold_node, settle_nodes
 from jeton.apply.fold_fork import fork_history
 from jeton.apply.fold_group import (
     abandon_tokens,
@@ -29,7 +30,9 @@ from jeton.apply.fold_waits import (
 )
 from jeton.model.decision import (
     AbandonTokens,
+    BeginNode,
     BeginRun,
+    BreakNode,
     CallWorkflow,
     CloseGroup,
     CreateToken,
@@ -39,9 +42,11 @@ from jeton.model.decision import (
     EndChild,
     EndRun,
     EndTokens,
+    ExecuteNode,
     FailNode,
     FinishNode,
     ForkHistory,
+    HoldNode,
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
@@ -57,6 +62,7 @@ from jeton.model.decision import (
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
@@ -149,6 +155,16 @@ def fold(draft: Draft, decision: Decision) -> None:
             set_paused(draft, decision)
         case ForkHistory():
             fork_history(draft, decision)
+        case BeginNode():
+            begin_node(draft, decision)
+        case HoldNode():
+            hold_node(draft, decision)
+        case ExecuteNode():
+            execute_node(draft, decision)
+        case BreakNode():
+            break_node(draft, decision)
+        case SettleNodes():
+            settle_nodes(draft, decision)
         case IgnoreLate() | EndChild() | TimeOutGate() | ReplyTo():
             pass  # told, and kept in the journal; what it leads to follows in decisions of its own
         case BeginRun():
@@ -170,7 +186,10 @@ def _begin_run(draft: Draft, decision: BeginRun) -> None:
     head.status = "running"
     head.submitted_at = head.started_at = decision.at
     head.deadline = decision.deadline
-    head.parent = decision.parent
+    head.parent, head.trigger = decision.parent, decision.trigger
+    if decision.overrides:
+        draft.state.flow.overrides = decision.overrides
+        draft.touched.overrides = True
     if decision.deadline is not None:
         draft.timers.watch_run(decision.deadline, decision.at)
 

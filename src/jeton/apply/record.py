@@ -5,7 +5,9 @@ from typing import assert_never
 
 from jeton.model.decision import (
     AbandonTokens,
+    BeginNode,
     BeginRun,
+    BreakNode,
     CallWorkflow,
     CloseGroup,
     CreateToken,
@@ -15,9 +17,11 @@ from jeton.model.decision import (
     EndChild,
     EndRun,
     EndTokens,
+    ExecuteNode,
     FailNode,
     FinishNode,
     ForkHistory,
+    HoldNode,
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
@@ -33,6 +37,7 @@ from jeton.model.decision import (
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
@@ -58,6 +63,10 @@ from jeton.model.event import (
     GateOpened,
     GateTimedOut,
     LateIgnored,
+    NodeCompleted,
+    NodeFailed,
+    NodeSkipped,
+    NodeStarted,
     RunCancelled,
     RunCompleted,
     RunExhausted,
@@ -141,6 +150,18 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunPaused() if paused else RunUnpaused()
         case ForkHistory(run=run, entry=entry, writes=writes):
             yield RunForked(run, entry, writes)
+        case BeginNode(token, node):
+            yield NodeStarted(token, node)
+        case HoldNode(token, held=held):
+            yield TokenWaiting(token, "timer", due=held.due)
+            yield TimerSet(token, held.due, held.label)
+        case ExecuteNode(token, node, executed, dead_end):
+            warning = f"nothing leaves by '{executed.branch}': the path ends here" if dead_end else None
+            yield NodeCompleted(token, node, executed.outputs, executed.branch, warning)
+        case BreakNode(token, node, failure):
+            yield NodeFailed(token, node, failure)
+        case SettleNodes(skipped):
+            yield from (NodeSkipped(node) for node in skipped)
         case RetryToken():
             yield TaskRetrying(decision.token, decision.node, decision.attempt, decision.due, decision.failure)
             yield TokenWaiting(decision.token, "retry", due=decision.due)
@@ -193,12 +214,14 @@ def _count(decision: Decision) -> int:
             return count_in(decision.tokens)
         case OpenFanIn():
             return 1 + count_in(decision.tokens)
+        case SettleNodes():
+            return len(decision.skipped)
         case _:
             return _COUNTS.get(type(decision), 1)
 
 
 _COUNTS: dict[type[Decision], int] = {
-    **dict.fromkeys((BeginRun, DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate), 2),
+    **dict.fromkeys((BeginRun, DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
     **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo), 0),
 }
 """Where it is always the same number, and not one."""

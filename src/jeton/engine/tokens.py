@@ -13,7 +13,9 @@ import msgspec
 from jeton.engine.times import maybe_moment, moment
 from jeton.model.decision import (
     AbandonTokens,
+    BeginNode,
     BeginRun,
+    BreakNode,
     CallWorkflow,
     CloseGroup,
     CreateToken,
@@ -23,9 +25,11 @@ from jeton.model.decision import (
     EndChild,
     EndRun,
     EndTokens,
+    ExecuteNode,
     FailNode,
     FinishNode,
     ForkHistory,
+    HoldNode,
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
@@ -41,6 +45,7 @@ from jeton.model.decision import (
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
@@ -154,6 +159,12 @@ class TokenTable:
                 token.label, token.missing = decision.label or decision.name, decision.missing
             case ForkHistory():
                 self._fork()
+            case HoldNode(token=held_token, held=held):
+                self._change(held_token, "waiting_for_timer", held.due).label = held.label
+            case BreakNode(token=broken, node=node, failure=failure):
+                self.tokens[broken].error = {"node": node, "type": failure.type, "message": failure.message}
+            case BeginNode() | ExecuteNode() | SettleNodes():
+                pass
             case RetryToken():
                 self._change(decision.token, "waiting_for_retry", decision.due).attempt = decision.attempt
             case ParkToken():

@@ -9,10 +9,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.model.failure import RunError, TaskFailed
+from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.ranges import Ranges
-from jeton.model.run import GateAnswer, Parent, RunStatus, Segment, TokenEnd
+from jeton.model.run import GateAnswer, Parent, RunStatus, Segment, TokenEnd, Trigger
 
 
 class _Decision(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
@@ -24,6 +25,8 @@ class BeginRun(_Decision, frozen=True, tag="begin_run"):
     input: Json
     deadline: int | None = None
     parent: Parent | None = None
+    trigger: Trigger | None = None
+    overrides: dict[str, JsonObject] = {}
 
 
 class CreateToken(_Decision, frozen=True, tag="create_token"):
@@ -190,6 +193,47 @@ class ForkHistory(_Decision, frozen=True, tag="fork_history"):
     shift: int
     deadline: int | None = None
     writes: dict[str, Json] = {}
+
+
+class BeginNode(_Decision, frozen=True, tag="begin_node"):
+    """A node of a flow begins."""
+
+    token: TokenId
+    node: str
+
+
+class HoldNode(_Decision, frozen=True, tag="hold_node"):
+    """A node of a flow ran and asked the run to wait; it is not run again."""
+
+    token: TokenId
+    node: str
+    at: int
+    held: WaitingNode
+
+
+class ExecuteNode(_Decision, frozen=True, tag="execute_node"):
+    """A node of a flow is done. `dead_end`: it chose a branch that nothing leaves by."""
+
+    token: TokenId
+    node: str
+    executed: Executed
+    dead_end: bool = False
+
+
+class BreakNode(_Decision, frozen=True, tag="break_node"):
+    """A node of a flow failed."""
+
+    token: TokenId
+    node: str
+    failure: TaskFailed
+
+
+class SettleNodes(_Decision, frozen=True, tag="settle_nodes"):
+    """These nodes of a flow are skipped, these may begin, and these wait for so many connections yet."""
+
+    skipped: tuple[str, ...] = ()
+    ready: tuple[str, ...] = ()
+    remaining: dict[str, int] = {}
 
 
 class RetryToken(_Decision, frozen=True, tag="retry_token"):
@@ -359,6 +403,11 @@ Decision: TypeAlias = (
     | ReplyTo
     | SetPaused
     | ForkHistory
+    | BeginNode
+    | HoldNode
+    | ExecuteNode
+    | BreakNode
+    | SettleNodes
     | RetryToken
     | FinishNode
     | FailNode

@@ -218,6 +218,29 @@ class SignalReceived(_Fact, frozen=True, tag="signal.received"):
     key: str | None = None
 
 
+class NodeStarted(_Fact, frozen=True, tag="node.started"):
+    token: TokenId
+    node: str
+
+
+class NodeCompleted(_Fact, frozen=True, tag="node.completed"):
+    token: TokenId
+    node: str
+    outputs: JsonObject
+    branch: str | None = None
+    warning: str | None = None
+
+
+class NodeFailed(_Fact, frozen=True, tag="node.failed"):
+    token: TokenId
+    node: str
+    error: TaskFailed
+
+
+class NodeSkipped(_Fact, frozen=True, tag="node.skipped"):
+    node: str
+
+
 class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
     token: TokenId
     attempt: int
@@ -264,6 +287,10 @@ Fact: TypeAlias = (
     | GateAnswered
     | GateTimedOut
     | SignalReceived
+    | NodeStarted
+    | NodeCompleted
+    | NodeFailed
+    | NodeSkipped
     | LateIgnored
 )
 

@@ -43,10 +43,10 @@ class FlowState:
     def __init__(self, input: Json = None, overrides: dict[str, JsonObject] | None = None) -> None:
         self.input = input
         self.overrides: dict[str, JsonObject] = overrides or {}  # by node: what this run was given for its inputs
-        self.executing: set[str] = set()
+        self.executing: dict[str, None] = {}
         self.waiting: dict[str, WaitingNode] = {}
         self.executed: dict[str, Executed] = {}
-        self.skipped: set[str] = set()
+        self.skipped: dict[str, None] = {}
         self.errors: dict[str, TaskFailed] = {}
         self.remaining: dict[str, int] = {}  # by node: incoming connections not settled; absent: none was settled yet
         self.contexts: dict[str, Overlay] = {}  # by executed node: what it passes on
@@ -56,6 +56,17 @@ class FlowState:
     def started(self) -> int:
         """How many nodes began."""
         return len(self.executing) + len(self.waiting) + len(self.executed) + len(self.errors)
+
+
+class NodeFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is stored of one node: how it is settled, or how many connections it still waits for."""
+
+    executed: Executed | None = None
+    waiting: WaitingNode | None = None
+    error: TaskFailed | None = None
+    skipped: bool = False
+    remaining: int | None = None
+    executing: bool = False
 
 
 class Settled(msgspec.Struct, frozen=True):

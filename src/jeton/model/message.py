@@ -7,8 +7,8 @@ from msgspec import UNSET, UnsetType
 
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json
-from jeton.model.run import Parent, RunStatus
+from jeton.model.json import Json, JsonObject
+from jeton.model.run import Parent, RunStatus, Trigger
 
 
 class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True):
@@ -18,6 +18,8 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
     input: Json
     workflow: str | None = None  # from a parent: the workflow as its node names it
     parent: Parent | None = None
+    trigger: Trigger | None = None
+    overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs that this run is given
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):

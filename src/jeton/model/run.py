@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.model.failure import RunError
+from jeton.model.flow_run import FlowState
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.ranges import Ranges
@@ -273,6 +274,15 @@ class EarlyAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: GateAnswer
 
 
+class Trigger(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What fired a run that nobody started by hand."""
+
+    type: str
+    depth: int = 0
+    id: str | None = None
+    node: str | None = None  # of a flow: the trigger that it begins at
+
+
 class Head(msgspec.Struct, omit_defaults=True):
     """The run's own facts and counters: the one part that changes in place, and is copied before each message."""
 
@@ -300,6 +310,7 @@ class Head(msgspec.Struct, omit_defaults=True):
     events: int = 0
     parent: Parent | None = None
     forked: Fork | None = None
+    trigger: Trigger | None = None
 
     @property
     def root(self) -> RunId:
@@ -318,6 +329,7 @@ class RunState:
     """Everything a run is, in tables. Only a `Draft` writes to them."""
 
     __slots__ = (
+        "_flow",
         "arrived",
         "early",
         "groups",
@@ -346,4 +358,12 @@ class RunState:
         self.signals: dict[str, dict[int, Signal]] = {}  # by name, oldest first: those nobody has taken
         self.heard: dict[str, int] = {}  # keys of signals, and when each came: a second one changes nothing
         self.early: dict[int, EarlyAnswer] = {}  # oldest first
+        self._flow: FlowState | None = None
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens
+
+    @property
+    def flow(self) -> FlowState:
+        """How far the nodes of a flow are; for a token graph there is nothing in it."""
+        if self._flow is None:
+            self._flow = FlowState(self.input)
+        return self._flow

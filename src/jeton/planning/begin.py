@@ -3,7 +3,7 @@
 from msgspec import UNSET, UnsetType
 
 from jeton.expression import Failed
-from jeton.model.decision import DispatchToken
+from jeton.model.decision import BeginNode, DispatchToken
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.paths import written
@@ -12,6 +12,7 @@ from jeton.model.workflow import GateTarget, TaskTarget, WaitTarget, WorkflowTar
 from jeton.planning.cancel import end_run
 from jeton.planning.child import plan_call
 from jeton.planning.failure import plan_failure
+from jeton.planning.flow_turn import plain_input, plan_flow_begin
 from jeton.planning.gate import plan_gate
 from jeton.planning.node import Plan, expression_failure, plan_success
 from jeton.planning.program import Place, Program
@@ -22,6 +23,8 @@ from jeton.planning.wait import plan_wait
 
 def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
     """A pending token begins its node."""
+    if program.flow is not None:
+        return _begin_flow_node(program, state, token, now)
     limit = program.workflow.limits.max_node_executions
     if state.head.executions >= limit:
         message = f"max_node_executions: node '{token.node}' would be execution {limit + 1} of this run"
@@ -50,6 +53,23 @@ def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Pla
         case TaskTarget() | _:
             failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
             return Plan(plan_failure(program, state, token, failure, now))
+
+
+def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    begun = plan_flow_begin(program, state, token, now)
+    if isinstance(begun, list):
+        return Plan(begun)
+    begin = BeginNode(token.id, token.node)
+    match begun.work:
+        case GateTarget():
+            names: JsonObject = {"inputs": begun.inputs, "data": begun.data, "context": begun.context or {}}
+            plan = plan_gate(program, state, token, (), now, names)
+            return Plan([begin, *plan.decisions], plan.then)
+        case WorkflowTarget():
+            return Plan([begin, *plan_call(program, state, token, plain_input(begun.inputs), (), now)])
+        case _:
+            failure = TaskFailed("unsupported_target", "this version cannot run a node of type 'agent'")
+            return Plan([begin, *plan_failure(program, state, token, failure, now)])
 
 
 def _input(

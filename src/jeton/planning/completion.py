@@ -7,12 +7,15 @@ from jeton.model.json import JsonObject
 from jeton.model.paths import written
 from jeton.model.run import RunState
 from jeton.planning.cancel import alive_in_run, end_run, end_tokens
+from jeton.planning.flow_turn import plan_flow_completion
 from jeton.planning.program import Program
 from jeton.planning.scope import mapped
 
 
 def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
     """The last active token has ended: map the output, check it, and end. Abandoned tokens end cancelled."""
+    if program.flow is not None:
+        return plan_flow_completion(program, state, now)
     missing: tuple[str, ...] = ()
     output: JsonObject = dict(state.output)
     if program.output_mapping is not None:

@@ -6,6 +6,7 @@ from jeton.model.ids import SlotId
 from jeton.model.json import JsonObject
 from jeton.model.run import RunState, Token, TokenEnd
 from jeton.planning.cancel import alive_in_slot, end_run, end_tokens
+from jeton.planning.flow_turn import plan_flow_failure
 from jeton.planning.joins import continues
 from jeton.planning.program import Program
 from jeton.planning.routing import BadFanOut, choose, follow
@@ -25,6 +26,8 @@ def last_error(token: Token, failure: TaskFailed) -> JsonObject:
 
 def plan_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
     """Only transitions that mention `state._last_error` are considered: an unconditional one swallows no failure."""
+    if program.flow is not None:
+        return plan_flow_failure(program, state, token, failure, now)
     place = program.places[token.node]
     error = last_error(token, failure)
     ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"

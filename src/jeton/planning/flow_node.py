@@ -12,7 +12,7 @@ from jeton.model.overlay import Overlay, merged
 from jeton.model.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
 from jeton.planning.control_keys import read_result
 from jeton.planning.flow import fate_of
-from jeton.planning.flow_program import Entry, FlowProgram, Function, Pure, Unknown, Wire
+from jeton.planning.flow_program import Entry, FlowProgram, Pure, Unknown, Wire
 
 
 class NodeCall(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class NodeCall(msgspec.Struct, frozen=True):
     Only those who can read a context are given one: copying it costs all that came before.
     """
 
-    work: TaskTarget | GateTarget | WorkflowTarget | AgentTarget | Function
+    work: TaskTarget | GateTarget | WorkflowTarget | AgentTarget
     inputs: JsonObject
     data: JsonObject
     context: JsonObject | None = None
@@ -43,10 +43,9 @@ def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> B
             return result if isinstance(result, TaskFailed) else read_result(result, now)
         case Unknown(type):
             return TaskFailed("unknown_node_type", f"no task, action, built-in or Python node is called '{type}'")
-        case Function() | GateTarget() as work:
-            return NodeCall(work, _copied(inputs), _copied(place.node.data), _copied(context.plain()))
         case work:
-            return NodeCall(work, _copied(inputs), _copied(place.node.data))
+            seen = _copied(context.plain()) if place.wants_context else None
+            return NodeCall(work, _copied(inputs), _copied(place.node.data), seen)
 
 
 def inputs_of(program: FlowProgram, state: FlowState, node: str) -> JsonObject:

@@ -1,6 +1,5 @@
 """A flow made ready for planning, once per version: connections by node and handle, the order, and each node's work."""
 
-from collections.abc import Collection
 from typing import Any, TypeAlias
 
 import jsonschema_rs
@@ -24,19 +23,13 @@ class Pure(msgspec.Struct, frozen=True):
     compute: Compute
 
 
-class Function(msgspec.Struct, frozen=True):
-    """A Python node registered under this name."""
-
-    name: str
-
-
 class Unknown(msgspec.Struct, frozen=True):
     """A type nobody registered: the node fails when it runs."""
 
     type: str
 
 
-Work: TypeAlias = Entry | Pure | TaskTarget | GateTarget | WorkflowTarget | AgentTarget | Function | Unknown
+Work: TypeAlias = Entry | Pure | TaskTarget | GateTarget | WorkflowTarget | AgentTarget | Unknown
 
 
 class Wire(msgspec.Struct, frozen=True):
@@ -59,6 +52,7 @@ class FlowPlace(msgspec.Struct, frozen=True):
     incoming: tuple[Wire, ...]  # as declared
     outgoing: dict[str, tuple[Wire, ...]]  # by handle, as declared
     repeated: frozenset[str]
+    wants_context: bool  # only those who can read one are given one
 
     @property
     def leaving(self) -> tuple[Wire, ...]:
@@ -76,8 +70,8 @@ class FlowProgram(msgspec.Struct, frozen=True):
     output_validator: Any
 
 
-def compile_flow(flow: Flow, library: Library, functions: Collection[str] = ()) -> FlowProgram:
-    """Compile a checked flow. `functions` are the names of the Python nodes that are registered."""
+def compile_flow(flow: Flow, library: Library) -> FlowProgram:
+    """Compile a checked flow. A Python node is an action of the kind `node`, and so a task of one step."""
     graph = graph_of_flow(flow)
     position = {name: at for at, name in enumerate(graph.order)}
     incoming: dict[str, list[Wire]] = {}
@@ -92,10 +86,11 @@ def compile_flow(flow: Flow, library: Library, functions: Collection[str] = ()) 
             name=name,
             position=position[name],
             node=flow.nodes[name],
-            work=_work(name, flow.nodes[name], library, functions),
+            work=_work(name, flow.nodes[name], library),
             incoming=tuple(incoming.get(name, ())),
             outgoing={handle: tuple(wires) for handle, wires in outgoing.get(name, {}).items()},
             repeated=frozenset(flow.nodes[name].repeated),
+            wants_context=_wants_context(flow.nodes[name], library),
         )
         for name in flow.order
     }
@@ -112,7 +107,7 @@ def compile_flow(flow: Flow, library: Library, functions: Collection[str] = ()) 
     )
 
 
-def _work(name: str, node: FlowNode, library: Library, functions: Collection[str]) -> Work:
+def _work(name: str, node: FlowNode, library: Library) -> Work:
     """What the type stands for. Built-ins come first, so that a new task cannot change what a flow means by `sum`."""
     reference = node.type.partition("@")[0]
     match node.type:
@@ -128,11 +123,14 @@ def _work(name: str, node: FlowNode, library: Library, functions: Collection[str
             return msgspec.convert(node.data, AgentTarget)
         case _ if node.type in PURE_TYPES:
             return Pure(compile_builtin(node))
-        case _ if node.type in functions:
-            return Function(node.type)
         case _ if reference in library.tasks:
             return TaskTarget(library.tasks[reference])
         case _ if reference in library.actions:
             return TaskTarget(Task((Step(reference, ref=name),)))
         case _:
             return Unknown(node.type)
+
+
+def _wants_context(node: FlowNode, library: Library) -> bool:
+    action = library.actions.get(node.type)
+    return node.type == "gate" or (action is not None and action.kind == "node")

@@ -5,7 +5,7 @@ from minijinja import TemplateError
 from jeton.model.decision import Decision, KeepAnswer, OpenGate, ReplyTo, TakeAnswer, TimeOutGate
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import ROOT_PATH
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate
 from jeton.model.run import GateAnswer, RunState, Token, WaitingForGate
 from jeton.model.workflow import GateTarget
@@ -17,12 +17,19 @@ from jeton.planning.scope import scope_of
 CLOSED = "the gate is closed"
 
 
-def plan_gate(program: Program, state: RunState, token: Token, missing: tuple[str, ...], now: int) -> Plan:
-    """Open it, and take what was answered before it was."""
+def plan_gate(
+    program: Program,
+    state: RunState,
+    token: Token,
+    missing: tuple[str, ...],
+    now: int,
+    names: JsonObject | None = None,
+) -> Plan:
+    """Open it, and take what was answered before it was. `names` are those its title may use."""
     place = program.places[token.node]
     target = _target(program, token.node)
     try:
-        title = place.title.render_template("title", **scope_of(program, state, token))
+        title = place.title.render_template("title", **(names or scope_of(program, state, token)))
     except TemplateError as problem:
         failure = TaskFailed("template_error", f"the gate's title: {problem.message}")
         return Plan(plan_failure(program, state, token, failure, now))

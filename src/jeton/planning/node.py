@@ -11,6 +11,7 @@ from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForTi
 from jeton.model.task import DEFAULT_TASK_TIMEOUT_MS
 from jeton.planning.cancel import end_run
 from jeton.planning.failure import plan_failure
+from jeton.planning.flow_turn import plan_flow_success
 from jeton.planning.program import Program
 from jeton.planning.retry import may_retry, retry_delay_ms
 from jeton.planning.routing import BadFanOut, choose, follow, no_match
@@ -34,6 +35,8 @@ def plan_success(
     program: Program, state: RunState, token: Token, result: Json, now: int, missing: tuple[str, ...] = ()
 ) -> Plan:
     """The node succeeded: map its output, then look for the way on. `missing`: paths its input mapping did not find."""
+    if program.flow is not None:
+        return Plan(plan_flow_success(program, state, token, result, now))
     place = program.places[token.node]
     if place.output_mapping is None:
         writes = default_writes(place, token, result)

@@ -1,7 +1,7 @@
 """A workflow made ready for planning, once per version: expressions compiled, transitions in tiers."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import msgspec
@@ -21,6 +21,9 @@ from jeton.model.workflow import (
     WaitTarget,
     Workflow,
 )
+
+if TYPE_CHECKING:
+    from jeton.planning.flow_program import FlowProgram
 
 LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
@@ -82,6 +85,7 @@ class Program(msgspec.Struct, frozen=True):
     state_validators: dict[str, Any]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
     joins: dict[JoinsKey, tuple[Join, ...]]  # worked out when first asked for: it follows from the rest
+    flow: "FlowProgram | None" = None  # of a flow: the graph; its nodes are places here, for all that both share
 
 
 def compile_program(workflow: Workflow, library: Library) -> Program:

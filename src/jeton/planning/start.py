@@ -6,6 +6,7 @@ from jeton.model.ids import ROOT_PATH, TokenId
 from jeton.model.json import Json
 from jeton.model.message import StartRun
 from jeton.model.run import RunState
+from jeton.planning.flow_turn import plan_flow_start
 from jeton.planning.program import Program
 
 
@@ -15,10 +16,12 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
         return []
     workflow = program.workflow
     deadline = None if workflow.timeout_ms is None else message.at + workflow.timeout_ms
-    begin = BeginRun(message.at, message.input, deadline, message.parent)
+    begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides)
     problem = None if message.parent is None else _input_problem(program, message.input)
     if problem is not None:
         return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]
+    if program.flow is not None:
+        return [begin, *plan_flow_start(program.flow, state, message)]
     return [
         begin,
         CreateToken(TokenId(state.head.next_token), workflow.initial_node, ROOT_PATH),

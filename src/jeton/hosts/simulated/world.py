@@ -46,7 +46,8 @@ from jeton.model.message import (
 )
 from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState
 from jeton.model.workflow import Library
-from jeton.planning.program import Program, compile_program
+from jeton.planning.compile import compile_definition
+from jeton.planning.program import Program
 
 LOOK_AFTER_MS = 25
 MOST_STEPS = 100_000
@@ -94,7 +95,7 @@ class World:
 
     def start(self, workflow: str, input: Json, *, run: str | None = None, after_ms: int = 0) -> RunId:
         """Submit a run. It begins when time passes."""
-        if workflow not in self._library.workflows:
+        if workflow not in self._library.workflows and workflow not in self._library.flows:
             raise Refused("unknown_workflow", f"no workflow is called '{workflow}'", "name one of the library's")
         name = RunId(run or f"{workflow}-{len(self.store.runs())}")
         self.store.submit(name, workflow)
@@ -267,7 +268,7 @@ class World:
     def _program(self, run: RunId) -> Program:
         name = self.store.workflow(run)
         if name not in self._programs:
-            self._programs[name] = compile_program(self._library.workflows[name], self._library)
+            self._programs[name] = compile_definition(self._library, name)
         return self._programs[name]
 
     def _note_tokens(self, run: RunId, commit: Commit) -> None:

@@ -10,7 +10,8 @@ from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
 from jeton.model.workflow import Library
-from jeton.planning.program import Program, compile_program
+from jeton.planning.compile import compile_definition
+from jeton.planning.program import Program
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(Library).decode
@@ -71,7 +72,7 @@ class Bundles:
             problem = f"version {version} of workflow '{name}' is not in this store"
             raise Refused("unknown_workflow", problem, "deploy it first")
         if (name, version) not in self._programs:
-            self._programs[name, version] = compile_program(found[0].workflows[name], found[0])
+            self._programs[name, version] = compile_definition(found[0], name)
         return self._programs[name, version], found[0]
 
 

@@ -1,0 +1,37 @@
+"""A workflow or a flow of a library, made ready for planning."""
+
+import msgspec
+
+from jeton.model.failure import BrokenInvariant
+from jeton.model.workflow import AgentTarget, GateTarget, Library, Node, TaskTarget, Workflow, WorkflowTarget
+from jeton.planning.flow_program import FlowProgram, compile_flow
+from jeton.planning.program import Program, compile_program
+
+
+def compile_definition(library: Library, name: str) -> Program:
+    """Whichever of the two the name stands for. Both share places, so that tasks, gates and calls are the same."""
+    if name in library.workflows:
+        return compile_program(library.workflows[name], library)
+    if name not in library.flows:
+        raise BrokenInvariant("a bundle has the definition it was made for", name=name)
+    flow = compile_flow(library.flows[name], library)
+    return msgspec.structs.replace(compile_program(_as_workflow(flow), library), flow=flow)
+
+
+def _as_workflow(program: FlowProgram) -> Workflow:
+    """The nodes and what they ask of others; the connections stay with the flow."""
+    flow = program.flow
+    nodes = {
+        name: Node(
+            place.work if isinstance(place.work, TaskTarget | GateTarget | WorkflowTarget | AgentTarget) else None
+        )
+        for name, place in program.places.items()
+    }
+    return Workflow(
+        name=flow.name,
+        initial_node=next(iter(nodes), ""),
+        nodes=nodes,
+        input_schema=flow.input_schema,
+        output_schema=flow.output_schema,
+        timeout_ms=flow.timeout_ms,
+    )
