@@ -29,6 +29,7 @@ from jeton.model.decision import (
     IgnoreLate,
     MarkExecuting,
     MergeBranches,
+    NoteTask,
     OpenFanIn,
     OpenGroup,
     ParkToken,
@@ -102,7 +103,7 @@ def fold(draft: Draft, decision: Decision) -> None:
             _retry_token(draft, decision)
         case FailNode():
             _fail_node(draft, decision)
-        case IgnoreLate():
+        case IgnoreLate() | NoteTask():
             pass
         case BeginRun():
             _begin_run(draft, decision)

@@ -18,6 +18,7 @@ from jeton.model.decision import (
     IgnoreLate,
     MarkExecuting,
     MergeBranches,
+    NoteTask,
     OpenFanIn,
     OpenGroup,
     ParkToken,
@@ -51,6 +52,9 @@ from jeton.model.event import (
     TaskCompleted,
     TaskDispatched,
     TaskFailedAt,
+    TaskLog,
+    TaskMissing,
+    TaskProgress,
     TaskRetrying,
     TimerFired,
     TimerSet,
@@ -65,6 +69,7 @@ from jeton.model.event import (
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
+from jeton.model.note import LogNote, MissingNote, ProgressNote
 from jeton.model.ranges import count_in, numbers_in
 from jeton.model.run import TokenEnd
 
@@ -92,6 +97,8 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield TaskDispatched(token, node, attempt, deliveries)
         case MarkExecuting(token):
             yield TokenExecuting(token)
+        case NoteTask():
+            yield _noted(decision)
         case WaitForTimer(token, due=due, label=label):
             yield TokenWaiting(token, "timer", due=due)
             yield TimerSet(token, due, label)
@@ -167,6 +174,17 @@ def _finished(decision: FinishNode) -> Iterator[Fact]:
         yield TimerFired(decision.token)
     if decision.writes or decision.missing:
         yield ContextUpdated(decision.token, decision.writes, decision.missing)
+
+
+def _noted(decision: NoteTask) -> Fact:
+    where = decision.token, decision.node, decision.attempt
+    match decision.note:
+        case ProgressNote(step, done, text):
+            return TaskProgress(*where, step, done, text)
+        case LogNote(step, stream, text, truncated):
+            return TaskLog(*where, step, stream, text, truncated)
+        case MissingNote(step, paths):
+            return TaskMissing(*where, step, paths)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

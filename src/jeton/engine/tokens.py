@@ -26,6 +26,7 @@ from jeton.model.decision import (
     IgnoreLate,
     MarkExecuting,
     MergeBranches,
+    NoteTask,
     OpenFanIn,
     OpenGroup,
     ParkToken,
@@ -148,7 +149,7 @@ class TokenTable:
                 self._end_run(decision)
             case BeginRun() | OpenGroup() | SettleSlot() | MergeBranches() | TimeOutFanIn():
                 pass
-            case CloseGroup() | IgnoreLate() | SetStatus():
+            case CloseGroup() | IgnoreLate() | NoteTask() | SetStatus():
                 pass
             case _:
                 assert_never(decision)

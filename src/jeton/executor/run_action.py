@@ -10,6 +10,7 @@ from jeton.executor.call import Call, TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.compile_task import ReadyAction, ReadyKey
 from jeton.executor.mapping import expression_problem
+from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.once import Done
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
 from jeton.expression import Failed, Missing
@@ -29,6 +30,7 @@ async def run_action(
     task: TaskCall,
     step: str,
     resources: Resources,
+    notes: Notes = NO_NOTES,
 ) -> Json | ActionFailed:
     """The action's result, or its last failure. Only what is transient is tried again, and only as the policy says."""
     if action.input_validator is not None:
@@ -37,7 +39,7 @@ async def run_action(
             return ActionFailed("input_invalid", flaw)
     secrets = resources.secrets.of(action.settings)
     call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
-    first = ActionCall(given, state, output, call, resources, action.settings, secrets)
+    first = ActionCall(given, state, output, call, resources, action.settings, secrets, notes)
     return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
 
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import Note
 from jeton.model.ranges import Ranges
 from jeton.model.run import RunStatus, Segment, TokenEnd
 
@@ -66,6 +67,15 @@ class MarkExecuting(_Decision, frozen=True, tag="mark_executing"):
     token: TokenId
     at: int
     deadline: int
+
+
+class NoteTask(_Decision, frozen=True, tag="note_task"):
+    """Keep what a task said of itself; nothing else follows from it."""
+
+    token: TokenId
+    node: str
+    attempt: int
+    note: Note
 
 
 class WaitForTimer(_Decision, frozen=True, tag="wait_for_timer"):
@@ -229,6 +239,7 @@ Decision: TypeAlias = (
     | DispatchToken
     | RedeliverToken
     | MarkExecuting
+    | NoteTask
     | WaitForTimer
     | RetryToken
     | FinishNode

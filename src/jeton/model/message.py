@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
+from jeton.model.note import Note
 
 
 class StartRun(msgspec.Struct, frozen=True, tag="start_run"):
@@ -23,6 +24,15 @@ class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
     at: int
     token: TokenId
     attempt: int
+
+
+class TaskNoted(msgspec.Struct, frozen=True, tag="task_noted"):
+    """A task says how it gets on. It rides on the next commit and never causes one."""
+
+    at: int
+    token: TokenId
+    attempt: int
+    note: Note
 
 
 class TaskFinished(msgspec.Struct, frozen=True, tag="task_finished", omit_defaults=True):
@@ -62,4 +72,4 @@ class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
     at: int
 
 
-Message: TypeAlias = StartRun | TaskStarted | TaskFinished | TaskLost | AlarmRang | CancelRun | ContinueRun
+Message: TypeAlias = StartRun | TaskStarted | TaskNoted | TaskFinished | TaskLost | AlarmRang | CancelRun | ContinueRun

@@ -5,7 +5,7 @@ from typing import assert_never
 from msgspec import UnsetType
 
 from jeton.model.cue import Cue, GroupChanged, NodeFinished, SlotQuiet, TimerDue, TokenReady
-from jeton.model.decision import Decision, IgnoreLate, MarkExecuting, RedeliverToken, RouteToken
+from jeton.model.decision import Decision, IgnoreLate, MarkExecuting, NoteTask, RedeliverToken, RouteToken
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.message import (
@@ -16,6 +16,7 @@ from jeton.model.message import (
     StartRun,
     TaskFinished,
     TaskLost,
+    TaskNoted,
     TaskStarted,
 )
 from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
@@ -41,6 +42,8 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan(plan_start(program, state, message))
         case TaskStarted():
             return Plan(_plan_started(program, state, message))
+        case TaskNoted():
+            return Plan(_plan_noted(state, message))
         case TaskLost():
             return Plan(_plan_lost(program, state, message))
         case CancelRun():
@@ -112,6 +115,12 @@ def _plan_started(program: Program, state: RunState, message: TaskStarted) -> li
     if token is None or not isinstance(token.phase, Dispatched) or token.attempt != message.attempt:
         return []
     return [MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
+
+
+def _plan_noted(state: RunState, message: TaskNoted) -> list[Decision]:
+    """Kept while the attempt is under way; of any other it is old news."""
+    token = _waited_for(state, message.token, message.attempt)
+    return [] if isinstance(token, str) else [NoteTask(token.id, token.node, token.attempt, message.note)]
 
 
 def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Decision]:
