@@ -16,9 +16,11 @@ from jeton.executor.compile_task import ReadyTask, failing_task
 from jeton.executor.lane import Lane
 from jeton.executor.notes import Notes, on_the_loop
 from jeton.executor.once import Keys
+from jeton.executor.outlet import Outlet
 from jeton.executor.processes import DEFAULT_PROCESSES
 from jeton.executor.ready_tasks import ReadyTasks
 from jeton.executor.run_task import Answer, run_task
+from jeton.executor.secrets import SecretStore
 from jeton.executor.threads import DEFAULT_THREADS, Threads
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
@@ -89,9 +91,16 @@ class Executor:
         self._awake = False
         self._closed = False
 
-    def use(self, folder: Path, artifacts: Artifacts, keys: Keys) -> None:
+    def use(self, folder: Path, artifacts: Artifacts, keys: Keys, outlet: Outlet) -> None:
         """Work for this store: what outlives a run is kept in it. To be called before the first task begins."""
-        self._resources = msgspec.structs.replace(self._resources, folder=folder, artifacts=artifacts, keys=keys)
+        self._resources = msgspec.structs.replace(
+            self._resources, folder=folder, artifacts=artifacts, keys=keys, outlet=outlet
+        )
+
+    @property
+    def secrets(self) -> SecretStore:
+        """What must show nowhere."""
+        return self._resources.secrets
 
     def missing(self, task: Task, bundle: Library) -> str | None:
         """Which function of the task cannot be found here, if any."""
