@@ -54,6 +54,9 @@ async def test_events_metrics_and_what_a_program_prints_outlive_the_engine(tmp_p
         assert (printed["step"], printed["stream"], printed["text"]) == ("print", "stdout", "done\n")
         (missing,) = (event for event in events if event["type"] == "task.missing")
         assert (missing["step"], msgspec.json.encode(missing["paths"])) == ("emit", b'["input.note"]')
+        explained = await engine.explain(runs[0].id)
+        assert isinstance(explained, jeton.RunExplained)
+        assert [(each.node, each.paths) for each in explained.missing] == [("tell", ("input.note",))]
         assert [event["seq"] for event in events] == list(range(len(events)))
 
 

@@ -22,7 +22,7 @@ class Bench:
 
     def __init__(self, folder: Path, **resources: Any) -> None:
         self.folder = folder
-        self.settings: JsonObject = {"files": {"workspace": "workspace"}}
+        self.settings: JsonObject = {"files": {"workspace": "workspace"}, "shell": {"scripts": True}}
         self.heard: list[Note] = []
         self.resources = Resources(LoopClock(), Threads(4), folder=folder, **resources)
 

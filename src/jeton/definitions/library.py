@@ -8,6 +8,7 @@ from jeton.definitions.fields import Fields, check_name, fields_of
 from jeton.definitions.files import SourceFile
 from jeton.definitions.place import Place
 from jeton.definitions.read_action import read_action
+from jeton.definitions.read_settings import check_setting
 from jeton.definitions.read_task import TaskSource, read_task
 from jeton.definitions.read_workflow import WorkflowSource, read_workflow
 from jeton.definitions.report import Report, shown
@@ -121,6 +122,7 @@ class _Found:
                 self._report.error(place, "duplicate_definition", problem, "keep one of the two")
             else:
                 self._settings[key] = value
+                check_setting(key, value, place, self._report)
 
     def _refuse_unsupported(self, fields: Fields) -> None:
         for section in UNSUPPORTED:

@@ -74,6 +74,9 @@ class Shell(Kind, frozen=True):
     def prepare(self) -> Act:
         async def act(call: ActionCall) -> Json | ActionFailed:
             given = call.input if isinstance(call.input, dict) else {}
+            if self.shell and not _allows_scripts(call.settings):
+                problem = "the project does not allow 'shell: true': project.settings.shell.scripts is not true"
+                return ActionFailed("script_refused", problem, fatal=True)
             try:
                 program = self._program(given)
                 env = await self._environment(given, call)
@@ -223,6 +226,11 @@ class _Stream:
         self._room -= len(data)
         self.kept.append(text)
         return text
+
+
+def _allows_scripts(settings: JsonObject) -> bool:
+    shell = settings.get("shell")
+    return isinstance(shell, dict) and shell.get("scripts") is True
 
 
 def _text(where: str, written: str, given: JsonObject, or_json: bool = False) -> str:
