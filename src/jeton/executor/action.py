@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from jeton.executor.artifacts import Artifacts
+from jeton.executor.breakers import Breakers
 from jeton.executor.call import Call
 from jeton.executor.clock import Clock
 from jeton.executor.http.connections import Connections
@@ -66,6 +67,7 @@ class Resources(msgspec.Struct, frozen=True):
     artifacts: Artifacts = msgspec.field(default_factory=lambda: Artifacts(Path("jeton-artifacts")))
     keys: Keys = msgspec.field(default_factory=MemoryKeys)
     limits: Limits = msgspec.field(default_factory=Limits)
+    breakers: Breakers = msgspec.field(default_factory=Breakers)
     processes: Processes = msgspec.field(default_factory=Processes)
     outlet: Outlet = msgspec.field(default_factory=MemoryOutlet)
 

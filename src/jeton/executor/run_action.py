@@ -6,6 +6,7 @@ import traceback
 import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, Resources, failed_by
+from jeton.executor.breakers import CircuitOpen
 from jeton.executor.call import Call, TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.compile_task import ReadyAction, ReadyKey
@@ -89,9 +90,23 @@ def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: 
 async def _in_turn(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
     """One attempt, when its limits allow it. Waiting for a turn is no part of the action's own time."""
     if action.limits is None:
-        return await _attempt(action, call)
+        return await _guarded(action, call)
     async with call.resources.limits.call(action.limits, call.call.run, call.resources.clock):
+        return await _guarded(action, call)
+
+
+async def _guarded(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+    """One attempt, unless too many before it failed. A failure that does not pass is an answer: somebody is there."""
+    guard = action.breaker
+    if guard is None:
         return await _attempt(action, call)
+    try:
+        with call.resources.breakers.call(guard.name, guard.breaker, call.resources.clock) as attempted:
+            result = await _attempt(action, call)
+            attempted.answered = not (isinstance(result, ActionFailed) and result.transient)
+            return result
+    except CircuitOpen as circuit:
+        return ActionFailed("circuit_open", str(circuit), transient=True, retry_after_ms=circuit.wait_ms)
 
 
 async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:

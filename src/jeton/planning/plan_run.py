@@ -134,5 +134,6 @@ def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Dec
         return [RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
     if token.abandoned:
         return [RouteToken(token.id, token.node, "failed")]
-    failure = TaskFailed("worker_lost", f"{deliveries} workers were given this task and none answered")
+    told = f"{deliveries} workers were given this task and none answered: each ended, or was silent, before it was done"
+    failure = TaskFailed("worker_lost", f"{told}. It may be what ends them, and is not tried again")
     return plan_task_failure(program, state, token, failure, message.at)
