@@ -64,9 +64,10 @@ crash: setup ## kill, fail and tear the store at every write and sync (SAMPLE=N 
 mutants: setup ## break the code in known ways and see the tests notice
 	$(PY) -m tests.mutants.run
 
-bench: setup ## measure: a long list through a narrow door, and many runs that wait
+bench: setup ## measure: a long list through a narrow door, many runs that wait, and steps against nodes
 	$(PY) -m benchmarks.fan_out
 	$(PY) -m benchmarks.parked
+	$(PY) -m benchmarks.three_steps
 
 demo: setup ## watch one run from start to end
 	$(PY) examples/demo.py

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import jeton
 from jeton.executor import Executor, check_implementation
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
@@ -293,6 +294,19 @@ async def test_cancelling_a_run_stops_its_program_within_a_second(tmp_path: Path
         assert took < 1
 
     await given_running(note, cancel)
+
+
+async def test_cancelling_a_run_of_an_engine_leaves_nothing_of_its_program(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    stubborn = python(STUBBORN, str(note), grace_ms=100)
+    node: Json = {"action": {"kind": stubborn.kind, "implementation": stubborn.implementation}}
+    async with jeton.open(tmp_path / "runs.db", grace_s=0) as engine:
+        await engine.deploy({"workflows": {"w": {"initial_node": "a", "nodes": {"a": node}}}})
+        run = await engine.start("w")
+        await eventually(lambda: len(processes(note)) == 2)
+        assert (await run.cancel("enough")).accepted
+        await eventually(lambda: not any(is_alive(process) for process in processes(note)))
+        assert (await run.result(10)).status == "cancelled"
 
 
 async def test_closing_the_executor_leaves_no_program_behind(tmp_path: Path) -> None:
