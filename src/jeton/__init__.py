@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jeton.engine.engine import CancelAnswer, Context, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
     from jeton.engine.input import InputInvalid, InputProblem
+    from jeton.engine.published import EmittedEvent, MetricValue
     from jeton.engine.record import NoOutput, RunRecord
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
@@ -24,9 +25,11 @@ __all__ = [
     "Context",
     "DefinitionError",
     "Deployment",
+    "EmittedEvent",
     "Engine",
     "InputInvalid",
     "InputProblem",
+    "MetricValue",
     "NoOutput",
     "Problem",
     "Refused",
@@ -54,6 +57,7 @@ _HOMES = {
     "jeton.engine.engine": ("CancelAnswer", "Context", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),
+    "jeton.engine.published": ("EmittedEvent", "MetricValue"),
     "jeton.engine.record": ("NoOutput", "RunRecord"),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),

@@ -14,6 +14,7 @@ from jeton.apply.fold_run import fold
 from jeton.apply.record import count_events, events_of
 from jeton.model.decision import Decision, RouteToken, SettleSlot
 from jeton.model.effect import StartTask, StopTask
+from jeton.model.event import TaskLog, TaskMissing, TaskProgress
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import GroupId, RunId, TokenId
 from jeton.model.message import (
@@ -23,8 +24,10 @@ from jeton.model.message import (
     StartRun,
     TaskFinished,
     TaskLost,
+    TaskNoted,
     TaskStarted,
 )
+from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
 from jeton.model.run import Dispatched, Executing
 from jeton.model.workflow import (
     Foreach,
@@ -113,6 +116,28 @@ def test_a_result_of_another_attempt_is_ignored(fan: Journal) -> None:
 def test_t20_executing_follows_dispatched_and_nothing_else(fan: Journal) -> None:
     fan.tell(TaskStarted(3, T(1), 1), TaskStarted(4, T(1), 1), TaskStarted(4, T(77), 1))
     assert fan.run.state.tokens[T(1)].phase == Executing(3, 1003)
+
+
+def test_what_a_task_says_of_itself_becomes_events_while_it_is_under_way(fan: Journal) -> None:
+    notes: list[Note] = [
+        ProgressNote("s", 0.4, "halfway"),
+        LogNote("s", "stdout", "hi"),
+        MissingNote("s", ("input.a",)),
+    ]
+    old_news = (TaskNoted(3, T(77), 1, notes[0]), TaskNoted(3, T(1), 2, notes[0]))
+    told = [TaskNoted(3, T(1), 1, note) for note in notes]
+    commit = fan.tell(*told, *old_news, done(1, 10), told[0])
+    assert commit.entry is not None
+    facts = [event.fact for event in events_of(RunId("r"), commit.entry)]
+    node = fan.run.state.tokens[T(2)].node
+    assert facts[:3] == [
+        TaskProgress(T(1), node, 1, "s", 0.4, "halfway"),
+        TaskLog(T(1), node, 1, "s", "stdout", "hi"),
+        TaskMissing(T(1), node, 1, "s", ("input.a",)),
+    ]
+    assert len([fact for fact in facts if isinstance(fact, TaskProgress)]) == 1
+    assert count_events(commit.entry.decisions) == len(facts)
+    assert [type(message) for message in commit.entry.messages] == [TaskFinished], "the decisions have the notes"
 
 
 def test_a_task_timeout_counts_from_its_start_and_ends_the_token_timed_out(fan: Journal) -> None:

@@ -11,6 +11,7 @@ from jeton.definitions.bundle import bundle_of
 from jeton.engine.events import events_in
 from jeton.engine.tokens import token_views
 from jeton.executor import Executor, ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
+from jeton.executor.once import MemoryKeys
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
@@ -54,7 +55,9 @@ def play_sqlite(case: Case) -> Outcome:
 
 
 async def _play_sqlite(case: Case, path: Path) -> Outcome:
-    host = await SqliteHost.open(path, workers=Executor())
+    workers = Executor()
+    host = await SqliteHost.open(path, workers=workers)
+    workers.use(path.parent, host.artifacts, host.keys, host.outlet)
     try:
         version = await host.deploy(bundle_of(library_of(case), "w"), "w")
         run, _ = await host.start("w", version, case.input)
@@ -77,13 +80,14 @@ def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
 def really_run(library: Library) -> dict[str, Reply]:
     """Answers worked out by the executor, on a clock that passes at once."""
     program = compile_program(library.workflows["w"], library)
+    keys = MemoryKeys()
 
     def answer(call: Call) -> Answer:
         task = program.places[call.node].task
         assert task is not None
         clock = VirtualClock()
         asked = TaskCall(call.run, TokenId(0), call.node, call.attempt, call.input)
-        result = _at_once(asked, compile_task(task, library), clock)
+        result = _at_once(asked, compile_task(task, library), Resources(clock, Threads(1), keys=keys))
         if isinstance(result, TaskFailed):
             return Answer(failure=result, takes_ms=clock.now())
         return Answer(result, takes_ms=clock.now())
@@ -91,8 +95,8 @@ def really_run(library: Library) -> dict[str, Reply]:
     return {name: answer for name, place in program.places.items() if place.task is not None}
 
 
-def _at_once(call: TaskCall, task: ReadyTask, clock: VirtualClock) -> Json | TaskFailed:
-    work = run_task(call, task, Resources(clock, Threads(1)))
+def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | TaskFailed:
+    work = run_task(call, task, resources)
     try:
         work.send(None)
     except StopIteration as end:

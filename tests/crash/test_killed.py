@@ -70,3 +70,40 @@ def test_a_run_that_is_killed_twenty_times_ends_with_the_right_output_and_no_eff
     asked = (tmp_path / "asked").read_text().split()
     assert sorted(set(asked)) == sorted(path.name for path in (tmp_path / "effects").iterdir())
     assert len(set(asked)) == ITEMS, "one key for each branch, however often it was asked for"
+
+
+POISON = """
+import os
+import jeton
+
+@jeton.action
+def poison() -> None:
+    with open("begun", "a") as begun:
+        begun.write("x")
+    os._exit(9)
+"""
+POISONED = """
+workflows:
+  w: {initial_node: a, nodes: {a: {action: poison}}}
+  sound: {initial_node: a, nodes: {a: {output_mapping: {output.ok: true}}}}
+"""
+
+
+def test_a_task_that_ends_its_engine_each_time_is_given_up_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(POISON)
+    (tmp_path / "library.yaml").write_text(POISONED)
+    died = jeton(tmp_path, "run", "library.yaml", "w", "--key", "k")
+    died.communicate(timeout=120)
+    deaths = int(died.returncode == 9)
+    while (resumed := jeton(tmp_path, "resume")).wait(120) == 9:
+        resumed.communicate()
+        deaths += 1
+        assert deaths < 10, "it goes on for ever"
+    resumed.communicate()
+    assert (deaths, (tmp_path / "begun").read_text()) == (5, "x" * 5)
+    ended = jeton(tmp_path, "run", "library.yaml", "w", "--key", "k")
+    record = json.loads(ended.communicate(timeout=120)[0])
+    assert record["error"]["type"] == "worker_lost", record
+    assert "5 workers were given this task and none answered" in record["error"]["message"]
+    other = jeton(tmp_path, "run", "library.yaml", "sound")
+    assert json.loads(other.communicate(timeout=120)[0])["output"] == {"ok": True}

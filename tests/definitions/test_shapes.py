@@ -293,6 +293,12 @@ SHAPES = {
         action("{kind: mock, execution: {rate_per_s: 0}}"),
         action("{kind: mock, execution: {rate_per_s: 1}}"),
     ),
+    "a breaker that is always open": Rule(
+        "out_of_range",
+        "workflows.w.nodes.a.action.execution.circuit_breaker.failures",
+        action("{kind: mock, execution: {circuit_breaker: {failures: 0}}}"),
+        action("{kind: mock, execution: {circuit_breaker: {failures: 1, cool_down_ms: 5}}}"),
+    ),
     "a backoff nobody knows": Rule(
         "unknown_value",
         "tasks.t.retry.backoff",

@@ -4,10 +4,15 @@ from jeton.executor import Clock, Resources, TaskCall, Threads, VirtualClock, co
 from jeton.executor.run_task import Answer
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import Note
 from jeton.model.task import Action, Step, Task
 from jeton.model.workflow import Library
 
 RUN, TOKEN, NODE = RunId("r1"), TokenId(7), "judge"
+
+
+def unheard(_note: Note) -> None:
+    """For a host that does not listen to what tasks say of themselves."""
 
 
 def setting(**values: Json) -> Action:

@@ -6,10 +6,12 @@ from typing import Any
 import msgspec
 
 from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
+from jeton.executor.notes import Notes, on_the_loop
 from jeton.executor.run_task import Answer
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import Note
 from jeton.model.task import Action
 from jeton.model.workflow import Library
 from tests.executor.given import task
@@ -20,7 +22,8 @@ class Bench:
 
     def __init__(self, folder: Path, **resources: Any) -> None:
         self.folder = folder
-        self.settings: JsonObject = {"files": {"workspace": "workspace"}}
+        self.settings: JsonObject = {"files": {"workspace": "workspace"}, "shell": {"scripts": True}}
+        self.heard: list[Note] = []
         self.resources = Resources(LoopClock(), Threads(4), folder=folder, **resources)
 
     @property
@@ -33,7 +36,7 @@ class Bench:
         """What a task of this one action gives."""
         call = TaskCall(RunId(run), TokenId(token), "judge", 1, {} if input is None else input)
         ready = compile_task(task(action), Library(settings=self.settings))
-        return await run_task(call, ready, self.resources)
+        return await run_task(call, ready, self.resources, Notes(on_the_loop(self.heard.append)))
 
     async def close(self) -> None:
         await self.resources.processes.close()

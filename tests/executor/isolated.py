@@ -65,3 +65,20 @@ def leave_behind() -> dict[str, int]:
     left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     left.returncode = 0  # so that nobody complains about what is the point of this function
     return {"pid": os.getpid(), "left": left.pid}
+
+
+@jeton.action
+def report(items: int) -> int:
+    """Says how far it is, and what it should not."""
+    call = jeton.current_call()
+    for item in range(items):
+        call.progress((item + 1) / items, f"item {item}")
+    call.log("the token is correct horse battery staple")
+    return items
+
+
+@jeton.action
+def flood(lines: int) -> int:
+    for number in range(lines):
+        jeton.current_call().log(f"line {number}")
+    return lines

@@ -16,9 +16,10 @@ from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import Note
 from jeton.model.task import Action, Step, Task
 from jeton.model.workflow import Library
-from tests.executor.given import asserting, mock, setting, task
+from tests.executor.given import asserting, mock, setting, task, unheard
 
 LIBRARY = Library()
 
@@ -30,6 +31,7 @@ class Host:
         self.executor: Workers = executor
         self.heard: list[str] = []
         self.answers: dict[str, Answer] = {}
+        self.notes: list[Note] = []
         self._news = asyncio.Event()
 
     def start(
@@ -45,7 +47,7 @@ class Host:
             self._hear(f"{name} finished")
 
         effect = StartTask(TokenId(token), "n", attempt, 1, input or {})
-        self.executor.start(RunId(run), effect, given, LIBRARY, started, finished)
+        self.executor.start(RunId(run), effect, given, LIBRARY, started, self.notes.append, finished)
         return name
 
     def stop(self, token: int = 1, run: str = "r", attempt: int = 1) -> None:
@@ -250,10 +252,11 @@ async def test_stopping_what_nobody_has_does_nothing() -> None:
 async def test_a_host_that_stops_a_task_when_told_that_it_started() -> None:
     for given in (task(setting(a=1)), task(mock(delay_ms=1))):
         async with host(tasks=1) as at:
-            effect = StartTask(TokenId(1), "n", 1, 1, {})
-            at.executor.start(RunId("r"), effect, given, LIBRARY, at.stop, lambda answer: pytest.fail(str(answer)))
+            effect, heard = StartTask(TokenId(1), "n", 1, 1, {}), list[Answer]()
+            at.executor.start(RunId("r"), effect, given, LIBRARY, at.stop, unheard, heard.append)
             await settle()
             await at.answer(at.start(given, 2))
+            assert not heard
 
 
 class Hang:
@@ -376,7 +379,7 @@ async def test_a_host_that_cannot_take_an_answer_does_not_stop_the_others() -> N
             raise RuntimeError("disk full")
 
         effect = StartTask(TokenId(1), "n", 1, 1, {})
-        at.executor.start(RunId("r"), effect, task(setting(a=1)), LIBRARY, lambda: None, broken)
+        at.executor.start(RunId("r"), effect, task(setting(a=1)), LIBRARY, lambda: None, unheard, broken)
         assert await at.answer(at.start(task(setting(a=1)), 2)) == {"a": 1}
         assert [str(context["exception"]) for context in reported] == ["disk full"]
 
@@ -411,7 +414,7 @@ def test_when_the_loop_ends_everything_no_answer_is_made_up() -> None:
     async def leave_without_closing() -> None:
         effect = StartTask(TokenId(1), "n", 1, 1, {})
         given = Task((Step(mock(delay_ms=60_000)),))
-        Executor().start(RunId("r"), effect, given, LIBRARY, lambda: None, heard.append)
+        Executor().start(RunId("r"), effect, given, LIBRARY, lambda: None, unheard, heard.append)
         await settle()
 
     asyncio.run(leave_without_closing())

@@ -13,7 +13,7 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action, Step, Task
 from jeton.model.workflow import Library
-from tests.executor.given import asserting
+from tests.executor.given import asserting, unheard
 from tests.executor.given_action import Bench, action, failed, succeeded
 from tests.executor.test_shell import eventually
 
@@ -191,7 +191,7 @@ async def test_three_steps_cost_one_dispatch(tmp_path: Path) -> None:
         heard.append(f"finished {answer}")
 
     effect = StartTask(TokenId(1), "edit", 1, 1, {"path": "a.txt", "text": "hello"})
-    executor.start(RunId("r"), effect, edit, library, lambda: heard.append("started"), finished)
+    executor.start(RunId("r"), effect, edit, library, lambda: heard.append("started"), unheard, finished)
     await eventually(lambda: len(heard) == 2)
     assert heard == ["started", "finished {'path': 'a.txt', 'size': 5}"]
     await executor.close(0)

@@ -15,6 +15,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action, Step, Task
 from jeton.model.workflow import Library
 from tests.executor.evil_server import EvilServer, answer, evil_server
+from tests.executor.given import unheard
 from tests.executor.http_given import LOOPBACK, caller
 
 
@@ -166,7 +167,7 @@ async def test_stopping_a_task_stops_its_call_within_a_second(path: str) -> None
         implementation: JsonObject = {"url": server.url + path, "limits": {"body_bytes": 2**40}}
         task = Task((Step(Action("http", implementation), ref="call"),))
         effect = StartTask(TokenId(1), "n", 1, 1, {})
-        executor.start(RunId("r"), effect, task, Library(settings=LOOPBACK), lambda: None, answers.append)
+        executor.start(RunId("r"), effect, task, Library(settings=LOOPBACK), lambda: None, unheard, answers.append)
         async with asyncio.timeout(5):
             while not server.busy:
                 await asyncio.sleep(0.005)

@@ -16,7 +16,7 @@ from jeton.model.effect import StartTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.task import Action, Execution
 from jeton.model.workflow import Library
-from tests.executor.given import mock, task
+from tests.executor.given import mock, task, unheard
 from tests.executor.given_action import Bench, action, limited, succeeded
 
 
@@ -115,7 +115,7 @@ async def test_processes_are_bounded_apart() -> None:
     program = task(action("shell", argv=["sleep", "0.2"]))
     for n in range(4):
         effect = StartTask(TokenId(n), "n", 1, 1, {})
-        executor.start(RunId("r"), effect, program, Library(), partial(begun.append, n), answers.append)
+        executor.start(RunId("r"), effect, program, Library(), partial(begun.append, n), unheard, answers.append)
     await asyncio.sleep(0.05)
     assert begun == [0, 1]
     async with asyncio.timeout(20):

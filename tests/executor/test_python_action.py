@@ -18,7 +18,7 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import JsonObject
 from jeton.model.task import Action, Execution, RetryPolicy
 from jeton.model.workflow import Library
-from tests.executor.given import run, task
+from tests.executor.given import run, task, unheard
 
 NUMBERS: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
@@ -171,7 +171,7 @@ async def test_a_function_defined_anew_replaces_its_elder() -> None:
     for number in range(3):
         given, answer = task(define(number)), asyncio.get_running_loop().create_future()
         effect = StartTask(TokenId(number), "n", 1, 1, {})
-        executor.start(RunId("r"), effect, given, library, lambda: None, answer.set_result)
+        executor.start(RunId("r"), effect, given, library, lambda: None, unheard, answer.set_result)
         assert await answer == {"result": number}
     await executor.close(0)
 

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+import jeton
 from jeton.executor import Executor, check_implementation
-from jeton.executor.action import Progress
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import LogNote
 from jeton.model.task import Action
 from jeton.model.workflow import Library
-from tests.executor.given import task
+from tests.executor.given import task, unheard
 from tests.executor.given_action import Bench, action, failed, limited, succeeded
 
 
@@ -195,14 +196,10 @@ async def test_output_is_capped_and_the_cut_is_marked(bench: Bench) -> None:
     assert answer == {"exit_code": 0, "stdout": "x" * 1000, "stderr": "", "truncated": {"stdout": 5000}}
 
 
-async def test_output_is_told_of_as_it_comes_and_no_further_than_it_is_kept(tmp_path: Path) -> None:
-    heard: list[Progress] = []
-    bench = Bench(tmp_path, progress=heard.append)
+async def test_output_is_told_of_as_it_comes_and_no_further_than_it_is_kept(bench: Bench) -> None:
     source = "import time\nprint('one', flush=True)\ntime.sleep(0.2)\nprint('two' * 100)"
     await bench.call(python(source, max_output_bytes=10))
-    assert [(each.stream, each.text) for each in heard] == [("stdout", "one\n"), ("stdout", "twotwo")]
-    assert heard[0].call.step == "s0"
-    await bench.close()
+    assert bench.heard == [LogNote("s0", "stdout", "one\n"), LogNote("s0", "stdout", "twotwo")]
 
 
 async def test_memory_is_bounded(bench: Bench) -> None:
@@ -281,7 +278,7 @@ async def given_running(note: Path, run: Callable[[Executor], Awaitable[None]]) 
     executor = Executor()
     effect = StartTask(TokenId(1), "n", 1, 1, {})
     given = task(python(STUBBORN, str(note)))
-    executor.start(RunId("r"), effect, given, Library(), lambda: None, lambda answer: pytest.fail(str(answer)))
+    executor.start(RunId("r"), effect, given, Library(), lambda: None, unheard, lambda answer: pytest.fail(str(answer)))
     await eventually(lambda: len(processes(note)) == 2)
     assert all(is_alive(process) for process in processes(note))
     await run(executor)
@@ -297,6 +294,19 @@ async def test_cancelling_a_run_stops_its_program_within_a_second(tmp_path: Path
         assert took < 1
 
     await given_running(note, cancel)
+
+
+async def test_cancelling_a_run_of_an_engine_leaves_nothing_of_its_program(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    stubborn = python(STUBBORN, str(note), grace_ms=100)
+    node: Json = {"action": {"kind": stubborn.kind, "implementation": stubborn.implementation}}
+    async with jeton.open(tmp_path / "runs.db", grace_s=0) as engine:
+        await engine.deploy({"workflows": {"w": {"initial_node": "a", "nodes": {"a": node}}}})
+        run = await engine.start("w")
+        await eventually(lambda: len(processes(note)) == 2)
+        assert (await run.cancel("enough")).accepted
+        await eventually(lambda: not any(is_alive(process) for process in processes(note)))
+        assert (await run.result(10)).status == "cancelled"
 
 
 async def test_closing_the_executor_leaves_no_program_behind(tmp_path: Path) -> None:

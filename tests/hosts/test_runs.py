@@ -6,16 +6,19 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.replay import replay
+from jeton.apply.record import events_of
 from jeton.hosts.sqlite import SqliteHost, writer
 from jeton.hosts.sqlite.alarms import AT_ONCE
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import connect_reader
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
+from jeton.model.event import TaskLog
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
+from jeton.model.note import LogNote
 from tests.hosts.conftest import OpenHost
 from tests.hosts.library import HOLD, QUORUM, RETRY, WAIT, Definition, chain, library
 from tests.hosts.trivial import TrivialWorkers
@@ -50,6 +53,18 @@ async def test_a_run_comes_to_its_end(open_host: OpenHost, definition: Definitio
     row = await asyncio.wait_for(host.ended(run), 10)
     assert (row.status, row.output) == ("completed", output)
     assert host.row(run) == row
+
+
+async def test_what_tasks_say_rides_on_the_next_commit_and_causes_none(open_host: OpenHost) -> None:
+    silent, talkative = await open_host(), LogNote("s", "log", "hello")
+    run = await started(silent, chain(3), {"n": 0})
+    commits = (await silent.ended(run)).entries
+    await silent.close()
+    host = await open_host(TrivialWorkers(work, says=(talkative, talkative)))
+    run = await started(host, chain(3), {"n": 0})
+    assert (await host.ended(run)).entries == commits
+    facts = [event.fact for entry in host.entries(run) for event in events_of(run, entry)]
+    assert [fact.node for fact in facts if isinstance(fact, TaskLog)] == ["n0", "n0", "n1", "n1", "n2", "n2"]
 
 
 async def test_the_journal_folds_to_what_is_stored_and_its_chain_ends_in_the_row(

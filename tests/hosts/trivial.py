@@ -8,11 +8,13 @@ from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
+from jeton.model.note import Note
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
 Work: TypeAlias = Callable[[StartTask], Json | TaskFailed]
 Started: TypeAlias = Callable[[], None]
+Noted: TypeAlias = Callable[[Note], None]
 Finished: TypeAlias = Callable[[Json | TaskFailed], None]
 
 HELD = "held"
@@ -20,10 +22,11 @@ HELD = "held"
 
 
 class TrivialWorkers:
-    """Remembers what it was asked. `lacking`: the actions it pretends not to know."""
+    """Remembers what it was asked. `lacking`: the actions it pretends not to know; `says`: notes of every task."""
 
-    def __init__(self, work: Work, lacking: frozenset[str] = frozenset()) -> None:
+    def __init__(self, work: Work, lacking: frozenset[str] = frozenset(), says: tuple[Note, ...] = ()) -> None:
         self._work = work
+        self._says = says
         self.lacking = lacking
         self.calls: list[tuple[RunId, StartTask]] = []
         self.held: dict[tuple[RunId, int, int], Finished] = {}
@@ -34,13 +37,22 @@ class TrivialWorkers:
         return next(iter(sorted(names & self.lacking)), None)
 
     def start(
-        self, run: RunId, effect: StartTask, task: Task, bundle: Library, started: Started, finished: Finished
+        self,
+        run: RunId,
+        effect: StartTask,
+        task: Task,
+        bundle: Library,
+        started: Started,
+        noted: Noted,
+        finished: Finished,
     ) -> None:
         self.calls.append((run, effect))
-        asyncio.get_running_loop().call_soon(self._do, run, effect, started, finished)
+        asyncio.get_running_loop().call_soon(self._do, run, effect, started, noted, finished)
 
-    def _do(self, run: RunId, effect: StartTask, started: Started, finished: Finished) -> None:
+    def _do(self, run: RunId, effect: StartTask, started: Started, noted: Noted, finished: Finished) -> None:
         started()
+        for note in self._says:
+            noted(note)
         answer = self._work(effect)
         if answer == HELD:
             self.held[run, effect.token, effect.attempt] = finished

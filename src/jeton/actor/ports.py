@@ -27,6 +27,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
+from jeton.model.note import Note
 from jeton.model.run import Fork, Parent, RunStatus
 from jeton.model.task import Task
 from jeton.model.workflow import Library
@@ -107,9 +108,12 @@ class Workers(Protocol):
         task: Task,
         bundle: Library,
         started: Callable[[], None],
+        noted: Callable[[Note], None],
         finished: Callable[[Json | TaskFailed], None],
     ) -> None:
-        """Run one attempt; `finished` is called once, unless the attempt is stopped before."""
+        """Run one attempt; `finished` is called once, unless the attempt is stopped before.
+
+        What is `noted` is bounded here: how often it is called for an attempt, and with how much."""
         ...
 
     def stop(self, run: RunId, effect: StopTask) -> None:

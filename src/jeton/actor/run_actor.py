@@ -19,7 +19,7 @@ from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.json import Json
-from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskStarted, UnpauseRun
+from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskNoted, TaskStarted, UnpauseRun
 from jeton.model.run import Pending, RunState
 from jeton.planning.node import Plan
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
@@ -148,7 +148,7 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
             decisions.append(change)
     entry = None
     if decisions:
-        told = [_as_told(message) for message in batch if not isinstance(message, TaskStarted)] or batch
+        told = [_as_told(message) for message in batch if not isinstance(message, TaskStarted | TaskNoted)] or batch
         entry = Entry(head.entries, head.events, tuple(told), tuple(decisions))
         head.entries += 1
         head.events += count_events(decisions)

@@ -52,6 +52,7 @@ from jeton.model.decision import (
     KeepSignal,
     MarkExecuting,
     MergeBranches,
+    NoteTask,
     OpenFanIn,
     OpenGate,
     OpenGroup,
@@ -165,7 +166,7 @@ def fold(draft: Draft, decision: Decision) -> None:
             break_node(draft, decision)
         case SettleNodes():
             settle_nodes(draft, decision)
-        case IgnoreLate() | EndChild() | TimeOutGate() | ReplyTo():
+        case IgnoreLate() | NoteTask() | EndChild() | TimeOutGate() | ReplyTo():
             pass  # told, and kept in the journal; what it leads to follows in decisions of its own
         case BeginRun():
             _begin_run(draft, decision)

@@ -27,6 +27,7 @@ from jeton.model.decision import (
     KeepSignal,
     MarkExecuting,
     MergeBranches,
+    NoteTask,
     OpenFanIn,
     OpenGate,
     OpenGroup,
@@ -84,6 +85,9 @@ from jeton.model.event import (
     TaskCompleted,
     TaskDispatched,
     TaskFailedAt,
+    TaskLog,
+    TaskMissing,
+    TaskProgress,
     TaskRetrying,
     TimerFired,
     TimerSet,
@@ -98,6 +102,7 @@ from jeton.model.event import (
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
+from jeton.model.note import LogNote, MissingNote, ProgressNote
 from jeton.model.ranges import count_in, numbers_in
 from jeton.model.run import TokenEnd
 
@@ -125,6 +130,8 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield TaskDispatched(token, node, attempt, deliveries)
         case MarkExecuting(token):
             yield TokenExecuting(token)
+        case NoteTask():
+            yield _noted(decision)
         case WaitForTimer(token, due=due, label=label):
             yield TokenWaiting(token, "timer", due=due)
             yield TimerSet(token, due, label)
@@ -248,6 +255,17 @@ def _child_ended(decision: EndChild) -> Fact:
         reason = None if decision.error is None else decision.error.message
         return ChildCancelled(decision.token, decision.child, reason)
     return ChildFailed(decision.token, decision.child, decision.error)
+
+
+def _noted(decision: NoteTask) -> Fact:
+    where = decision.token, decision.node, decision.attempt
+    match decision.note:
+        case ProgressNote(step, done, text):
+            return TaskProgress(*where, step, done, text)
+        case LogNote(step, stream, text, truncated):
+            return TaskLog(*where, step, stream, text, truncated)
+        case MissingNote(step, paths):
+            return TaskMissing(*where, step, paths)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

@@ -9,6 +9,7 @@ from jeton.cli.options import json_option, store_option
 from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
 
 if TYPE_CHECKING:
+    from jeton.engine.published import MetricValue
     from jeton.engine.record import RunRecord
 
 
@@ -21,16 +22,19 @@ def command(run: str, store: str, as_json: bool) -> None:
     from jeton.engine.engine import open
     from jeton.engine.plain import plain
 
-    async def shown() -> "RunRecord":
+    async def shown() -> "tuple[RunRecord, tuple[MetricValue, ...]]":
         async with open(store, owner=False) as engine:
-            return await engine.get(run)
+            return await engine.get(run), await engine.metrics(run)
 
     with answering(as_json):
-        record = asyncio.run(shown())
+        record, metrics = asyncio.run(shown())
         if as_json:
-            say_json(plain(record))
+            say_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
         else:
             say_record(record)
+            for metric in metrics:
+                labels = ", ".join(f"{name}={value}" for name, value in metric.labels.items())
+                say(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
 
 
 def say_record(record: "RunRecord") -> None:

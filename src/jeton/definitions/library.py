@@ -9,6 +9,7 @@ from jeton.definitions.files import SourceFile
 from jeton.definitions.place import Place
 from jeton.definitions.read_action import read_action
 from jeton.definitions.read_flow import FlowSource, read_flow
+from jeton.definitions.read_settings import check_setting
 from jeton.definitions.read_task import TaskSource, read_task
 from jeton.definitions.read_trigger import TriggerSource, read_trigger
 from jeton.definitions.read_workflow import WorkflowSource, read_workflow
@@ -137,6 +138,7 @@ class _Found:
                 self._report.error(place, "duplicate_definition", problem, "keep one of the two")
             else:
                 self._settings[key] = value
+                check_setting(key, value, place, self._report)
 
     def _refuse_unsupported(self, fields: Fields) -> None:
         for section in UNSUPPORTED:

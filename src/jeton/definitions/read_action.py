@@ -6,7 +6,7 @@ from jeton.definitions.fields import Fields, fields_of
 from jeton.definitions.place import Place
 from jeton.definitions.report import Report, kind
 from jeton.model.json import Json
-from jeton.model.task import Action, Execution, Idempotency, RetryPolicy
+from jeton.model.task import Action, CircuitBreaker, Execution, Idempotency, RetryPolicy
 
 KINDS = (
     "python", "http", "shell", "llm", "mcp", "context", "assert",
@@ -18,7 +18,7 @@ ACTION_KEYS = (
     "kind", "implementation", "input_schema", "output_schema", "execution", "idempotency", "isolation",
     "description", "tags",
 )  # fmt: skip
-EXECUTION_KEYS = ("timeout_ms", "retry_policy", "concurrency", "rate_per_s")
+EXECUTION_KEYS = ("timeout_ms", "retry_policy", "concurrency", "rate_per_s", "circuit_breaker")
 MOCK_KEYS = ("output", "schema", "seed", "delay_ms", "fail")
 Isolation = Literal["thread", "process"]
 RETRY_KEYS = ("max_attempts", "backoff", "initial_delay_ms", "max_delay_ms")
@@ -130,6 +130,18 @@ def _execution(fields: Fields) -> Execution | None:
         retry_policy=read_retry(inner, "retry_policy"),
         concurrency=inner.integer("concurrency", at_least=1),
         rate_per_s=inner.number("rate_per_s", above=0),
+        circuit_breaker=_circuit_breaker(inner),
+    )
+
+
+def _circuit_breaker(execution: Fields) -> CircuitBreaker | None:
+    inner = execution.inner("circuit_breaker", ("failures", "cool_down_ms"), "'circuit_breaker'")
+    if inner is None:
+        return None
+    usual = CircuitBreaker()
+    return CircuitBreaker(
+        failures=inner.integer("failures", at_least=1) or usual.failures,
+        cool_down_ms=inner.integer("cool_down_ms", at_least=1) or usual.cool_down_ms,
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -15,10 +15,12 @@ from jeton.engine.events import events_in, trace_in
 from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
 from jeton.engine.explain.views import Explanation
 from jeton.engine.input import check_input, plain_input
+from jeton.engine.published import EmittedEvent, MetricValue, emitted_event, metric_value
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.source import Built, Source, load_source
 from jeton.engine.tokens import TokenView, token_views
 from jeton.executor import Executor
+from jeton.executor.secrets import redacted_logs
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.connect import Durability
 from jeton.model.entry import Entry
@@ -76,11 +78,14 @@ async def open(
     workers = Executor() if owner and work else None
     host = await SqliteHost.open(store, workers=workers, durability=durability, owner=owner)
     if workers is not None:
-        workers.use(Path(store).absolute().parent, host.artifacts, host.keys)
-    try:
-        yield Engine(host)
-    finally:
-        await host.close(grace_s)
+        workers.use(Path(store).absolute().parent, host.artifacts, host.keys, host.outlet)
+    with ExitStack() as logs:
+        if workers is not None:
+            logs.enter_context(redacted_logs(workers.secrets))
+        try:
+            yield Engine(host)
+        finally:
+            await host.close(grace_s)
 
 
 class Engine:
@@ -198,6 +203,19 @@ class Engine:
         live = await asyncio.to_thread(self._live, row.run)
         state = live.state
         return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
+
+    async def emitted(
+        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> tuple[EmittedEvent, ...]:
+        """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
+        known = None if run is None else self._row(run).run
+        found = await asyncio.to_thread(lambda: self._host.published(run=known, event=event, after=after, limit=limit))
+        return tuple(map(emitted_event, found))
+
+    async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
+        """What actions measured in a run; or in all runs, those that are not kept any more too."""
+        known = None if run is None else self._row(run).run
+        return tuple(map(metric_value, await asyncio.to_thread(self._host.numbers, known)))
 
     async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
         """Why the run, one of its tokens or one of its transitions did what it did."""

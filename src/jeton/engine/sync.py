@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from jeton.engine.engine import GRACE_S, CancelAnswer, Context, Deployment, Engine, Run, open
 from jeton.engine.explain.views import Explanation
+from jeton.engine.published import EmittedEvent, MetricValue
 from jeton.engine.record import RunRecord
 from jeton.engine.source import Built, Source
 from jeton.engine.tokens import TokenView
@@ -121,6 +122,14 @@ class SyncEngine:
 
     def context(self, run: str) -> Context:
         return self._loop.wait(self._engine.context(run))
+
+    def emitted(
+        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> tuple[EmittedEvent, ...]:
+        return self._loop.wait(self._engine.emitted(run=run, event=event, after=after, limit=limit))
+
+    def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
+        return self._loop.wait(self._engine.metrics(run))
 
     def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
         return self._loop.wait(self._engine.explain(run, token=token, transition=transition))

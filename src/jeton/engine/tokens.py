@@ -35,6 +35,7 @@ from jeton.model.decision import (
     KeepSignal,
     MarkExecuting,
     MergeBranches,
+    NoteTask,
     OpenFanIn,
     OpenGate,
     OpenGroup,
@@ -187,7 +188,7 @@ class TokenTable:
                 self._end_run(decision)
             case BeginRun() | OpenGroup() | SettleSlot() | MergeBranches() | TimeOutFanIn():
                 pass
-            case CloseGroup() | IgnoreLate() | SetStatus() | SetPaused() | EndChild() | StopChild():
+            case CloseGroup() | IgnoreLate() | NoteTask() | SetStatus() | SetPaused() | EndChild() | StopChild():
                 pass
             case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
                 pass

@@ -11,16 +11,19 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from jeton.executor.artifacts import Artifacts
+from jeton.executor.breakers import Breakers
 from jeton.executor.call import Call
 from jeton.executor.clock import Clock
 from jeton.executor.http.connections import Connections
 from jeton.executor.limits import Limits
+from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.once import Keys, MemoryKeys
 from jeton.executor.outlet import MemoryOutlet, Outlet
 from jeton.executor.processes import Processes
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import LogNote, Note, ProgressNote
 
 LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
 """What an action holds while it runs: nothing, because it never waits; a place on the loop; a thread; a process."""
@@ -53,18 +56,6 @@ class Flaw(msgspec.Struct, frozen=True):
     remedy: str
 
 
-class Progress(msgspec.Struct, frozen=True):
-    """Something that a call says before it is done."""
-
-    call: Call
-    stream: str
-    text: str
-
-
-def _nobody_listens(progress: Progress) -> None:
-    pass
-
-
 class Resources(msgspec.Struct, frozen=True):
     """What actions may use of the world outside."""
 
@@ -76,9 +67,9 @@ class Resources(msgspec.Struct, frozen=True):
     artifacts: Artifacts = msgspec.field(default_factory=lambda: Artifacts(Path("jeton-artifacts")))
     keys: Keys = msgspec.field(default_factory=MemoryKeys)
     limits: Limits = msgspec.field(default_factory=Limits)
+    breakers: Breakers = msgspec.field(default_factory=Breakers)
     processes: Processes = msgspec.field(default_factory=Processes)
     outlet: Outlet = msgspec.field(default_factory=MemoryOutlet)
-    progress: Callable[[Progress], None] = _nobody_listens
 
 
 class ActionCall(msgspec.Struct, frozen=True):
@@ -91,10 +82,17 @@ class ActionCall(msgspec.Struct, frozen=True):
     resources: Resources
     settings: JsonObject = {}  # the project's
     secrets: Secrets = NO_SECRETS
+    notes: Notes = NO_NOTES
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""
         return await self.secrets.get(name, self.resources.clock, self.resources.threads)
+
+    def tell(self, note: Note) -> None:
+        """Say how the call gets on, from any thread. Redacted here, and before anything is cut."""
+        if self.secrets is not NO_SECRETS and isinstance(note, ProgressNote | LogNote):
+            note = msgspec.structs.replace(note, text=self.secrets.text(note.text))
+        self.notes.tell(note)
 
 
 Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, Json | ActionFailed]]

@@ -1,12 +1,16 @@
 """Which call this is: what a task is asked to do, and what a Python function can find out about itself."""
 
-from contextvars import ContextVar
+import math
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import TypeAlias
 
 import msgspec
 
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
+from jeton.model.note import LogNote, Note, ProgressNote
 
 
 class TaskCall(msgspec.Struct, frozen=True):
@@ -34,17 +38,50 @@ class Call(msgspec.Struct, frozen=True):
     action_attempt: int
     idempotency_key: str
 
+    def progress(self, done: float | None = None, text: str = "") -> None:
+        """Say how far the function is, from 0 to 1, in the run's events. A whole percent is the least that shows."""
+        if done is not None and not (math.isfinite(done) and 0 <= done <= 1):
+            raise ValueError(f"progress goes from 0 to 1, and this is {done}")
+        _entered().tell(ProgressNote(self.step, None if done is None else float(done), _proper(text)))
 
-_current: ContextVar[Call] = ContextVar("jeton_call")
+    def log(self, text: str) -> None:
+        """Keep a text in the run's events. Secrets of the project are redacted."""
+        _entered().tell(LogNote(self.step, "log", _proper(text)))
 
-enter_call = _current.set
+
+class Entered(msgspec.Struct, frozen=True):
+    """The call a function answers, and who hears what it says meanwhile."""
+
+    call: Call
+    tell: Callable[[Note], None]
+
+
+Left: TypeAlias = Token[Entered]
+
+_current: ContextVar[Entered] = ContextVar("jeton_call")
+
+
+def enter_call(call: Call, tell: Callable[[Note], None]) -> Left:
+    """From here on `current_call` gives this one; hand the answer to `leave_call`."""
+    return _current.set(Entered(call, tell))
+
+
 leave_call = _current.reset
 
 
 def current_call() -> Call:
     """The call that the running function answers, on the event loop and in a thread alike."""
-    call = _current.get(None)
-    if call is None:
+    return _entered().call
+
+
+def _entered() -> Entered:
+    entered = _current.get(None)
+    if entered is None:
         problem = "no action is running here"
         raise Refused("no_call", problem, "ask for the call inside a function that a workflow runs")
-    return call
+    return entered
+
+
+def _proper(text: str) -> str:
+    """Half of a surrogate pair is no text that can be stored."""
+    return str(text).encode("utf-8", "replace").decode()

@@ -13,7 +13,7 @@ from jeton.executor.mapping import CONTEXT, Mapped, compiled, compiled_mapping
 from jeton.executor.schema import Validator, validator_of
 from jeton.expression import Expression
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
+from jeton.model.task import Action, CircuitBreaker, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
 from jeton.model.workflow import Library
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
@@ -30,6 +30,13 @@ class ReadyKey(msgspec.Struct, frozen=True):
     ttl_ms: int | None
 
 
+class ReadyBreaker(msgspec.Struct, frozen=True):
+    """The circuit an action is part of, by its name."""
+
+    name: str
+    breaker: CircuitBreaker
+
+
 class ReadyAction(msgspec.Struct, frozen=True):
     """An action that can be called."""
 
@@ -42,6 +49,7 @@ class ReadyAction(msgspec.Struct, frozen=True):
     settings: JsonObject = {}  # the project's
     limits: ActionLimits | None = None
     once: ReadyKey | None = None
+    breaker: ReadyBreaker | None = None
 
 
 class ReadyStep(msgspec.Struct, frozen=True):
@@ -152,7 +160,7 @@ def _ready(name: str, action: Action, kind: Kind, act: Act, settings: JsonObject
     lane = "process" if action.isolation == "process" else kind.lane()
     return ReadyAction(
         act=act,
-        lane="loop" if lane == "instant" and (waits or limits or once) else lane,
+        lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
         input_validator=validator_of(action.input_schema),
@@ -160,6 +168,7 @@ def _ready(name: str, action: Action, kind: Kind, act: Act, settings: JsonObject
         settings=settings,
         limits=limits,
         once=once,
+        breaker=None if execution.circuit_breaker is None else ReadyBreaker(name, execution.circuit_breaker),
     )
 
 

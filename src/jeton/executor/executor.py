@@ -14,14 +14,18 @@ from jeton.executor.call import TaskCall
 from jeton.executor.clock import Clock, LoopClock
 from jeton.executor.compile_task import ReadyTask, failing_task
 from jeton.executor.lane import Lane
+from jeton.executor.notes import Notes, on_the_loop
 from jeton.executor.once import Keys
+from jeton.executor.outlet import Outlet
 from jeton.executor.processes import DEFAULT_PROCESSES
 from jeton.executor.ready_tasks import ReadyTasks
 from jeton.executor.run_task import Answer, run_task
+from jeton.executor.secrets import SecretStore
 from jeton.executor.threads import DEFAULT_THREADS, Threads
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
+from jeton.model.note import Note
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
@@ -35,7 +39,7 @@ Attempt: TypeAlias = tuple[RunId, TokenId, int]
 class _Job:
     """One attempt in our hands, from `start` to its answer or its stop."""
 
-    __slots__ = ("attempt", "call", "finished", "lane", "ready", "running", "started", "stopped")
+    __slots__ = ("attempt", "call", "finished", "lane", "noted", "ready", "running", "started", "stopped")
 
     def __init__(
         self,
@@ -44,6 +48,7 @@ class _Job:
         ready: ReadyTask,
         lane: "Lane[_Job]",
         started: Callable[[], None],
+        noted: Callable[[Note], None],
         finished: Callable[[Answer], None],
     ) -> None:
         self.attempt = attempt
@@ -51,9 +56,15 @@ class _Job:
         self.ready = ready
         self.lane = lane
         self.started = started
+        self.noted = noted
         self.finished = finished
         self.running: asyncio.Task[None] | None = None
         self.stopped = False
+
+    def note(self, note: Note) -> None:
+        """Pass on what the task says of itself, for as long as somebody waits for it."""
+        if not self.stopped:
+            _tell(lambda: self.noted(note))
 
 
 class Executor:
@@ -80,9 +91,16 @@ class Executor:
         self._awake = False
         self._closed = False
 
-    def use(self, folder: Path, artifacts: Artifacts, keys: Keys) -> None:
+    def use(self, folder: Path, artifacts: Artifacts, keys: Keys, outlet: Outlet) -> None:
         """Work for this store: what outlives a run is kept in it. To be called before the first task begins."""
-        self._resources = msgspec.structs.replace(self._resources, folder=folder, artifacts=artifacts, keys=keys)
+        self._resources = msgspec.structs.replace(
+            self._resources, folder=folder, artifacts=artifacts, keys=keys, outlet=outlet
+        )
+
+    @property
+    def secrets(self) -> SecretStore:
+        """What must show nowhere."""
+        return self._resources.secrets
 
     def missing(self, task: Task, bundle: Library) -> str | None:
         """Which function of the task cannot be found here, if any."""
@@ -95,6 +113,7 @@ class Executor:
         task: Task,
         bundle: Library,
         started: Callable[[], None],
+        noted: Callable[[Note], None],
         finished: Callable[[Answer], None],
     ) -> None:
         """Run one attempt, unless we have it already. Nothing is called back before this returns."""
@@ -107,7 +126,7 @@ class Executor:
         except Exception as error:  # a definition nobody checked; its task fails, and the host goes on
             ready = failing_task("definition_invalid", str(error))
         lane = self._lanes[ready.lane]
-        job = self._jobs[attempt] = _Job(attempt, call, ready, lane, started, finished)
+        job = self._jobs[attempt] = _Job(attempt, call, ready, lane, started, noted, finished)
         lane.put(run, job)
         self._wake()
 
@@ -164,7 +183,7 @@ class Executor:
 
     async def _work(self, job: _Job) -> None:
         try:
-            answer = await run_task(job.call, job.ready, self._resources)
+            answer = await run_task(job.call, job.ready, self._resources, Notes(on_the_loop(job.note)))
         except GeneratorExit:
             raise
         except asyncio.CancelledError:

@@ -1,7 +1,7 @@
 """Mappings and conditions inside a task: what they are once compiled, and what they give."""
 
 from collections.abc import Collection, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from jeton.expression import Expression, Failed, Missing, compile_expression, literal
 from jeton.model.json import Json, JsonObject
@@ -23,15 +23,32 @@ def compiled_mapping(mapping: Mapping[str, Json], variables: Collection[str]) ->
     return tuple((target.split("."), compiled(source, variables)) for target, source in mapping.items())
 
 
-def mapped(mapping: Mapped, scope: Mapping[str, Json]) -> JsonObject | Failed:
-    """The object the mapping describes. A missing key is null; any other problem is the whole mapping's."""
-    tree: JsonObject = {}
+class Values(NamedTuple):
+    """What a mapping gives: a value for each target, and the paths that were missing, which gave null."""
+
+    values: list[tuple[list[str], Json]]
+    missing: tuple[str, ...]
+
+    def tree(self) -> JsonObject:
+        """The object that the targets describe."""
+        tree: JsonObject = {}
+        for keys, value in self.values:
+            tree = written(tree, keys, value)
+        return tree
+
+
+def mapped(mapping: Mapped, scope: Mapping[str, Json]) -> Values | Failed:
+    """Every value before the first is written. A missing key is null; any other problem is the whole mapping's."""
+    values: list[tuple[list[str], Json]] = []
+    missing: tuple[str, ...] = ()
     for keys, expression in mapping:
         value = expression.evaluate(scope)
         if isinstance(value, Failed):
             return value
-        tree = written(tree, keys, None if isinstance(value, Missing) else value)
-    return tree
+        if isinstance(value, Missing):
+            missing, value = (*missing, value.path), None
+        values.append((keys, value))
+    return Values(values, missing)
 
 
 def holds(condition: Expression, scope: Mapping[str, Json]) -> bool | Failed:

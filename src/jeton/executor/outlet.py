@@ -35,6 +35,15 @@ class Measured(msgspec.Struct, frozen=True):
     node: str
 
 
+class Number(msgspec.Struct, frozen=True):
+    """What a metric stands at: the sum of a counter, the latest value of a gauge."""
+
+    name: str
+    type: MetricType
+    value: float
+    labels: dict[str, str]
+
+
 class Outlet(Protocol):
     """Takes what is published and measured; one of an id it has seen before changes nothing."""
 

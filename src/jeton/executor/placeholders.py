@@ -23,6 +23,17 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(found["name"] for found in _PLACEHOLDER.finditer(text) if found["name"])
 
 
+def whole_name(text: str) -> str | None:
+    """What a text asks of the input, if it is one placeholder and nothing else."""
+    whole = _PLACEHOLDER.fullmatch(text)
+    return None if whole is None else whole["name"]
+
+
+def literal_text(text: str) -> str:
+    """A text that asks for nothing, as it is meant: `{{name}}` stands for `{name}`."""
+    return _PLACEHOLDER.sub(lambda found: f"{{{found['literal']}}}" if found["literal"] else found[0], text)
+
+
 def filled_text(text: str, given: Json, encode: Callable[[str], str] = str) -> str:
     """The text with every placeholder filled, each value passed through `encode`."""
 
@@ -36,8 +47,8 @@ def filled(value: Json, given: Json) -> Json:
     """The value with its texts filled; a text that is one placeholder becomes what the input has there, whole."""
     match value:
         case str():
-            whole = _PLACEHOLDER.fullmatch(value)
-            return value_at(whole["name"], given) if whole and whole["name"] else filled_text(value, given)
+            name = whole_name(value)
+            return filled_text(value, given) if name is None else value_at(name, given)
         case list():
             return [filled(item, given) for item in value]
         case dict():

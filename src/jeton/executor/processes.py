@@ -7,12 +7,15 @@ process that the function has started.
 import asyncio
 import os
 import sys
+from collections.abc import Callable
+from typing import TypeAlias
 
 import msgspec
 
 from jeton.executor.call import Call
 from jeton.executor.children import STDOUT, Child
 from jeton.model.json import Json
+from jeton.model.note import Note
 
 DEFAULT_PROCESSES = 8
 MOST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -36,7 +39,7 @@ class Failure(msgspec.Struct, frozen=True):
     retry_after_ms: int | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
     """What a call gave; `last` if the process takes no other."""
 
     failure: Failure | None = None
@@ -44,8 +47,17 @@ class Answer(msgspec.Struct, frozen=True):
     last: bool = False
 
 
+class Told(msgspec.Struct, frozen=True, tag="told"):
+    """What a call says before it answers."""
+
+    note: Note
+
+
+Line: TypeAlias = Answer | Told
+"""What a process says: any number of notes, and then the answer."""
+
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Answer).decode
+_line = msgspec.json.Decoder[Line](Line)
 
 
 class Processes:
@@ -55,12 +67,14 @@ class Processes:
         self._idle: list[_Process] = []
         self._closed = False
 
-    async def run(self, request: Request) -> Answer:
-        """What the function gives, or how it failed. Whoever is cancelled while waiting has the process killed."""
+    async def run(self, request: Request, tell: Callable[[Note], None]) -> Answer:
+        """What the function gives, or how it failed; `tell` hears what it says meanwhile.
+
+        Whoever is cancelled while waiting has the process killed."""
         process = self._borrow() or await _Process.start()
         done = False
         try:
-            answer = await process.ask(request)
+            answer = await process.ask(request, tell)
             done = process.child.alive and not answer.last
             return answer
         finally:
@@ -91,6 +105,7 @@ class _Process:
     def __init__(self) -> None:
         self._line = bytearray()
         self._answer: asyncio.Future[Answer] | None = None
+        self._note: Callable[[Note], None] | None = None
 
     @classmethod
     async def start(cls) -> "_Process":
@@ -105,7 +120,8 @@ class _Process:
             os.close(folder)
         return process
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: Request, tell: Callable[[Note], None]) -> Answer:
+        self._note = tell
         self._answer = asyncio.get_running_loop().create_future()
         self.child.write(_encode(request) + b"\n")
         answer = await self._answer
@@ -120,14 +136,22 @@ class _Process:
 
     def _heard(self, stream: int, data: bytes) -> None:
         assert stream == STDOUT
+        begun = len(self._line)
         self._line += data
-        if data.endswith(b"\n"):
-            line, self._line = bytes(self._line), bytearray()
-            self._tell(_decode(line))
-        elif len(self._line) > MOST_ANSWER_BYTES:
+        while (end := self._line.find(b"\n", begun)) >= 0:
+            line, begun = bytes(self._line[:end]), 0
+            del self._line[: end + 1]
+            self._take(_line.decode(line))
+        if len(self._line) > MOST_ANSWER_BYTES:
             self._line.clear()
             problem = f"its result has more than {MOST_ANSWER_BYTES} bytes, which is the most"
             self._tell(Answer(Failure("too_large", problem), last=True))
+
+    def _take(self, said: Line) -> None:
+        if isinstance(said, Answer):
+            self._tell(said)
+        elif self._note is not None:
+            self._note(said.note)
 
     def _ended(self) -> None:
         self._tell(_LOST)

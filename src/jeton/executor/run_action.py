@@ -6,10 +6,12 @@ import traceback
 import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, Resources, failed_by
+from jeton.executor.breakers import CircuitOpen
 from jeton.executor.call import Call, TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.compile_task import ReadyAction, ReadyKey
 from jeton.executor.mapping import expression_problem
+from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.once import Done
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
 from jeton.expression import Failed, Missing
@@ -29,6 +31,7 @@ async def run_action(
     task: TaskCall,
     step: str,
     resources: Resources,
+    notes: Notes = NO_NOTES,
 ) -> Json | ActionFailed:
     """The action's result, or its last failure. Only what is transient is tried again, and only as the policy says."""
     if action.input_validator is not None:
@@ -37,7 +40,7 @@ async def run_action(
             return ActionFailed("input_invalid", flaw)
     secrets = resources.secrets.of(action.settings)
     call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
-    first = ActionCall(given, state, output, call, resources, action.settings, secrets)
+    first = ActionCall(given, state, output, call, resources, action.settings, secrets, notes)
     return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
 
 
@@ -87,9 +90,23 @@ def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: 
 async def _in_turn(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
     """One attempt, when its limits allow it. Waiting for a turn is no part of the action's own time."""
     if action.limits is None:
-        return await _attempt(action, call)
+        return await _guarded(action, call)
     async with call.resources.limits.call(action.limits, call.call.run, call.resources.clock):
+        return await _guarded(action, call)
+
+
+async def _guarded(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+    """One attempt, unless too many before it failed. A failure that does not pass is an answer: somebody is there."""
+    guard = action.breaker
+    if guard is None:
         return await _attempt(action, call)
+    try:
+        with call.resources.breakers.call(guard.name, guard.breaker, call.resources.clock) as attempted:
+            result = await _attempt(action, call)
+            attempted.answered = not (isinstance(result, ActionFailed) and result.transient)
+            return result
+    except CircuitOpen as circuit:
+        return ActionFailed("circuit_open", str(circuit), transient=True, retry_after_ms=circuit.wait_ms)
 
 
 async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:

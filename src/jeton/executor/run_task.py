@@ -10,18 +10,20 @@ from jeton.executor.call import TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.compile_task import ReadyStep, ReadyTask
 from jeton.executor.mapping import Mapped, expression_problem, holds, mapped
+from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.run_action import run_action
-from jeton.expression import Failed, Missing
+from jeton.expression import Failed
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import MissingNote
 from jeton.model.paths import written
 
 Answer: TypeAlias = Json | TaskFailed
 
 
-async def run_task(call: TaskCall, task: ReadyTask, resources: Resources) -> Answer:
+async def run_task(call: TaskCall, task: ReadyTask, resources: Resources, notes: Notes = NO_NOTES) -> Answer:
     """The task's output, or why it has none. Suspends only where an action or a delay does."""
-    context = _Context(call.input)
+    context = _Context(call.input, notes)
     if task.lane == "instant":
         return await _run_steps(call, task, context, resources)
     try:
@@ -33,16 +35,21 @@ async def run_task(call: TaskCall, task: ReadyTask, resources: Resources) -> Ans
 class _Context:
     """What the steps of one attempt share."""
 
-    __slots__ = ("input", "output", "state", "step")
+    __slots__ = ("input", "notes", "output", "state", "step")
 
-    def __init__(self, given: Json) -> None:
+    def __init__(self, given: Json, notes: Notes) -> None:
         self.input = given
+        self.notes = notes
         self.state: JsonObject = {}
         self.output: JsonObject = {}
         self.step: str | None = None
 
     def scope(self) -> JsonObject:
         return {"input": self.input, "state": self.state, "output": self.output}
+
+    def note_missing(self, step: str, paths: tuple[str, ...]) -> None:
+        if paths:
+            self.notes.tell(MissingNote(step, paths))
 
     def record(self, step: str, failed: ActionFailed) -> None:
         """A failure that the task goes on after."""
@@ -87,28 +94,31 @@ def _outcome(step: ReadyStep, context: _Context) -> Literal["continue", "skip", 
 
 
 async def _run_step(call: TaskCall, step: ReadyStep, context: _Context, resources: Resources) -> ActionFailed | None:
-    given = context.input if step.input_mapping is None else mapped(step.input_mapping, context.scope())
-    if isinstance(given, Failed):
-        return _expression_error("input_mapping", given)
-    result = await run_action(step.action, given, context.state, context.output, call, step.ref, resources)
+    given = context.input
+    if step.input_mapping is not None:
+        found = mapped(step.input_mapping, context.scope())
+        if isinstance(found, Failed):
+            return _expression_error("input_mapping", found)
+        context.note_missing(step.ref, found.missing)
+        given = found.tree()
+    result = await run_action(
+        step.action, given, context.state, context.output, call, step.ref, resources, context.notes
+    )
     if isinstance(result, ActionFailed):
         return result
     if step.output_mapping is None:
         context.output = written(context.output, [], result)
         return None
-    return _write(step.output_mapping, context, result)
+    return _write(step.ref, step.output_mapping, context, result)
 
 
-def _write(mapping: Mapped, context: _Context, result: Json) -> ActionFailed | None:
+def _write(step: str, mapping: Mapped, context: _Context, result: Json) -> ActionFailed | None:
     """All values are worked out before the first is written."""
-    scope = {**context.scope(), "result": result}
-    values: list[tuple[list[str], Json]] = []
-    for keys, expression in mapping:
-        value = expression.evaluate(scope)
-        if isinstance(value, Failed):
-            return _expression_error("output_mapping", value)
-        values.append((keys, None if isinstance(value, Missing) else value))
-    for (section, *keys), value in values:
+    found = mapped(mapping, {**context.scope(), "result": result})
+    if isinstance(found, Failed):
+        return _expression_error("output_mapping", found)
+    context.note_missing(step, found.missing)
+    for (section, *keys), value in found.values:
         if section == "state":
             context.state = written(context.state, keys, value)
         else:

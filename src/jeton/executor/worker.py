@@ -1,11 +1,14 @@
-"""The inside of a process that runs Python functions for the engine: one request a line, one answer a line.
+"""The inside of a process that runs Python functions for the engine: one request a line, and one answer a line.
+
+Before the answer there may be lines with what the function says meanwhile.
 
 usage: python -m jeton.executor.worker
 """
 
 import asyncio
 import os
-from typing import Any
+import threading
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -13,7 +16,9 @@ from jeton.executor.action import failed_by
 from jeton.executor.call import enter_call
 from jeton.executor.functions import FunctionMissing, find_function
 from jeton.executor.hints import BadArguments, plain
-from jeton.executor.processes import Answer, Failure, Request
+from jeton.executor.notes import MOST_NOTES, Notes
+from jeton.executor.processes import Answer, Failure, Line, Request, Told
+from jeton.model.note import Note
 
 _decode = msgspec.json.Decoder(Request).decode
 _encode = msgspec.json.Encoder().encode
@@ -24,15 +29,42 @@ def serve() -> None:
     requests, answers = _private_streams()
     with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb", buffering=0) as out:
         for line in lines:
-            answer = _answer(_decode(line))
+            voice = _Voice(out)
+            answer = _answer(_decode(line), voice)
             last = _has_children()
-            out.write(_encode(msgspec.structs.replace(answer, last=last)) + b"\n")
+            voice.end(msgspec.structs.replace(answer, last=last))
             if last:
                 return
 
 
-def _answer(request: Request) -> Answer:
-    enter_call(request.call)
+class _Voice:
+    """One call's lines. A thread that the function left behind is not heard after the answer: the next is another's.
+
+    Both bounds lie above those of the engine, which sees that there was more, and redacts before it cuts.
+    """
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._lock = threading.Lock()
+        self._ended = False
+        self.notes = Notes(self._tell, 2 * MOST_NOTES, 2**20)
+
+    def _tell(self, note: Note) -> None:
+        with self._lock:
+            if not self._ended:
+                self._write(Told(note))
+
+    def end(self, answer: Answer) -> None:
+        with self._lock:
+            self._ended = True
+            self._write(answer)
+
+    def _write(self, line: Line) -> None:
+        self._out.write(_encode(line) + b"\n")
+
+
+def _answer(request: Request, voice: _Voice) -> Answer:
+    enter_call(request.call, voice.notes.tell)
     try:
         function = find_function(request.function)
         value: Any = function.call(**function.signature.arguments(request.input))

@@ -12,6 +12,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import Note
 from jeton.model.ranges import Ranges
 from jeton.model.run import GateAnswer, Parent, RunStatus, Segment, TokenEnd, Trigger
 
@@ -70,6 +71,15 @@ class MarkExecuting(_Decision, frozen=True, tag="mark_executing"):
     token: TokenId
     at: int
     deadline: int
+
+
+class NoteTask(_Decision, frozen=True, tag="note_task"):
+    """Keep what a task said of itself; nothing else follows from it."""
+
+    token: TokenId
+    node: str
+    attempt: int
+    note: Note
 
 
 class WaitForTimer(_Decision, frozen=True, tag="wait_for_timer"):
@@ -389,6 +399,7 @@ Decision: TypeAlias = (
     | DispatchToken
     | RedeliverToken
     | MarkExecuting
+    | NoteTask
     | WaitForTimer
     | CallWorkflow
     | EndChild

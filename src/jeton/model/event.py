@@ -130,6 +130,35 @@ class TaskRetrying(_Fact, frozen=True, tag="task.retrying"):
     failure: TaskFailed
 
 
+class TaskProgress(_Fact, frozen=True, tag="task.progress"):
+    token: TokenId
+    node: str
+    attempt: int
+    step: str
+    done: float | None = None
+    text: str = ""
+
+
+class TaskLog(_Fact, frozen=True, tag="task.log"):
+    token: TokenId
+    node: str
+    attempt: int
+    step: str
+    stream: str
+    text: str
+    truncated: bool = False
+
+
+class TaskMissing(_Fact, frozen=True, tag="task.missing"):
+    """Paths in a step's mapping that gave null."""
+
+    token: TokenId
+    node: str
+    attempt: int
+    step: str
+    paths: tuple[str, ...]
+
+
 class FanOutStarted(_Fact, frozen=True, tag="fan_out.started"):
     group: GroupId
     name: str
@@ -272,6 +301,9 @@ Fact: TypeAlias = (
     | TaskCompleted
     | TaskFailedAt
     | TaskRetrying
+    | TaskProgress
+    | TaskLog
+    | TaskMissing
     | FanOutStarted
     | FanInOpened
     | BranchesMerged

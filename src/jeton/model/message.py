@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import Note
 from jeton.model.run import Parent, RunStatus, Trigger
 
 
@@ -28,6 +29,15 @@ class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
     at: int
     token: TokenId
     attempt: int
+
+
+class TaskNoted(msgspec.Struct, frozen=True, tag="task_noted"):
+    """A task says how it gets on. It rides on the next commit and never causes one."""
+
+    at: int
+    token: TokenId
+    attempt: int
+    note: Note
 
 
 class TaskFinished(msgspec.Struct, frozen=True, tag="task_finished", omit_defaults=True):
@@ -126,6 +136,7 @@ class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
 Message: TypeAlias = (
     StartRun
     | TaskStarted
+    | TaskNoted
     | TaskFinished
     | TaskLost
     | AlarmRang

@@ -37,6 +37,13 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
         return delay if self.max_delay_ms is None else min(delay, self.max_delay_ms)
 
 
+class CircuitBreaker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """After so many passing failures in a row, in all runs, no call is made for a while."""
+
+    failures: int = 5
+    cool_down_ms: int = 10_000
+
+
 class Execution(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How the executor carries an action out."""
 
@@ -44,6 +51,7 @@ class Execution(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     retry_policy: RetryPolicy | None = None
     concurrency: int | None = None
     rate_per_s: float | None = None
+    circuit_breaker: CircuitBreaker | None = None
 
 
 class Idempotency(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -5,7 +5,16 @@ from typing import assert_never
 from msgspec import UnsetType
 
 from jeton.model.cue import Cue, GroupChanged, NodeFinished, SlotQuiet, TimerDue, TokenReady
-from jeton.model.decision import Decision, ForkHistory, IgnoreLate, MarkExecuting, RedeliverToken, RouteToken, SetPaused
+from jeton.model.decision import (
+    Decision,
+    ForkHistory,
+    IgnoreLate,
+    MarkExecuting,
+    NoteTask,
+    RedeliverToken,
+    RouteToken,
+    SetPaused,
+)
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.message import (
@@ -21,6 +30,7 @@ from jeton.model.message import (
     StartRun,
     TaskFinished,
     TaskLost,
+    TaskNoted,
     TaskStarted,
     UnpauseRun,
 )
@@ -51,6 +61,8 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan(plan_start(program, state, message))
         case TaskStarted():
             return Plan(_plan_started(program, state, message))
+        case TaskNoted():
+            return Plan(_plan_noted(state, message))
         case TaskLost():
             return Plan(_plan_lost(program, state, message))
         case CancelRun():
@@ -144,6 +156,12 @@ def _plan_started(program: Program, state: RunState, message: TaskStarted) -> li
     return [MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
 
 
+def _plan_noted(state: RunState, message: TaskNoted) -> list[Decision]:
+    """Kept while the attempt is under way; of any other it is old news."""
+    token = _waited_for(state, message.token, message.attempt)
+    return [] if isinstance(token, str) else [NoteTask(token.id, token.node, token.attempt, message.note)]
+
+
 def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Decision]:
     """Deliveries are counted here, so that a task that kills its worker cannot do so for ever."""
     token = _waited_for(state, message.token, message.attempt)
@@ -155,5 +173,6 @@ def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Dec
         return [RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
     if token.abandoned:
         return [RouteToken(token.id, token.node, "failed")]
-    failure = TaskFailed("worker_lost", f"{deliveries} workers were given this task and none answered")
+    told = f"{deliveries} workers were given this task and none answered: each ended, or was silent, before it was done"
+    failure = TaskFailed("worker_lost", f"{told}. It may be what ends them, and is not tried again")
     return plan_task_failure(program, state, token, failure, message.at)

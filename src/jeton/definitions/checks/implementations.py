@@ -13,10 +13,12 @@ from jeton.definitions.library import LibrarySource
 from jeton.definitions.place import Path, Place
 from jeton.definitions.read_action import KINDS, NODE_TARGETS
 from jeton.definitions.report import Report, did_you_mean, shown
+from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action
 from jeton.model.workflow import Library
 
 READ_BY_HAND = ("context", "assert", "mock")  # `read_action` says what is wrong with these
+USE_SECRETS = ("http", "shell")
 STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
@@ -46,11 +48,27 @@ class Kinds(msgspec.Struct, frozen=True):
     flaws: Callable[[Action], Iterable[Flaw]] = _nothing
 
 
+class _Project(msgspec.Struct, frozen=True):
+    """What the settings have that actions name."""
+
+    roots: Collection[str]
+    secrets: Collection[str]
+    scripts: bool
+
+
+def _project(settings: JsonObject) -> _Project:
+    files, secrets, shell = (settings.get(key) for key in ("files", "secrets", "shell"))
+    return _Project(
+        roots=files if isinstance(files, dict) else (),
+        secrets=secrets if isinstance(secrets, dict) else (),
+        scripts=not (isinstance(shell, dict) and shell.get("scripts") is False),
+    )
+
+
 def check_implementations(source: LibrarySource, known: Library, kinds: Kinds, report: Report) -> None:
     """Every action, named or inline."""
     names = kinds.names()
-    files = source.settings.get("files", known.settings.get("files"))
-    roots = files if isinstance(files, dict) else {}
+    project = _project({**known.settings, **source.settings})
     for action, place, implementation in _actions(source):
         if not action.kind or action.kind in NODE_TARGETS:
             continue
@@ -59,17 +77,46 @@ def check_implementations(source: LibrarySource, known: Library, kinds: Kinds, r
             remedy = did_you_mean(action.kind, sorted({*KINDS, *names}), "use a kind that exists")
             report.error(place / "kind", "unknown_kind", problem, remedy)
         elif action.kind in names and action.kind not in READ_BY_HAND:
-            _check_one(action, kinds, roots, implementation, report)
+            _check_one(action, kinds, project, implementation, report)
 
 
-def _check_one(action: Action, kinds: Kinds, roots: Collection[str], place: Place, report: Report) -> None:
+def _check_one(action: Action, kinds: Kinds, project: _Project, place: Place, report: Report) -> None:
     for flaw in kinds.flaws(action):
         report.error(place.at(_keys(flaw.path)), "bad_implementation", flaw.problem, flaw.remedy)
+    if action.kind not in KINDS:
+        return  # what a plugin means by these words is its own business
     root = action.implementation.get("root")
-    if action.kind in KINDS and isinstance(root, str) and root not in roots:
+    if isinstance(root, str) and root not in project.roots:
         problem = f"{shown(root)} is no root of the project"
-        remedy = did_you_mean(root, roots, "name its folder under 'project: {settings: {files: …}}'")
+        remedy = did_you_mean(root, project.roots, "name its folder under 'project: {settings: {files: …}}'")
         report.error(place / "root", "unknown_root", problem, remedy)
+    if action.kind == "shell" and action.implementation.get("shell") is True and not project.scripts:
+        problem = "a script for /bin/sh, which this project does not allow"
+        remedy = "write argv without 'shell', or take 'scripts: false' out of the project's settings"
+        report.error(place / "shell", "script_refused", problem, remedy)
+    if action.kind in USE_SECRETS:
+        for path, name in _secrets_in(action.implementation):
+            if name not in project.secrets:
+                problem = f"{shown(name)} is no secret of the project"
+                remedy = did_you_mean(
+                    name, project.secrets, "name its source under 'project: {settings: {secrets: …}}'"
+                )
+                report.error(place.at(path), "unknown_secret", problem, remedy)
+
+
+def _secrets_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every `{secret: NAME}` in an implementation, and where."""
+    match value:
+        case {"secret": str() as name, **rest} if not rest:
+            yield (*path, "secret"), name
+        case dict():
+            for key, inner in value.items():
+                yield from _secrets_in(inner, (*path, key))
+        case list():
+            for index, inner in enumerate(value):
+                yield from _secrets_in(inner, (*path, index))
+        case _:
+            pass
 
 
 def _actions(source: LibrarySource) -> Iterator[tuple[Action, Place, Place]]:

@@ -16,11 +16,12 @@ from jeton.engine.explain.views import (
 from jeton.engine.explain.waits import fan_ins, waits
 from jeton.engine.times import maybe_moment, moment
 from jeton.engine.tokens import token_views
-from jeton.model.decision import DispatchToken, EndRun, EndTokens, FinishNode, WaitForTimer
+from jeton.model.decision import DispatchToken, EndRun, EndTokens, FinishNode, NoteTask, WaitForTimer
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import TokenId
 from jeton.model.message import CancelRun
+from jeton.model.note import MissingNote
 from jeton.model.ranges import numbers_in
 from jeton.model.run import Head
 from jeton.planning.program import Program
@@ -111,6 +112,8 @@ def _missing(entries: Sequence[Entry]) -> Iterator[MissingPaths]:
                     | WaitForTimer(token, node, missing=(_, *_))
                 ):
                     yield MissingPaths(token, node, entry.number, decision.missing)
+                case NoteTask(token, node, note=MissingNote(paths=paths)):
+                    yield MissingPaths(token, node, entry.number, paths)
                 case EndRun(missing=(_, *_)):
                     yield MissingPaths(None, None, entry.number, decision.missing)
                 case _:

@@ -10,6 +10,7 @@ from jeton.executor.mapping import CONTEXT, compiled_mapping, expression_problem
 from jeton.executor.schema import Validator
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
 from jeton.model.json import Json, Mapping, Schema
+from jeton.model.note import MissingNote
 
 
 class Validate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +58,9 @@ def _setting(mapping: Mapping) -> Act:
         made = mapped(expressions, {"input": call.input, "state": call.state, "output": call.output})
         if isinstance(made, Failed):
             return ActionFailed("expression_error", expression_problem("set", made), fatal=True)
-        return made
+        if made.missing:
+            call.tell(MissingNote(call.call.step, made.missing))
+        return made.tree()
 
     return act
 

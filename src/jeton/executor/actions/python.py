@@ -33,7 +33,7 @@ class Python(Kind, frozen=True):
         reference = find_function(self.function).reference
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            answer = await call.resources.processes.run(Request(reference, call.input, call.call))
+            answer = await call.resources.processes.run(Request(reference, call.input, call.call), call.tell)
             failure = answer.failure
             if failure is None:
                 return answer.value
@@ -48,7 +48,7 @@ class Python(Kind, frozen=True):
                 arguments = function.signature.arguments(call.input)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            token = enter_call(call.call)
+            token = enter_call(call.call, call.tell)
             try:
                 if function.is_async:
                     return plain(await function.call(**arguments))

@@ -10,18 +10,19 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName, Progress
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.children import DEFAULT_GRACE_MS, STDERR, STDOUT, Child
+from jeton.executor.placeholders import NotFilled, literal_text, names_in, value_at, whole_name
 from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
+from jeton.executor.secrets import SecretRef
 from jeton.model.json import Json, JsonObject, kind_of
+from jeton.model.note import LogNote
 
 DEFAULT_OUTPUT_BYTES = 1024 * 1024
 MOST_OUTPUT_BYTES = 16 * 1024 * 1024
 MOST_GRACE_MS = 10_000
 LONGEST_REASON = 500
 IDEMPOTENCY_KEY = "JETON_IDEMPOTENCY_KEY"
-PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
-ESCAPED = re.compile(r"\{(\{[A-Za-z_][A-Za-z0-9_]*\})\}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 StreamName: TypeAlias = Literal["stdout", "stderr"]
@@ -39,7 +40,7 @@ class Shell(Kind, frozen=True):
     shell: bool = False
     stdin: str | None = None
     env: tuple[str, ...] = ()  # variables of the engine's environment that the program may see
-    set_env: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    set_env: dict[str, str | SecretRef] = msgspec.field(default_factory=dict[str, str | SecretRef])
     root: str | None = None
     folder: str = ""
     allow_exit: tuple[int, ...] | bool = ()
@@ -50,11 +51,10 @@ class Shell(Kind, frozen=True):
     def flaws(self) -> Iterator[Flaw]:
         if not self.argv or not self.argv[0]:
             yield Flaw("argv", "names no program", "write the program first: [ls, -l]")
-        elif PLACE.fullmatch(self.argv[0]):
+        elif whole_name(self.argv[0]):
             yield Flaw("argv[0]", "would let the input choose the program", "write the program itself")
-        for index, argument in enumerate(self.argv):
-            if not (self.shell and index == 0):
-                yield from _argument_flaws(f"argv[{index}]", argument)
+        for path, text in self._texts():
+            yield from _text_flaws(path, text)
         for name in (*self.env, *self.set_env):
             if not VARIABLE.fullmatch(name):
                 yield Flaw("env", f"{name!r} is no name of a variable", "use letters, digits and '_'")
@@ -74,9 +74,12 @@ class Shell(Kind, frozen=True):
     def prepare(self) -> Act:
         async def act(call: ActionCall) -> Json | ActionFailed:
             given = call.input if isinstance(call.input, dict) else {}
+            if self.shell and not _allows_scripts(call.settings):
+                problem = "the project does not allow 'shell: true': project.settings.shell.scripts is false"
+                return ActionFailed("script_refused", problem, fatal=True)
             try:
                 program = self._program(given)
-                env = self._environment(given, call.call.idempotency_key)
+                env = await self._environment(given, call)
                 stdin = None if self.stdin is None else _text("stdin", self.stdin, given, or_json=True)
                 with ExitStack() as opened:
                     folder = await self._open_folder(call, given, opened)
@@ -107,6 +110,7 @@ class Shell(Kind, frozen=True):
             code = await child.ended()
         finally:
             await child.stop()
+        output.end()
         if code == 0 or self.allow_exit is True or (self.allow_exit is not False and code in self.allow_exit):
             return {"exit_code": code, **output.result()}
         return ActionFailed("exit_code", f"{self.argv[0]} {_ending(code)}{output.reason()}")
@@ -115,18 +119,35 @@ class Shell(Kind, frozen=True):
         program, options_end = [self.argv[0]], self.shell
         for index, argument in enumerate(self.argv[1:], 1):
             value = _text(f"argv[{index}]", argument, given)
-            if PLACE.fullmatch(argument) and value.startswith("-") and not options_end:
+            if whole_name(argument) and value.startswith("-") and not options_end:
                 problem = f"argv[{index}] would be {value!r}, which {self.argv[0]} may take for an option"
                 raise BadInput(f"{problem}; put '--' before {argument!r} in argv if it is none")
             options_end = options_end or argument == "--"
             program.append(value)
         return ["/bin/sh", "-c", program[0], "sh", *program[1:]] if self.shell else program
 
-    def _environment(self, given: JsonObject, key: str) -> dict[str, str]:
+    async def _environment(self, given: JsonObject, call: ActionCall) -> dict[str, str]:
         """Only what is listed, so that no secret of the engine's reaches the program by itself."""
         passed = {name: os.environ[name] for name in self.env if name in os.environ}
-        written = {name: _text(f"set_env.{name}", value, given) for name, value in self.set_env.items()}
-        return {"PATH": os.defpath, **passed, **written, IDEMPOTENCY_KEY: key}
+        written = {
+            name: await call.secret(value.secret)
+            if isinstance(value, SecretRef)
+            else _text(f"set_env.{name}", value, given)
+            for name, value in self.set_env.items()
+        }
+        return {"PATH": os.defpath, **passed, **written, IDEMPOTENCY_KEY: call.call.idempotency_key}
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Every text that the input may be put in the place of. A script is none of them."""
+        for index, argument in enumerate(self.argv):
+            if not (self.shell and index == 0):
+                yield f"argv[{index}]", argument
+        for name, value in self.set_env.items():
+            if isinstance(value, str):
+                yield f"set_env.{name}", value
+        yield "folder", self.folder
+        if self.stdin is not None:
+            yield "stdin", self.stdin
 
     async def _open_folder(self, call: ActionCall, given: JsonObject, opened: ExitStack) -> int:
         if self.root is None:
@@ -142,68 +163,106 @@ class BadInput(Exception):
 
 
 class Captured:
-    """What a program writes: the beginning of it is kept, all of it counted, and told of as it comes."""
+    """What a program writes: the beginning of it is kept, all of it counted, and told of as it comes.
+
+    Secrets are taken out before anything is cut: half of one is not recognised any more.
+    """
 
     def __init__(self, most: int, call: ActionCall) -> None:
-        self._most = most
         self._call = call
-        self._kept: dict[StreamName, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
-        self._written: dict[StreamName, int] = {"stdout": 0, "stderr": 0}
-        decoder = codecs.getincrementaldecoder("utf-8")
-        self._decoders = {name: decoder("replace") for name in self._kept}
+        self._streams: dict[StreamName, _Stream] = {name: _Stream(most, call) for name in STREAMS.values()}
 
     def __call__(self, stream: int, data: bytes) -> None:
         name = STREAMS[stream]
-        kept = self._kept[name]
-        self._written[name] += len(data)
-        fits = data[: self._most - len(kept)]
-        if fits:
-            kept += fits
-            text = self._call.secrets.text(self._decoders[name].decode(fits))
-            self._call.resources.progress(Progress(self._call.call, name, text))
+        self._tell(name, self._streams[name].take(data))
+
+    def end(self) -> None:
+        """The program is gone, and what was held back can be shown."""
+        for name, stream in self._streams.items():
+            self._tell(name, stream.end())
 
     def result(self) -> JsonObject:
         """Both streams; `truncated` says of a stream that was cut how many bytes it had."""
-        texts: JsonObject = {name: kept.decode(errors="replace") for name, kept in self._kept.items()}
-        cut: JsonObject = {name: total for name, total in self._written.items() if total > self._most}
+        texts: JsonObject = {name: "".join(stream.kept) for name, stream in self._streams.items()}
+        cut: JsonObject = {name: stream.written for name, stream in self._streams.items() if stream.full}
         return {**texts, "truncated": cut} if cut else texts
 
     def reason(self) -> str:
         """The end of what it complained about."""
-        said = self._kept["stderr"].decode(errors="replace").strip()
+        said = "".join(self._streams["stderr"].kept).strip()
         return f": {said[-LONGEST_REASON:]}" if said else ""
+
+    def _tell(self, name: StreamName, text: str) -> None:
+        if text:
+            self._call.notes.tell(LogNote(self._call.call.step, name, text))
+
+
+class _Stream:
+    """One of the two: text in utf-8, as far as it goes."""
+
+    def __init__(self, most: int, call: ActionCall) -> None:
+        self.kept: list[str] = []
+        self.written = 0
+        self.full = False
+        self._room = most
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._clean = call.secrets.stream()
+
+    def take(self, data: bytes) -> str:
+        """What of it is new, clean, and kept."""
+        self.written += len(data)
+        return "" if self.full else self._keep(self._clean.feed(self._decode(data)))
+
+    def end(self) -> str:
+        if self.full:
+            return ""
+        return self._keep(self._clean.feed(self._decode(b"", final=True)) + self._clean.end())
+
+    def _keep(self, text: str) -> str:
+        data = text.encode()
+        if len(data) > self._room:
+            self.full = True
+            text = data[: self._room].decode(errors="ignore")
+        self._room -= len(data)
+        self.kept.append(text)
+        return text
+
+
+def _allows_scripts(settings: JsonObject) -> bool:
+    shell = settings.get("shell")
+    return not (isinstance(shell, dict) and shell.get("scripts") is False)
 
 
 def _text(where: str, written: str, given: JsonObject, or_json: bool = False) -> str:
     """What stands there, or the value of the input it names, which must be able to be an argument."""
-    escaped = ESCAPED.fullmatch(written)
-    if escaped is not None:
-        return escaped[1]
-    place = PLACE.fullmatch(written)
-    if place is None:
-        return written
-    value = given.get(place[1])
+    name = whole_name(written)
+    if name is None:
+        return literal_text(written)
+    try:
+        value = value_at(name, given)
+    except NotFilled:
+        value = None
     if value is None:
-        raise BadInput(f"{where} needs '{place[1]}', and the input has none")
+        raise BadInput(f"{where} needs '{name}', and the input has none")
     if not or_json and isinstance(value, dict | list):
-        raise BadInput(f"{where} takes a text or a number, and '{place[1]}' is {kind_of(value)}")
+        raise BadInput(f"{where} takes a text or a number, and '{name}' is {kind_of(value)}")
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     try:
         zero = 0 in text.encode() and not or_json
     except UnicodeEncodeError:
-        raise BadInput(f"{where}: '{place[1]}' is no proper text") from None
+        raise BadInput(f"{where}: '{name}' is no proper text") from None
     if zero:
-        raise BadInput(f"{where}: '{place[1]}' has a zero byte in it")
+        raise BadInput(f"{where}: '{name}' has a zero byte in it")
     return text
 
 
-def _argument_flaws(path: str, argument: str) -> Iterator[Flaw]:
-    if "\0" in argument:
+def _text_flaws(path: str, text: str) -> Iterator[Flaw]:
+    if "\0" in text and path != "stdin":
         yield Flaw(path, "has a zero byte in it", "remove it")
-    inner = PLACE.search(argument)
-    if inner is not None and not PLACE.fullmatch(argument) and not ESCAPED.fullmatch(argument):
-        problem = f"{inner[0]!r} is replaced only where it is the whole argument"
-        yield Flaw(path, problem, f"write {inner[0]!r} as an argument of its own")
+    inner = names_in(text)
+    if inner and whole_name(text) is None:
+        problem = f"'{{{inner[0]}}}' is replaced only where it stands alone"
+        yield Flaw(path, problem, f"let it stand alone, or write '{{{{{inner[0]}}}}}' for the letters")
 
 
 def _ending(code: int) -> str:

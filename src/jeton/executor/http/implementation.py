@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from jeton.executor.action import Flaw
+from jeton.executor.secrets import SecretRef
 
 HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 OURS: Final = frozenset(
@@ -19,12 +20,6 @@ OURS: Final = frozenset(
 
 Redirects: TypeAlias = bool | Literal["same_host"] | tuple[str, ...]
 """False: none is followed, and the answer is the result. A list names hosts, each with its port if that is unusual."""
-
-
-class SecretRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A secret, by its name."""
-
-    secret: str
 
 
 class Basic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

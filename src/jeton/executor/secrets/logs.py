@@ -2,8 +2,12 @@
 
 import logging
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from jeton.executor.secrets.secrets import SecretStore
+
+OURS = "jeton"
 
 
 class RedactingFilter(logging.Filter):
@@ -21,3 +25,22 @@ class RedactingFilter(logging.Filter):
                 record.exc_text = redactor.text("".join(traceback.format_exception(record.exc_info[1])).rstrip())
                 record.exc_info = None
         return True
+
+
+@contextmanager
+def redacted_logs(store: SecretStore) -> Generator[None]:
+    """Keep the secrets out of our own records wherever they go, and out of all that goes to the handlers of today."""
+    filter = RedactingFilter(store)
+    places: list[logging.Filterer] = [*logging.getLogger().handlers]
+    if logging.lastResort is not None:
+        places.append(logging.lastResort)
+    for name in (OURS, *(name for name in logging.Logger.manager.loggerDict if name.startswith(f"{OURS}."))):
+        logger = logging.getLogger(name)
+        places += [logger, *logger.handlers]
+    for place in places:
+        place.addFilter(filter)
+    try:
+        yield
+    finally:
+        for place in places:
+            place.removeFilter(filter)

@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from html import escape
 from typing import Final
 from urllib.parse import quote, quote_plus
@@ -24,12 +24,30 @@ class Redactor:
         self._has_number = any(value.lstrip("-").replace(".", "", 1).isdigit() for value in secrets)
         self._bytes = {form.encode(): name for form, name in self._names.items()}
         self._longest = max(map(len, self._bytes), default=0)
+        self._longest_text = max(map(len, self._names), default=0)
 
     def text(self, text: str) -> str:
         """The text without the secrets."""
         if not any(form in text for form in self._names):
             return text
         return self._pattern.sub(lambda found: f"[secret {self._names[found[0]]}]", text)
+
+    def sure(self, text: str) -> tuple[str, str]:
+        """Of a text that goes on: what can be shown, without the secrets, and the rest, where one may have begun.
+
+        Nothing of the rest is replaced yet: what is a secret now may turn out to be the beginning of a longer one.
+        """
+        until, shown, at = len(text) - self._longest_text + 1, list[str](), 0
+        if any(form in text for form in self._names):
+            for found in self._pattern.finditer(text):
+                if found.start() >= until:
+                    break
+                shown += text[at : found.start()], f"[secret {self._names[found[0]]}]"
+                at = found.end()
+        if at < until:
+            shown.append(text[at:until])
+            at = until
+        return "".join(shown), text[at:]
 
     def value(self, value: Json) -> Json:
         """The same of everything in a value, names of keys too."""
@@ -62,6 +80,28 @@ class Redactor:
         for form, name in self._bytes.items():
             data = data.replace(form, f"[secret {name}]".encode())
         return data
+
+
+class TextStream:
+    """A text that comes in pieces, without the secrets, even where one lies across two of them."""
+
+    def __init__(self, redactor: Callable[[], Redactor | None]) -> None:
+        self._redactor = redactor  # asked each time: a secret may come to be known in between
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown by now."""
+        redactor = self._redactor()
+        text, self._held = self._held + piece, ""
+        if redactor is not None:
+            text, self._held = redactor.sure(text)
+        return text
+
+    def end(self) -> str:
+        """What was held back."""
+        redactor = self._redactor()
+        text, self._held = self._held, ""
+        return text if redactor is None else redactor.text(text)
 
 
 def _forms(value: str) -> Iterator[str]:

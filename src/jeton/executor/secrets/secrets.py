@@ -1,9 +1,10 @@
 """The secrets of a project, and what is known of them in this process."""
 
+import threading
 from collections.abc import Mapping
 
 from jeton.executor.clock import Clock
-from jeton.executor.secrets.redactor import Redactor
+from jeton.executor.secrets.redactor import Redactor, TextStream
 from jeton.executor.secrets.source import SHORTEST, SecretSource, SecretUnavailable, sources_of
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
@@ -13,9 +14,13 @@ MOST_REMEMBERED = 1_000
 
 
 class SecretStore:
-    """Every value an executor has come across, so that it is found again wherever it turns up, even after a change."""
+    """Every value an executor has come across, so that it is found again wherever it turns up, even after a change.
+
+    Functions in threads and loggers ask too: whoever is told of no secret is not told so by an outdated redactor.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._names: dict[str, str] = {}  # by value
         self._redactor: Redactor | None = None
         self._outputs: dict[tuple[str, ...], tuple[int, str]] = {}
@@ -42,18 +47,20 @@ class SecretStore:
 
     def remember(self, name: str, value: str) -> None:
         """Keep a value out of everything from now on; the oldest makes room."""
-        if value not in self._names:
-            if len(self._names) >= MOST_REMEMBERED:
-                del self._names[next(iter(self._names))]
-            self._names[value] = name
-            self._redactor = None
+        with self._lock:
+            if value not in self._names:
+                if len(self._names) >= MOST_REMEMBERED:
+                    del self._names[next(iter(self._names))]
+                self._names[value] = name
+                self._redactor = None
 
     @property
     def redactor(self) -> Redactor | None:
         """Finds what is remembered; None if nothing is."""
-        if self._redactor is None and self._names:
-            self._redactor = Redactor(self._names)
-        return self._redactor
+        with self._lock:
+            if self._redactor is None and self._names:
+                self._redactor = Redactor(self._names)
+            return self._redactor
 
 
 class Secrets:
@@ -89,6 +96,10 @@ class Secrets:
         """A text without the secrets."""
         redactor = self.redactor()
         return text if redactor is None else redactor.text(text)
+
+    def stream(self) -> TextStream:
+        """For a text that comes in pieces."""
+        return TextStream(self.redactor)
 
     def value(self, value: Json) -> Json:
         """A value without the secrets."""

@@ -21,6 +21,12 @@ class SecretUnavailable(Exception):
     """There is no such secret, or it cannot be had. The text names it and its source, and never a value."""
 
 
+class SecretRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A secret, by its name."""
+
+    secret: str
+
+
 class SecretSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Exactly one of the three."""
 

@@ -7,7 +7,7 @@ from jeton.actor.run_actor import LiveRun
 from jeton.hosts.sqlite.chain import first_hash
 from jeton.hosts.sqlite.store import StoredRun
 from jeton.model.ids import TokenId
-from jeton.model.message import Message, TaskStarted
+from jeton.model.message import Message, TaskNoted, TaskStarted
 from jeton.model.workflow import Library
 from jeton.planning.program import Program
 
@@ -51,7 +51,7 @@ class Actor:
         self.parts: dict[str, int] = {} if before is None else before.parts
         self.wake = None if before is None else before.wake
         self.waiting: list[Message] = []
-        self.began: list[TaskStarted] = []  # they ride on the next batch, and cause none
+        self.began: list[TaskStarted | TaskNoted] = []  # they ride on the next batch, and cause none
         self.askers: list[tuple[Message, Future[None]]] = []  # they wait for the batch to come
         self.asked: list[tuple[Message, Future[None]]] = []  # they wait for the batch that is on its way
         self.answering: list[int] = []  # the inbox rows among what waits

@@ -12,12 +12,14 @@ import apsw
 from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
 from jeton.executor.artifacts import Artifacts
+from jeton.executor.outlet import Number
 from jeton.hosts.sqlite.artifacts import SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.connect import Durability, refusal
 from jeton.hosts.sqlite.gates import GateMirror
 from jeton.hosts.sqlite.once import SqliteKeys
 from jeton.hosts.sqlite.opening import take, visit
+from jeton.hosts.sqlite.outlet import Published, SqliteOutlet, numbers, published
 from jeton.hosts.sqlite.owner import Owner, unknown
 from jeton.hosts.sqlite.recovery import leave_message
 from jeton.hosts.sqlite.retention import Pruned, Rule
@@ -164,7 +166,23 @@ class SqliteHost:
         owner = self._owning()
         return SqliteKeys(owner.write, owner.clock)
 
+    @cached_property
+    def outlet(self) -> SqliteOutlet:
+        """Where what actions publish and measure goes."""
+        owner = self._owning()
+        return SqliteOutlet(owner.write, owner.clock)
+
     # reading
+
+    def published(
+        self, *, run: RunId | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> list[Published]:
+        """Events that actions published behind a number, oldest first."""
+        return published(self._store, run, event, after, limit)
+
+    def numbers(self, run: RunId | None = None) -> list[Number]:
+        """What actions measured in a run, or in all there ever were."""
+        return numbers(self._store, run)
 
     def row(self, run: RunId) -> RunRow | None:
         """What queries see of a run."""

@@ -163,7 +163,7 @@ def _forget(db: Connection, run: RunId) -> bool:
     layout = stored_layout(db, *version[0]) if version else None
     if layout is not None:
         Tables(layout).drop_run(db, run)
-    for table in ("sections", "snapshots", "summaries", "inbox", "artifacts", "runs"):
+    for table in ("sections", "snapshots", "summaries", "inbox", "artifacts", "emitted", "measured", "runs"):
         db.execute(f"delete from {table} where run = ?", (run,))
     return bool(version)
 

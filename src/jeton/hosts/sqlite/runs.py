@@ -26,7 +26,8 @@ from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskStarted
+from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskNoted, TaskStarted
+from jeton.model.note import Note
 from jeton.model.run import Head, RunState
 from jeton.model.task import Task
 
@@ -361,6 +362,10 @@ class Runs:
             if attempt in actor.out:
                 actor.began.append(TaskStarted(self._clock(), *attempt))
 
+        def noted(note: Note) -> None:
+            if attempt in actor.out:
+                actor.began.append(TaskNoted(self._clock(), *attempt, note))
+
         def finished(answer: Json | TaskFailed) -> None:
             if attempt not in actor.out:
                 return  # it was stopped, or has been told before
@@ -372,7 +377,7 @@ class Runs:
 
         actor.out.add(attempt)
         try:
-            self._workers.start(actor.run, effect, _task(actor, effect.node), actor.bundle, started, finished)
+            self._workers.start(actor.run, effect, _task(actor, effect.node), actor.bundle, started, noted, finished)
         except Exception as problem:
             _log.exception("a task of run %s could not be started", actor.run)
             finished(TaskFailed("executor_error", f"{type(problem).__name__}: {problem}", transient=True))

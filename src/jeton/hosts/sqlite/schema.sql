@@ -141,3 +141,41 @@ create table once(
 ) strict;
 
 create index once_by_expiry on once(expires) where expires is not null;
+
+-- Events that actions published. The number is their order for whoever reads on from where it stopped.
+create table emitted(
+    number integer primary key autoincrement,
+    id text not null unique, -- of the call, so that one that is made again publishes nothing new
+    run text not null,
+    node text not null,
+    event text not null,
+    data blob not null,
+    at integer not null
+) strict;
+
+create index emitted_by_event on emitted(event, number);
+create index emitted_by_run on emitted(run, number);
+
+-- Numbers that actions measured, one row per call.
+create table measured(
+    number integer primary key,
+    id text not null unique,
+    run text not null,
+    node text not null,
+    name text not null,
+    type text not null,
+    labels text not null, -- a JSON object with its keys in order
+    value real not null,
+    at integer not null
+) strict;
+
+create index measured_by_run on measured(run, name, labels);
+
+-- The same over all runs, those that were pruned too: a counter never goes down.
+create table metrics(
+    name text not null,
+    labels text not null,
+    type text not null,
+    value real not null,
+    primary key(name, labels)
+) strict, without rowid;

@@ -1,0 +1,84 @@
+"""What one attempt at a task says of itself: bounded, whoever says it, so that a flood cannot grow a commit."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
+
+MOST_NOTES: Final = 200
+MOST_LETTERS: Final = 32_768
+
+
+class Notes:
+    """Hands notes on, up to a number and a size; the last one says that there were more.
+
+    A function may speak from any thread, so the bound is kept where it speaks: what waits for the loop is bounded too.
+    """
+
+    __slots__ = ("_done", "_left", "_letters", "_lock", "_tell", "_truncated")
+
+    def __init__(self, tell: Callable[[Note], None], most: int = MOST_NOTES, letters: int = MOST_LETTERS) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._left = most
+        self._letters = letters
+        self._truncated = False
+        self._done: dict[str, int] = {}
+
+    def tell(self, note: Note) -> None:
+        """Hand it on, unless there is no more room, or it is how far the step was before."""
+        with self._lock:
+            kept = self._kept(note)
+            if kept is not None:
+                self._tell(kept)
+
+    def _kept(self, note: Note) -> Note | None:
+        if isinstance(note, MissingNote):
+            return note  # a definition has so many mappings and no more
+        if self._truncated or (isinstance(note, ProgressNote) and self._is_known(note)):
+            return None
+        self._left -= 1
+        self._letters -= len(note.text)
+        if self._left > 0 and self._letters >= 0:
+            return note
+        self._truncated = True
+        if isinstance(note, ProgressNote):
+            return LogNote(note.step, "log", "", truncated=True)
+        fits = note.text[: len(note.text) + min(self._letters, 0)]
+        return msgspec.structs.replace(note, text=fits, truncated=True)
+
+    def _is_known(self, note: ProgressNote) -> bool:
+        """A loop over a million items has a hundred things to say."""
+        if note.done is None:
+            return False
+        percent = int(note.done * 100 + 1e-9)  # 0.29 * 100 is a little less than 29
+        known = self._done.get(note.step) == percent
+        self._done[note.step] = percent
+        return known
+
+
+def _nobody_listens(_note: Note) -> None:
+    pass
+
+
+NO_NOTES: Final = Notes(_nobody_listens)
+
+
+def on_the_loop(tell: Callable[[Note], None]) -> Callable[[Note], None]:
+    """The same, callable from any thread: what another one says is heard when the loop comes to it."""
+    loop, home = asyncio.get_running_loop(), threading.get_ident()
+
+    def hand_over(note: Note) -> None:
+        if threading.get_ident() == home:
+            tell(note)
+            return
+        try:
+            loop.call_soon_threadsafe(tell, note)
+        except RuntimeError:  # the loop is closed: the thread was given up long ago
+            return
+
+    return hand_over

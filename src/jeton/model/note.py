@@ -1,0 +1,36 @@
+"""What a task says of itself before it is done. Notes ride on the next commit and never cause one."""
+
+from typing import TypeAlias
+
+import msgspec
+
+
+class _Note(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
+    """Something to show, which changes nothing."""
+
+
+class ProgressNote(_Note, frozen=True, tag="progress"):
+    """How far a step is: `done` from 0 to 1, if it knows."""
+
+    step: str
+    done: float | None = None
+    text: str = ""
+
+
+class LogNote(_Note, frozen=True, tag="log"):
+    """A piece of what a step says or its program prints. `truncated`: nothing more of this attempt is kept."""
+
+    step: str
+    stream: str
+    text: str
+    truncated: bool = False
+
+
+class MissingNote(_Note, frozen=True, tag="missing"):
+    """Paths in a mapping of a step that led nowhere, and gave null."""
+
+    step: str
+    paths: tuple[str, ...]
+
+
+Note: TypeAlias = ProgressNote | LogNote | MissingNote

@@ -1,0 +1,80 @@
+"""What actions publish and measure outlives the process, once per call, and goes with its run."""
+
+from pathlib import Path
+
+from jeton.executor.outlet import Emitted, Measured, MetricType, Number
+from jeton.hosts.sqlite.retention import Rule
+from jeton.model.ids import RunId
+from tests.hosts.conftest import OpenHost
+from tests.hosts.library import chain, library
+
+RUN = RunId("r1")
+EVERYTHING = Rule("run", -1_000)
+
+
+def placed(id: str, run: RunId = RUN, event: str = "order.placed") -> Emitted:
+    return Emitted(id, event, {"order": id}, run, "tell")
+
+
+def measured(id: str, value: float, type: MetricType = "counter", run: RunId = RUN, **labels: str) -> Measured:
+    return Measured(id, f"a_{type}", type, value, labels, run, "count")
+
+
+async def test_an_event_is_kept_once_and_in_order(open_host: OpenHost) -> None:
+    host = await open_host()
+    events = [placed("b"), placed("a"), placed("c", RunId("r2")), placed("d", event="order.paid")]
+    for event in (*events, *events):
+        await host.outlet.emit(event)
+    await host.close(0.0)
+    host = await open_host()
+    assert [found.emitted for found in host.published()] == events
+    assert [found.emitted.id for found in host.published(run=RUN)] == ["b", "a", "d"]
+    assert [found.emitted.id for found in host.published(event="order.placed")] == ["b", "a", "c"]
+    second = host.published()[1]
+    assert [found.emitted.id for found in host.published(run=RUN, after=second.number)] == ["d"]
+    assert [found.emitted.id for found in host.published(limit=1)] == ["b"]
+
+
+async def test_a_counter_is_the_sum_of_its_calls_and_a_gauge_the_latest(open_host: OpenHost) -> None:
+    host = await open_host()
+    other = RunId("r2")
+    for number in (
+        measured("1", 2, region="eu"),
+        measured("2", 3, region="eu"),
+        measured("2", 3, region="eu"),  # made again after a crash
+        measured("3", 1, region="us"),
+        measured("4", 9, "gauge"),
+        measured("5", 4, "gauge"),
+        measured("6", 10, run=other, region="eu"),
+        measured("7", 1, "gauge", run=other),
+        measured("5", 4, "gauge"),
+    ):
+        await host.outlet.measure(number)
+    await host.close(0.0)
+    host = await open_host()
+    assert host.numbers(RUN) == [
+        Number("a_counter", "counter", 5, {"region": "eu"}),
+        Number("a_counter", "counter", 1, {"region": "us"}),
+        Number("a_gauge", "gauge", 4, {}),
+    ]
+    assert host.numbers() == [
+        Number("a_counter", "counter", 15, {"region": "eu"}),
+        Number("a_counter", "counter", 1, {"region": "us"}),
+        Number("a_gauge", "gauge", 1, {}),
+    ]
+
+
+async def test_both_go_with_their_run_and_a_counter_over_all_runs_stays(open_host: OpenHost, path: Path) -> None:
+    host = await open_host()
+    version = await host.deploy(library(w=chain(1)), "w")
+    run, _ = await host.start("w", version, {"n": 0})
+    await host.ended(run)
+    await host.outlet.emit(placed("a", run))
+    await host.outlet.emit(placed("b", RunId("another")))
+    await host.outlet.measure(measured("a", 2, run=run))
+    assert (await host.prune([EVERYTHING])).runs == 1
+    assert [found.emitted.id for found in host.published()] == ["b"]
+    assert host.numbers(run) == []
+    assert host.numbers() == [Number("a_counter", "counter", 2, {})]
+    await host.outlet.measure(measured("c", 1))
+    assert host.numbers() == [Number("a_counter", "counter", 3, {})]
