@@ -1,5 +1,6 @@
 """What a run's actions say while it runs, and what they leave: events, metrics, and no secret in any log."""
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -93,3 +94,23 @@ async def test_log_lines_are_redacted_while_an_engine_is_open(
     caplog.clear()
     logging.getLogger("some.library").warning("correct horse battery staple")
     assert "battery" in caplog.text, "afterwards the program's logs are its own again"
+
+
+_heard = asyncio.Event()
+
+
+@jeton.action
+async def long_winded() -> None:
+    jeton.current_call().progress(0.1, "begun")
+    await _heard.wait()
+
+
+async def test_a_task_that_goes_on_is_heard_before_it_ends(tmp_path: Path) -> None:
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy({"workflows": {"w": {"initial_node": "a", "nodes": {"a": {"action": "long_winded"}}}}})
+        run = await engine.start("w")
+        async with asyncio.timeout(30):
+            async for event in run.events():
+                if event["type"] == "task.progress":
+                    _heard.set()
+        assert (await run.result(30)).status == "completed"

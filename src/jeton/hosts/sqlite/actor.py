@@ -30,6 +30,7 @@ class Actor:
         "hash",
         "key",
         "live",
+        "noting",
         "out",
         "parts",
         "prior",
@@ -51,13 +52,14 @@ class Actor:
         self.parts: dict[str, int] = {} if before is None else before.parts
         self.wake = None if before is None else before.wake
         self.waiting: list[Message] = []
-        self.began: list[TaskStarted | TaskNoted] = []  # they ride on the next batch, and cause none
+        self.began: list[TaskStarted | TaskNoted] = []  # they ride on the next batch
         self.askers: list[tuple[Message, Future[None]]] = []  # they wait for the batch to come
         self.asked: list[tuple[Message, Future[None]]] = []  # they wait for the batch that is on its way
         self.answering: list[int] = []  # the inbox rows among what waits
         self.out: set[Attempt] = set()  # with a worker of this process
         self.key: KeyRow | None = None  # to be stored with its first commit
         self.prior: list[JournalRow] = []  # likewise: the history it shares with another run
+        self.noting = False  # notes of its tasks are written soon, if nothing else is
         self.queued = False
         self.ringing = False
         self.writing = False

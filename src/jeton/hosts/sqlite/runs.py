@@ -32,6 +32,7 @@ from jeton.model.run import Head, RunState
 from jeton.model.task import Task
 
 RUNS_PER_TURN = 25
+NOTED_WITHIN_S = 1.0
 
 _log = logging.getLogger("jeton.store")
 _encode = msgspec.json.Encoder().encode
@@ -365,6 +366,9 @@ class Runs:
         def noted(note: Note) -> None:
             if attempt in actor.out:
                 actor.began.append(TaskNoted(self._clock(), *attempt, note))
+                if not actor.noting:
+                    actor.noting = True
+                    self._loop.call_later(NOTED_WITHIN_S, self._note, actor)
 
         def finished(answer: Json | TaskFailed) -> None:
             if attempt not in actor.out:
@@ -381,6 +385,12 @@ class Runs:
         except Exception as problem:
             _log.exception("a task of run %s could not be started", actor.run)
             finished(TaskFailed("executor_error", f"{type(problem).__name__}: {problem}", transient=True))
+
+    def _note(self, actor: Actor) -> None:
+        """A long task may say a lot before its run has anything else to commit: it is heard all the same."""
+        actor.noting = False
+        if actor.began and not actor.queued and not actor.writing and self.actors.get(actor.run) is actor:
+            self._queue(actor)
 
     def _stop_task(self, actor: Actor, effect: StopTask) -> None:
         attempt = (effect.token, effect.attempt)
