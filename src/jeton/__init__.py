@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jeton.engine.builder import Workflow, join, merge
-    from jeton.engine.engine import CancelAnswer, Context, Deployment, Engine, Run, open
+    from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
+    from jeton.engine.gates import GateView
     from jeton.engine.input import InputInvalid, InputProblem
-    from jeton.engine.record import NoOutput, RunRecord
+    from jeton.engine.reading import Context
+    from jeton.engine.record import ForkedFrom, NoOutput, RunRecord
+    from jeton.engine.reply import Reply
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
+    from jeton.engine.what_if import WhatIf
     from jeton.executor import Call, TransientError, action, current_call
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
 
@@ -25,11 +29,14 @@ __all__ = [
     "DefinitionError",
     "Deployment",
     "Engine",
+    "ForkedFrom",
+    "GateView",
     "InputInvalid",
     "InputProblem",
     "NoOutput",
     "Problem",
     "Refused",
+    "Reply",
     "Run",
     "RunError",
     "RunExplained",
@@ -40,6 +47,7 @@ __all__ = [
     "TokenView",
     "TransientError",
     "TransitionExplained",
+    "WhatIf",
     "Workflow",
     "action",
     "current_call",
@@ -51,12 +59,16 @@ __all__ = [
 
 _HOMES = {
     "jeton.engine.builder": ("Workflow", "join", "merge"),
-    "jeton.engine.engine": ("CancelAnswer", "Context", "Deployment", "Engine", "Run", "open"),
+    "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
+    "jeton.engine.gates": ("GateView",),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),
-    "jeton.engine.record": ("NoOutput", "RunRecord"),
+    "jeton.engine.reading": ("Context",),
+    "jeton.engine.record": ("ForkedFrom", "NoOutput", "RunRecord"),
+    "jeton.engine.reply": ("Reply",),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
+    "jeton.engine.what_if": ("WhatIf",),
     "jeton.executor": ("Call", "TransientError", "action", "current_call"),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
 }
