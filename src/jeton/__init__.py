@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jeton.engine.builder import Workflow, join, merge
-    from jeton.engine.engine import CancelAnswer, Context, Deployment, Engine, Run, open
+    from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
+    from jeton.engine.gates import GateView
     from jeton.engine.input import InputInvalid, InputProblem
     from jeton.engine.published import EmittedEvent, MetricValue
-    from jeton.engine.record import NoOutput, RunRecord
+    from jeton.engine.reading import Context
+    from jeton.engine.record import ForkedFrom, NoOutput, RunRecord
+    from jeton.engine.reply import Reply
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
+    from jeton.engine.what_if import WhatIf
     from jeton.executor import Call, TransientError, action, current_call
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
 
@@ -27,12 +31,15 @@ __all__ = [
     "Deployment",
     "EmittedEvent",
     "Engine",
+    "ForkedFrom",
+    "GateView",
     "InputInvalid",
     "InputProblem",
     "MetricValue",
     "NoOutput",
     "Problem",
     "Refused",
+    "Reply",
     "Run",
     "RunError",
     "RunExplained",
@@ -43,6 +50,7 @@ __all__ = [
     "TokenView",
     "TransientError",
     "TransitionExplained",
+    "WhatIf",
     "Workflow",
     "action",
     "current_call",
@@ -54,13 +62,17 @@ __all__ = [
 
 _HOMES = {
     "jeton.engine.builder": ("Workflow", "join", "merge"),
-    "jeton.engine.engine": ("CancelAnswer", "Context", "Deployment", "Engine", "Run", "open"),
+    "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
+    "jeton.engine.gates": ("GateView",),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),
     "jeton.engine.published": ("EmittedEvent", "MetricValue"),
-    "jeton.engine.record": ("NoOutput", "RunRecord"),
+    "jeton.engine.reading": ("Context",),
+    "jeton.engine.record": ("ForkedFrom", "NoOutput", "RunRecord"),
+    "jeton.engine.reply": ("Reply",),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
+    "jeton.engine.what_if": ("WhatIf",),
     "jeton.executor": ("Call", "TransientError", "action", "current_call"),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
 }

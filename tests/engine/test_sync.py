@@ -16,7 +16,7 @@ LIBRARY: JsonObject = {
         "nap": {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 600}}}},
     }
 }
-ASYNC_ONLY = {"journal", "workflow", "deploy_library"}  # for those who build on the engine
+ASYNC_ONLY = {"journal", "tree", "workflow", "deploy_library"}  # for those who build on the engine
 
 
 def test_a_script_runs_a_workflow(tmp_path: Path) -> None:

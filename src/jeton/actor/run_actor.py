@@ -73,6 +73,17 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     return _commit(run, draft, batch, decisions, again)
 
 
+def suppose(program: Program, run: LiveRun, plan: Plan, now: int) -> tuple[Decision, ...]:
+    """What would follow from decisions that no message led to: a question, and never an entry.
+
+    `run` is a copy that nobody else holds; it is of no use afterwards."""
+    draft = Draft(run.state, run.timers)
+    draft.begin(now)
+    handling = _Handling(program, draft, now, MOVES_PER_BATCH)
+    handling.suppose(plan)
+    return tuple(handling.made)
+
+
 def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commit:
     """End a run whose next commit cannot be stored: `run` is as it was before the batch that led there."""
     draft = Draft(run.state, run.timers)
@@ -108,6 +119,10 @@ class _Handling:
             while (timer := draft.timers.take_due(message.at)) is not None:
                 self._take(plan_cue(self._program, state, timer, self._now))
                 self._settle()
+
+    def suppose(self, plan: Plan) -> None:
+        self._take(plan)
+        self._settle()
 
     def _settle(self) -> None:
         """Go on until nothing moves by itself, or the bound is reached."""

@@ -9,7 +9,7 @@ from jeton.cli.options import json_option, store_option
 from jeton.cli.say import answering, say_data, say_json
 
 if TYPE_CHECKING:
-    from jeton.engine.engine import Context
+    from jeton.engine.reading import Context
 
 
 @click.command("context")

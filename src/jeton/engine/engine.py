@@ -1,39 +1,36 @@
 """The engine: deploy, start, ask, cancel. Every rule is below it; it picks a host and wires it up."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 
-from jeton.actor.ports import RunRow
-from jeton.actor.run_actor import LiveRun
 from jeton.definitions.bundle import bundle_of
-from jeton.engine.events import events_in, trace_in
-from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
-from jeton.engine.explain.views import Explanation
+from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.input import check_input, plain_input
-from jeton.engine.published import EmittedEvent, MetricValue, emitted_event, metric_value
+from jeton.engine.pins import check_pins
+from jeton.engine.reading import Reading
 from jeton.engine.record import RunRecord, record_of
+from jeton.engine.reference import parts_of
+from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
 from jeton.engine.source import Built, Source, load_source
-from jeton.engine.tokens import TokenView, token_views
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.connect import Durability
-from jeton.model.entry import Entry
 from jeton.model.failure import Problem, Refused
-from jeton.model.ids import RunId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.message import CancelRun
-from jeton.model.run import TERMINAL, Head, RunStatus
+from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
+from jeton.model.run import TERMINAL, RunStatus
 from jeton.model.workflow import Library
-from jeton.planning.program import Program, compile_program
 
 GRACE_S = 5.0
-ANSWER_WITHIN_S = 10.0
+RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
 
 
 class Deployment(msgspec.Struct, frozen=True):
@@ -48,14 +45,6 @@ class CancelAnswer(msgspec.Struct, frozen=True):
 
     accepted: bool
     record: RunRecord
-
-
-class Context(msgspec.Struct, frozen=True):
-    """A run's data: what it was given, what it keeps, what it has to say so far."""
-
-    input: Json
-    state: JsonObject
-    output: Json
 
 
 @asynccontextmanager
@@ -88,12 +77,8 @@ async def open(
             await host.close(grace_s)
 
 
-class Engine:
-    """All runs of one store."""
-
-    def __init__(self, host: SqliteHost) -> None:
-        self._host = host
-        self._programs: dict[tuple[str, int], Program] = {}
+class Engine(Reading):
+    """All runs of one store: those of `Reading` to look at, and here to move."""
 
     # definitions
 
@@ -104,6 +89,7 @@ class Engine:
 
     async def deploy_library(self, library: Library) -> dict[str, int]:
         """Store definitions that were loaded and checked before; the version of each workflow."""
+        check_pins(self._host, library)
         return {name: await self._host.deploy(bundle_of(library, name), name) for name in library.workflows}
 
     # runs
@@ -118,7 +104,7 @@ class Engine:
         """
         if isinstance(workflow, Built):
             await self.deploy(workflow)
-        name, version = _reference(workflow)
+        name, version = parts_of(workflow.name if isinstance(workflow, Built) else workflow)
         bundle, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(bundle.workflows[name].input_schema, value)
@@ -128,27 +114,6 @@ class Engine:
     def run(self, run: str) -> "Run":
         """A run that was started before; raises Refused if there is none of that name."""
         return Run(self, self._row(run).run)
-
-    async def get(self, run: str) -> RunRecord:
-        """How a run stands."""
-        row = self._row(run)
-        live = None if row.status in TERMINAL else await asyncio.to_thread(self._host.live, row.run)
-        return record_of(row, None if live is None else live.state)
-
-    async def list(
-        self,
-        *,
-        workflow: str | None = None,
-        status: RunStatus | None = None,
-        after: str | None = None,
-        limit: int = 100,
-    ) -> tuple[RunRecord, ...]:
-        """Runs, newest first; `after` is the last run of the page before."""
-        last = None if after is None else RunId(after)
-        rows = await asyncio.to_thread(
-            lambda: self._host.rows(workflow=workflow, status=status, after=last, limit=limit)
-        )
-        return tuple(record_of(row, None) for row in rows)
 
     async def cancel(self, run: str, reason: str = "") -> CancelAnswer:
         """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
@@ -162,115 +127,89 @@ class Engine:
             return CancelAnswer(True, await self.get(run))  # it is in the inbox, for whoever owns the store
         return CancelAnswer(record.status == "cancelled", record)
 
-    async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
-        """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
-        known = self._row(run).run
-        async with asyncio.timeout(timeout):
-            return record_of(await self._host.ended(known), None)
+    async def pause(self, run: str) -> RunRecord:
+        """Have the run, and those it called, begin nothing new; what is under way finishes, and its results count."""
+        return await self._pause(run, paused=True)
 
-    # what happened, and why
+    async def unpause(self, run: str) -> RunRecord:
+        """Have a paused run go on."""
+        return await self._pause(run, paused=False)
 
-    async def events(
-        self, run: str, after: int = -1, *, follow: bool = False, trace: bool = False
-    ) -> AsyncGenerator[JsonObject, None]:
-        """A run's events behind a sequence number; with `follow`, also those to come, until the run has ended."""
-        known = self._row(run).run
-        async for entry in self.journal(run, follow=follow):
-            if trace:
-                for decided in trace_in(known, entry):
-                    yield decided
-            for event in events_in(known, (entry,), after):
-                yield event
-
-    async def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
-        """A run's journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
-        known = self._row(run).run
-        if follow:
-            async for entry in self._host.watch(known, after):
-                yield entry
-        else:
-            for entry in await asyncio.to_thread(self._host.entries, known, after):
-                yield entry
-
-    async def tokens(self, run: str) -> tuple[TokenView, ...]:
-        """Every token the run ever had."""
-        known = self._row(run).run
-        return await asyncio.to_thread(lambda: tuple(token_views(self._host.entries(known))))
-
-    async def context(self, run: str) -> Context:
-        """The run's data as it is now, or was when the run ended."""
+    async def _pause(self, run: str, *, paused: bool) -> RunRecord:
+        """Once more changes nothing. Beside an owner that does not answer in time, the message is left for the next."""
         row = self._row(run)
-        live = await asyncio.to_thread(self._live, row.run)
-        state = live.state
-        return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
+        if row.status in TERMINAL:
+            raise ended(run, row.status)
+        await self._host.deliver(row.run, PauseRun(wall_ms()) if paused else UnpauseRun(wall_ms()))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                while (row := self._row(run)).paused != paused and row.status not in TERMINAL:
+                    await asyncio.sleep(LOOK_AGAIN_S)
+        if row.paused != paused and row.status in TERMINAL:  # it ended first; one that was unpaused may end at once
+            raise ended(run, row.status)
+        return await self.get(run)
 
-    async def emitted(
-        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
-    ) -> tuple[EmittedEvent, ...]:
-        """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
-        known = None if run is None else self._row(run).run
-        found = await asyncio.to_thread(lambda: self._host.published(run=known, event=event, after=after, limit=limit))
-        return tuple(map(emitted_event, found))
+    async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "Run":
+        """A new run that shares this one's history up to journal entry `at`, and goes on from there by itself.
 
-    async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
-        """What actions measured in a run; or in all runs, those that are not kept any more too."""
-        known = None if run is None else self._row(run).run
-        return tuple(map(metric_value, await asyncio.to_thread(self._host.numbers, known)))
+        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again."""
+        return Run(self, await self._host.fork(self._row(run).run, at, dict(writes or {})))
 
-    async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
-        """Why the run, one of its tokens or one of its transitions did what it did."""
-        if token is not None and transition is not None:
-            raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
+    async def retry(self, run: str) -> "Run":
+        """A new run that does again what this one failed at: its fork at the end."""
         row = self._row(run)
-        return await asyncio.to_thread(self._explain, row, token, transition)
+        if row.status not in RETRIED:
+            problem = f"run {run} is {row.status}, and only one that failed can be retried"
+            raise Refused("not_failed", problem, "fork it, to go on from another place")
+        return Run(self, await self._host.fork(row.run, row.entries - 1, {}))
 
-    def _explain(self, row: RunRow, token: int | None, transition: int | None) -> Explanation:
-        head = Head(row.run, row.workflow, row.version)
-        told = Told(self._program(row.workflow, row.version), head, self._host.entries(row.run))
-        if token is not None:
-            return explain_token(told, token)
-        if transition is not None:
-            return explain_transition(told, transition)
-        return explain_run(told, self.needs_app.get(row.run))
+    # people and other systems
 
-    @property
-    def needs_app(self) -> dict[RunId, str]:
-        """Runs that are parked because a Python function of theirs is not here, and which function that is."""
-        return self._host.needs_app
+    async def answer(
+        self,
+        run: str,
+        value: Json,
+        *,
+        gate: str | None = None,
+        node: str | None = None,
+        path: str | None = None,
+        by: str | None = None,
+    ) -> Reply:
+        """Answer a gate: the one with this id, the one at this node, which may not be open yet, or the only one open.
+
+        Without a name it is the run's own gate, else that of a run it called. Raises Refused for an answer that is
+        not taken: it does not fit, somebody else was asked, the gate is closed, the run has ended."""
+        row = self._row(run)
+        if gate is not None and node is not None:
+            raise Refused("ambiguous", "a gate and a node are named", "name one of them")
+        if row.status in TERMINAL:
+            raise ended(run, row.status)
+        to, token = row.run, None
+        if gate is not None:
+            to, token = self._gate(row.run, gate)
+        elif node is None:
+            to, token = parts_of_gate(the_one_gate(run, await self.gates(run)).id)
+        message = AnswerGate(wall_ms(), uuid4().hex, value, by, token, node, path if token is None else None)
+        return Reply(to, await ask(self._host, to, message), await self.get(run))
+
+    async def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
+        """Send a run a value under a name: the oldest that waits for it goes on, or it is kept until somebody does.
+
+        The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
+        row = self._row(run)
+        message = SignalRun(wall_ms(), uuid4().hex, name, value, key)
+        return Reply(row.run, await ask(self._host, row.run, message), await self.get(run))
+
+    def _gate(self, run: RunId, gate: str) -> tuple[RunId, TokenId]:
+        """The run and the token of a gate of this run, or of one it called."""
+        to, token = parts_of_gate(gate)
+        if to not in self._tree(run) or token >= self._live(to).state.head.next_token:
+            raise unknown_gate(gate)
+        return to, token
 
     async def idle(self) -> None:
         """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
         await self._host.idle()
-
-    def workflow(self, reference: str) -> Library:
-        """A deployed workflow with all it reaches; raises Refused if there is none."""
-        return self._bundle(*_reference(reference))[0]
-
-    # the host
-
-    def _row(self, run: str) -> RunRow:
-        row = self._host.row(RunId(run))
-        if row is None:
-            raise Refused("unknown_run", f"there is no run '{run}' in this store", "list the runs there are")
-        return row
-
-    def _live(self, run: RunId) -> LiveRun:
-        live = self._host.live(run)
-        assert live is not None, "a run with a row has sections"
-        return live
-
-    def _bundle(self, name: str, version: int | None) -> tuple[Library, int]:
-        found = self._host.bundle(name, version)
-        if found is None:
-            called = name if version is None else f"{name}@{version}"
-            raise Refused("unknown_workflow", f"no workflow '{called}' is deployed in this store", "deploy it first")
-        return found
-
-    def _program(self, name: str, version: int) -> Program:
-        if (name, version) not in self._programs:
-            bundle, _ = self._bundle(name, version)
-            self._programs[name, version] = compile_program(bundle.workflows[name], bundle)
-        return self._programs[name, version]
 
 
 class Run:
@@ -293,17 +232,25 @@ class Run:
         """The run's events behind a sequence number, until it has ended."""
         return self._engine.events(self.id, after, follow=follow, trace=self._trace)
 
+    async def answer(
+        self,
+        value: Json,
+        *,
+        gate: str | None = None,
+        node: str | None = None,
+        path: str | None = None,
+        by: str | None = None,
+    ) -> Reply:
+        """Answer a gate of the run."""
+        return await self._engine.answer(self.id, value, gate=gate, node=node, path=path, by=by)
+
+    async def signal(self, name: str, value: Json = None, *, key: str | None = None) -> Reply:
+        """Send the run a value under a name."""
+        return await self._engine.signal(self.id, name, value, key=key)
+
     async def cancel(self, reason: str = "") -> CancelAnswer:
         """Stop the run."""
         return await self._engine.cancel(self.id, reason)
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
-
-
-def _reference(workflow: str | Built) -> tuple[str, int | None]:
-    """`panel` is the newest version, `panel@3` the third."""
-    name, at, version = (workflow.name if isinstance(workflow, Built) else workflow).partition("@")
-    if at and not version.isdecimal():
-        raise Refused("bad_reference", f"'{workflow}' names no version", f"write '{name}' or '{name}@3'")
-    return name, int(version) if at else None

@@ -16,7 +16,7 @@ from jeton.model.json import Json, JsonObject
 def event_json(event: Event) -> JsonObject:
     """`{seq, at, run_id, type, …}`."""
     fields = cast("dict[str, Json]", msgspec.to_builtins(event.fact))
-    return {"seq": event.seq, "at": rfc3339(event.at), "run_id": event.run, **_readable(fields)}
+    return {"seq": event.seq, "at": rfc3339(event.at), "run_id": event.run, **readable(fields)}
 
 
 def events_in(run: RunId, entries: Iterable[Entry], after: int = -1) -> Iterator[JsonObject]:
@@ -34,10 +34,11 @@ def trace_in(run: RunId, entry: Entry) -> Iterator[JsonObject]:
         kind = fields.pop("do")
         at = fields.pop("at", entry.at)
         when = rfc3339(at if isinstance(at, int) else entry.at)
-        yield {"entry": entry.number, "at": when, "run_id": run, "type": f"decision.{kind}", **_readable(fields)}
+        yield {"entry": entry.number, "at": when, "run_id": run, "type": f"decision.{kind}", **readable(fields)}
 
 
-def _readable(fields: JsonObject) -> JsonObject:
+def readable(fields: JsonObject) -> JsonObject:
+    """The same with times as text."""
     return {key: _time(key, value) for key, value in fields.items()}
 
 

@@ -11,7 +11,19 @@ from jeton.engine.times import maybe_moment, moment
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.run import TERMINAL, RunState, RunStatus, Token, WaitingForRetry, WaitingForTimer
+from jeton.model.run import (
+    TERMINAL,
+    RunState,
+    RunStatus,
+    Token,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
+
+_NEVER = 1 << 63
 
 
 class NoOutput(Refused):
@@ -23,8 +35,18 @@ class NoOutput(Refused):
         super().__init__("no_output", f"run {record.run_id} is {record.status}{why}", "look at its status first")
 
 
+class ForkedFrom(msgspec.Struct, frozen=True):
+    """Whose history a run shares, up to which journal entry."""
+
+    run_id: RunId
+    entry: int
+
+
 class RunRecord(msgspec.Struct, frozen=True):
-    """One run. The pointers (`current_nodes`, `waiting_at_node`, `waiting_label`, `next_step_at`) end with it."""
+    """One run. `root_run_id` is its own id, unless another run called it.
+
+    The pointers (`current_nodes`, `waiting_at_node`, `waiting_label`, `next_step_at`) end with it.
+    """
 
     run_id: RunId
     workflow: str
@@ -32,6 +54,9 @@ class RunRecord(msgspec.Struct, frozen=True):
     status: RunStatus
     paused: bool
     submitted_at: datetime
+    root_run_id: RunId
+    parent_run_id: RunId | None = None
+    forked_from: ForkedFrom | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     trigger_type: Literal["manual"] = "manual"
@@ -77,6 +102,9 @@ def record_of(row: RunRow, state: RunState | None) -> RunRecord:
         status=row.status,
         paused=row.paused,
         submitted_at=moment(row.submitted_at),
+        root_run_id=row.run if row.parent is None else row.parent.root,
+        parent_run_id=None if row.parent is None else row.parent.run,
+        forked_from=None if row.forked is None else ForkedFrom(row.forked.run, row.forked.entry),
         started_at=maybe_moment(row.started_at),
         completed_at=maybe_moment(row.ended_at),
         current_nodes=pointers.current_nodes,
@@ -93,17 +121,33 @@ def _pointers(state: RunState) -> _Pointers:
     """Where the run stands: at the nodes of its live tokens, and first at the one that goes on soonest."""
     live = [token for token in state.tokens.values() if not token.abandoned]
     nodes = tuple(dict.fromkeys(token.node for token in live))
-    parked = [token for token in live if isinstance(token.phase, WaitingForTimer | WaitingForRetry)]
-    if not parked:
+    waiting = [(token, *waits) for token in live if (waits := _wait(token)) is not None]
+    if not waiting:
         return _Pointers(nodes)
-    first = min(parked, key=_due)
-    label = first.phase.label if isinstance(first.phase, WaitingForTimer) else None
+    first, label, _ = min(waiting, key=lambda each: (_due(each[0]) or _NEVER, each[2]))
     return _Pointers(nodes, first.node, label, _due(first))
 
 
-def _due(token: Token) -> int:
+def _wait(token: Token) -> tuple[str | None, int] | None:
+    """What a parked token waits for, in words, and since when."""
+    match token.phase:
+        case WaitingForTimer(since, label=label):
+            return label, since
+        case WaitingForRetry(since):
+            return None, since
+        case WaitingForGate(since, title):
+            return title, since
+        case WaitingForSignal(since, name, label=label):
+            return label or name, since
+        case WaitingForSubworkflow(since, workflow=workflow):
+            return workflow, since
+        case _:
+            return None
+
+
+def _due(token: Token) -> int | None:
     found = token_due(token)
-    return 0 if found is None else found[0]
+    return None if found is None else found[0]
 
 
 def _stack(error: RunError | None) -> str | None:

@@ -2,20 +2,26 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from typing import TypeVar
 
-from jeton.engine.engine import GRACE_S, CancelAnswer, Context, Deployment, Engine, Run, open
+from msgspec import UNSET, UnsetType
+
+from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
 from jeton.engine.explain.views import Explanation
+from jeton.engine.gates import GateView
 from jeton.engine.published import EmittedEvent, MetricValue
+from jeton.engine.reading import Context
 from jeton.engine.record import RunRecord
+from jeton.engine.reply import Reply
 from jeton.engine.source import Built, Source
 from jeton.engine.tokens import TokenView
+from jeton.engine.what_if import WhatIf
 from jeton.hosts.sqlite.connect import Durability
 from jeton.model.ids import RunId
-from jeton.model.json import JsonObject
+from jeton.model.json import Json, JsonObject
 from jeton.model.run import RunStatus
 
 _Value = TypeVar("_Value")
@@ -111,10 +117,45 @@ class SyncEngine:
     def cancel(self, run: str, reason: str = "") -> CancelAnswer:
         return self._loop.wait(self._engine.cancel(run, reason))
 
+    def pause(self, run: str) -> RunRecord:
+        return self._loop.wait(self._engine.pause(run))
+
+    def unpause(self, run: str) -> RunRecord:
+        return self._loop.wait(self._engine.unpause(run))
+
+    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "SyncRun":
+        return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
+
+    def retry(self, run: str) -> "SyncRun":
+        return SyncRun(self._loop.wait(self._engine.retry(run)), self._loop)
+
+    def answer(
+        self,
+        run: str,
+        value: Json,
+        *,
+        gate: str | None = None,
+        node: str | None = None,
+        path: str | None = None,
+        by: str | None = None,
+    ) -> Reply:
+        return self._loop.wait(self._engine.answer(run, value, gate=gate, node=node, path=path, by=by))
+
+    def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
+        return self._loop.wait(self._engine.signal(run, name, value, key=key))
+
+    def gates(self, run: str | None = None) -> tuple[GateView, ...]:
+        return self._loop.wait(self._engine.gates(run))
+
+    def children(self, run: str) -> tuple[RunRecord, ...]:
+        return self._loop.wait(self._engine.children(run))
+
     def ended(self, run: str, timeout: float | None = None) -> RunRecord:
         return self._loop.wait(self._engine.ended(run, timeout))
 
-    def events(self, run: str, after: int = -1, *, follow: bool = False, trace: bool = False) -> Iterator[JsonObject]:
+    def events(
+        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
+    ) -> Iterator[JsonObject]:
         return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
 
     def tokens(self, run: str) -> tuple[TokenView, ...]:
@@ -133,6 +174,17 @@ class SyncEngine:
 
     def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
         return self._loop.wait(self._engine.explain(run, token=token, transition=transition))
+
+    def simulate(
+        self,
+        run: str,
+        token: int,
+        *,
+        result: Json | UnsetType = UNSET,
+        failure: str | None = None,
+        arrives_at: str | None = None,
+    ) -> WhatIf:
+        return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
 
     def idle(self) -> None:
         self._loop.wait(self._engine.idle())
@@ -158,6 +210,20 @@ class SyncRun:
 
     def events(self, after: int = -1, *, follow: bool = True) -> Iterator[JsonObject]:
         return self._loop.each(self._run.events(after, follow=follow))
+
+    def answer(
+        self,
+        value: Json,
+        *,
+        gate: str | None = None,
+        node: str | None = None,
+        path: str | None = None,
+        by: str | None = None,
+    ) -> Reply:
+        return self._loop.wait(self._run.answer(value, gate=gate, node=node, path=path, by=by))
+
+    def signal(self, name: str, value: Json = None, *, key: str | None = None) -> Reply:
+        return self._loop.wait(self._run.signal(name, value, key=key))
 
     def cancel(self, reason: str = "") -> CancelAnswer:
         return self._loop.wait(self._run.cancel(reason))

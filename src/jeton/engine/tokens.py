@@ -57,7 +57,7 @@ from jeton.model.decision import (
     WaitForTimer,
 )
 from jeton.model.entry import Entry
-from jeton.model.ids import GroupId, RunId, TokenId
+from jeton.model.ids import GroupId, RunId, TokenId, child_run_id
 from jeton.model.json import JsonObject
 from jeton.model.ranges import Ranges, numbers_in
 from jeton.model.run import TokenEnd
@@ -110,9 +110,9 @@ class TokenView(msgspec.Struct):
         return self.status in ENDED
 
 
-def token_views(entries: Iterable[Entry]) -> list[TokenView]:
-    """All tokens in the order they were made."""
-    table = TokenTable()
+def token_views(entries: Iterable[Entry], run: RunId | None = None) -> list[TokenView]:
+    """All tokens in the order they were made. `run` names whose they are, which a fork's history cannot know."""
+    table = TokenTable(run)
     for entry in entries:
         table.take(entry)
     return list(table.tokens.values())
@@ -121,8 +121,9 @@ def token_views(entries: Iterable[Entry]) -> list[TokenView]:
 class TokenTable:
     """The fold, one entry at a time: a live view takes each entry as it is committed."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: RunId | None = None) -> None:
         self.tokens: dict[TokenId, TokenView] = {}
+        self._run = run
         self._now = moment(0)
 
     def take(self, entry: Entry) -> None:
@@ -230,10 +231,12 @@ class TokenTable:
                 self._end(token.id, "cancelled", "the run broke an invariant")
 
     def _fork(self) -> None:
-        """What was with a worker of the other run is given out anew."""
+        """What was with a worker of the other run is given out anew, and the runs it called are called anew."""
         for token in self._alive():
             if token.status == "executing":
                 self._change(token.id, "dispatched")
+            elif token.status == "waiting_for_subworkflow" and self._run is not None:
+                token.child = child_run_id(self._run, token.id)
 
     def _alive(self) -> Iterator[TokenView]:
         return (token for token in self.tokens.values() if not token.ended)

@@ -46,13 +46,13 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
     if message.status == "completed":
         plan = plan_success(program, state, token, message.output, message.at)
     elif _target(program, token).on_failure == "catch":
-        plan = plan_success(program, state, token, {"error": _error(message)}, message.at)
+        plan = plan_success(program, state, token, {"error": caught_error(message)}, message.at)
     else:
         plan = Plan(plan_failure(program, state, token, _failure(program, token, message), message.at))
     return Plan([over, *plan.decisions], plan.then)
 
 
-def _error(message: ChildEnded) -> JsonObject:
+def caught_error(message: ChildEnded) -> JsonObject:
     """What a node that catches gives on as `result.error`."""
     error = message.error
     return {

@@ -16,7 +16,18 @@ from jeton.engine.explain.views import (
 from jeton.engine.explain.waits import fan_ins, waits
 from jeton.engine.times import maybe_moment, moment
 from jeton.engine.tokens import token_views
-from jeton.model.decision import DispatchToken, EndRun, EndTokens, FinishNode, NoteTask, WaitForTimer
+from jeton.model.decision import (
+    BeginRun,
+    CallWorkflow,
+    DispatchToken,
+    EndRun,
+    EndTokens,
+    FinishNode,
+    NoteTask,
+    OpenGate,
+    WaitForSignal,
+    WaitForTimer,
+)
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import TokenId
@@ -93,13 +104,18 @@ def explain_transition(told: Told, transition: int) -> TransitionExplained:
 
 
 def _cancelled(entries: Sequence[Entry]) -> Iterator[Cancelled]:
+    parent = None
     for entry in entries:
-        request = next((m.reason for m in entry.messages if isinstance(m, CancelRun) and m.reason), None)
+        begin = next((d for d in entry.decisions if isinstance(d, BeginRun)), None)
+        parent = begin.parent.run if begin is not None and begin.parent is not None else parent
+        asked = next((m for m in entry.messages if isinstance(m, CancelRun)), None)
+        request = None if asked is None or not asked.reason else asked.reason
+        by = parent if asked is not None and asked.by_parent else None
         for decision in entry.decisions:
             if isinstance(decision, EndTokens):
                 for number in numbers_in(decision.tokens):
                     at = moment(entry.at)
-                    yield Cancelled(TokenId(number), decision.status, decision.reason, entry.number, at, request)
+                    yield Cancelled(TokenId(number), decision.status, decision.reason, entry.number, at, request, by)
 
 
 def _missing(entries: Sequence[Entry]) -> Iterator[MissingPaths]:
@@ -110,6 +126,9 @@ def _missing(entries: Sequence[Entry]) -> Iterator[MissingPaths]:
                     FinishNode(token, node, missing=(_, *_))
                     | DispatchToken(token, node, missing=(_, *_))
                     | WaitForTimer(token, node, missing=(_, *_))
+                    | CallWorkflow(token, node, missing=(_, *_))
+                    | OpenGate(token, node, missing=(_, *_))
+                    | WaitForSignal(token, node, missing=(_, *_))
                 ):
                     yield MissingPaths(token, node, entry.number, decision.missing)
                 case NoteTask(token, node, note=MissingNote(paths=paths)):

@@ -19,14 +19,18 @@ from jeton.model.decision import (
     OpenGroup,
     ParkToken,
     RouteToken,
+    TakeSignal,
+    TimeOutGate,
 )
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
-from jeton.model.ids import TokenId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.message import TaskFinished
+from jeton.model.message import ChildEnded, TaskFinished
 from jeton.model.paths import written
-from jeton.model.run import Head, RunState, Token
+from jeton.model.run import Head, RunState, Token, WaitingForGate, WaitingForSubworkflow
+from jeton.model.workflow import GateTarget
+from jeton.planning.child import caught_error
 from jeton.planning.program import Program, Way
 from jeton.planning.routing import choose
 from jeton.planning.scope import mapped, scope_of
@@ -70,6 +74,7 @@ class _Walk:
         self._draft = Draft(run.state, run.timers)
         self._entry = entry
         self._results: dict[TokenId, Json] = {}
+        self._brought: dict[TokenId, Json] = {}  # by a signal, or by the time that was up at a gate
         self._errors: dict[TokenId, JsonObject] = {}
 
     def fold(self, decision: Decision) -> None:
@@ -77,6 +82,10 @@ class _Walk:
             self._results[decision.token] = self._result(decision)
         elif isinstance(decision, FailNode):
             self._errors[decision.token] = decision.error
+        elif isinstance(decision, TakeSignal):
+            self._brought[decision.token] = self._state.signals[decision.name][decision.number].value
+        elif isinstance(decision, TimeOutGate):
+            self._brought[decision.token] = self._gate(decision.node).on_timeout
         fold(self._draft, decision)
 
     def routing(self, decision: RouteToken, at: int) -> Routing | None:
@@ -131,15 +140,38 @@ class _Walk:
         )
 
     def _result(self, decision: FinishNode) -> Json:
-        """What the node gave: the worker's answer, nothing for a timer, the mapped input where there is no target."""
+        """What the node gave: an answer, a signal, a run's output, nothing for a timer; else its own mapped input."""
         token = self._state.tokens[decision.token]
         match decision.work:
             case "task":
                 return self._answer(token)
             case "timer":
                 return None
+            case None if token.id in self._brought:
+                return self._brought[token.id]
             case None:
+                return self._waited_for(token)
+
+    def _waited_for(self, token: Token) -> Json:
+        match token.phase:
+            case WaitingForGate(answers=answers):
+                values: list[Json] = [answer.value for answer in answers]
+                return values[0] if self._gate(token.node).approvals == 1 else values
+            case WaitingForSubworkflow(child=child):
+                return self._child_gave(child)
+            case _:
                 return self._passed_through(token)
+
+    def _gate(self, node: str) -> GateTarget:
+        target = self._program.places[node].node.target
+        assert isinstance(target, GateTarget), "only a gate is answered"
+        return target
+
+    def _child_gave(self, child: RunId) -> Json:
+        for message in self._entry.messages:
+            if isinstance(message, ChildEnded) and message.child == child:
+                return message.output if message.status == "completed" else {"error": caught_error(message)}
+        return None
 
     def _answer(self, token: Token) -> Json:
         for message in self._entry.messages:

@@ -20,7 +20,7 @@ from jeton.engine.explain.views import (
     Wait,
 )
 from jeton.engine.times import text_of
-from jeton.model.ids import TokenId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 
 
@@ -103,7 +103,7 @@ def _wait(wait: Wait) -> Iterator[str]:
         case "retry":
             yield f"{who}: attempt {wait.attempt}, {since}{_until(wait.due)}"
         case "subworkflow":
-            yield f"{who}: run {wait.label}, {since}{_until(wait.due)}"
+            yield f"{who}: run {wait.child} ({wait.label}), {since}{_until(wait.due)}"
         case "gate":
             yield f'{who}: an answer to "{wait.label}", {since}{_until(wait.due)}'
         case "signal":
@@ -178,15 +178,17 @@ def _with(values: dict[str, Json]) -> str:
 
 def _stopped(cancelled: tuple[Cancelled, ...]) -> Iterator[str]:
     """Tokens that one decision stopped share a line."""
-    for (entry, status, reason, request), group in groupby(cancelled, key=_cause):
+    for (entry, status, reason, request, by_run), group in groupby(cancelled, key=_cause):
         found = list(group)
         words = f" (asked: {request})" if request else ""
+        if by_run is not None:
+            words = f" (by run {by_run}, which called this one: {request or 'it stopped waiting'})"
         tokens = _tokens(tuple(each.token for each in found))
         yield f"{tokens} {status} in entry {entry}, {text_of(found[0].at)}: {reason}{words}"
 
 
-def _cause(cancelled: Cancelled) -> tuple[int, str, str, str | None]:
-    return cancelled.entry, cancelled.status, cancelled.reason, cancelled.request
+def _cause(cancelled: Cancelled) -> tuple[int, str, str, str | None, RunId | None]:
+    return cancelled.entry, cancelled.status, cancelled.reason, cancelled.request, cancelled.by_run
 
 
 def _missing(missing: MissingPaths) -> str:

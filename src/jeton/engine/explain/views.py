@@ -82,6 +82,7 @@ class Wait(msgspec.Struct, frozen=True):
     deliveries: int = 0
     fan_in: FanInView | None = None
     waits_for: tuple[TokenId, ...] = ()
+    child: RunId | None = None
 
 
 class Cancelled(msgspec.Struct, frozen=True):
@@ -93,6 +94,7 @@ class Cancelled(msgspec.Struct, frozen=True):
     entry: int
     at: datetime
     request: str | None = None  # the words of whoever cancelled the run
+    by_run: RunId | None = None  # the run that called this one, and stopped it
 
 
 class MissingPaths(msgspec.Struct, frozen=True):

@@ -112,8 +112,8 @@ def _own_wait(token: Token, view: TokenView) -> Wait:
             return Wait(token.id, token.node, "timer", moment(since), moment(due), label)
         case WaitingForRetry(since, due):
             return Wait(token.id, token.node, "retry", moment(since), moment(due), attempt=token.attempt)
-        case WaitingForSubworkflow(since, child, deadline=due):
-            return Wait(token.id, token.node, "subworkflow", moment(since), maybe_moment(due), child)
+        case WaitingForSubworkflow(since, child, workflow, deadline=due):
+            return Wait(token.id, token.node, "subworkflow", moment(since), maybe_moment(due), workflow, child=child)
         case WaitingForGate(since, title, due):
             return Wait(token.id, token.node, "gate", moment(since), maybe_moment(due), title)
         case WaitingForSignal(since, name, deadline=due):

@@ -1,0 +1,247 @@
+"""What anybody may ask a store: it needs no ownership, and changes nothing."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.actor.ports import RunRow
+from jeton.actor.run_actor import LiveRun
+from jeton.engine.events import events_in, trace_in
+from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
+from jeton.engine.explain.views import Explanation
+from jeton.engine.gates import GateView, gate_view
+from jeton.engine.published import EmittedEvent, MetricValue, emitted_event, metric_value
+from jeton.engine.record import RunRecord, record_of
+from jeton.engine.reference import parts_of
+from jeton.engine.tokens import TokenView, token_views
+from jeton.engine.tree import follow_tree, read_tree
+from jeton.engine.what_if import WhatIf, what_if
+from jeton.hosts.sqlite import SqliteHost, wall_ms
+from jeton.model.entry import Entry
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.json import Json, JsonObject
+from jeton.model.run import TERMINAL, Head, RunStatus
+from jeton.model.workflow import Library
+from jeton.planning.program import Program, compile_program
+
+if TYPE_CHECKING:
+    import builtins
+
+
+class Context(msgspec.Struct, frozen=True):
+    """A run's data: what it was given, what it keeps, what it has to say so far."""
+
+    input: Json
+    state: JsonObject
+    output: Json
+
+
+class Reading:
+    """The runs of one store, to look at."""
+
+    def __init__(self, host: SqliteHost) -> None:
+        self._host = host
+        self._programs: dict[tuple[str, int], Program] = {}
+
+    # runs
+
+    async def get(self, run: str) -> RunRecord:
+        """How a run stands."""
+        row = self._row(run)
+        live = None if row.status in TERMINAL else await asyncio.to_thread(self._host.live, row.run)
+        return record_of(row, None if live is None else live.state)
+
+    async def list(
+        self,
+        *,
+        workflow: str | None = None,
+        status: RunStatus | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> tuple[RunRecord, ...]:
+        """Runs, newest first; `after` is the last run of the page before."""
+        last = None if after is None else RunId(after)
+        rows = await asyncio.to_thread(
+            lambda: self._host.rows(workflow=workflow, status=status, after=last, limit=limit)
+        )
+        return tuple(record_of(row, None) for row in rows)
+
+    async def children(self, run: str) -> tuple[RunRecord, ...]:
+        """The runs it called, in order; not those that they called."""
+        rows = await asyncio.to_thread(self._host.children, self._row(run).run)
+        return tuple(record_of(row, None) for row in rows)
+
+    async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
+        """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
+        known = self._row(run).run
+        async with asyncio.timeout(timeout):
+            return record_of(await self._host.ended(known), None)
+
+    async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
+        """What waits for people, the oldest first: in one run and the runs it called, or in all."""
+        if run is None:
+            rows = await asyncio.to_thread(self._host.gates)
+        else:
+            tree = await asyncio.to_thread(self._tree, self._row(run).run)
+            rows = [row for each in tree for row in self._host.gates(each)]
+            rows.sort(key=lambda row: (row.since, row.run, row.token))
+        views: list[GateView] = []
+        for row in rows:
+            known = self._host.row(row.run)
+            if known is not None:
+                views.append(gate_view(row, self._bundle(known.workflow, known.version)[0].workflows[known.workflow]))
+        return tuple(views)
+
+    # what happened, and why
+
+    async def events(
+        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
+    ) -> AsyncGenerator[JsonObject, None]:
+        """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
+
+        `after` is a sequence number of the run itself, or one for each run: those up to it are left out. So are runs
+        that ended, as the run's own sequence tells it, by then. With `follow`, also events to come, until the run has
+        ended.
+        """
+        root = self._row(run).run
+        behind = dict(after) if isinstance(after, Mapping) else {str(root): after}
+        async for source, entry in self.tree(root, behind.get(root, -1), follow=follow):
+            if trace:
+                for decided in trace_in(source, entry):
+                    yield decided
+            for event in events_in(source, (entry,), behind.get(source, -1)):
+                yield event
+
+    async def tree(
+        self, run: str, after: int = -1, *, follow: bool = False
+    ) -> AsyncGenerator[tuple[RunId, Entry], None]:
+        """The journals of a run and of the runs it called, in an order in which they may have been made.
+
+        Calls that ended by event `after` of the run are left out."""
+        row = self._row(run)
+        if follow:
+            async for found in follow_tree(self._host, row.run, after):
+                yield found
+        else:
+            for found in await asyncio.to_thread(lambda: [*read_tree(self._host, row.run, after)]):
+                yield found
+
+    async def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
+        """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
+        known = self._row(run).run
+        if follow:
+            async for entry in self._host.watch(known, after):
+                yield entry
+        else:
+            for entry in await asyncio.to_thread(self._host.entries, known, after):
+                yield entry
+
+    async def tokens(self, run: str) -> tuple[TokenView, ...]:
+        """Every token the run ever had."""
+        known = self._row(run).run
+        return await asyncio.to_thread(lambda: tuple(token_views(self._host.entries(known), known)))
+
+    async def context(self, run: str) -> Context:
+        """The run's data as it is now, or was when the run ended."""
+        row = self._row(run)
+        live = await asyncio.to_thread(self._live, row.run)
+        state = live.state
+        return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
+
+    async def emitted(
+        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> tuple[EmittedEvent, ...]:
+        """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
+        known = None if run is None else self._row(run).run
+        found = await asyncio.to_thread(lambda: self._host.published(run=known, event=event, after=after, limit=limit))
+        return tuple(map(emitted_event, found))
+
+    async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
+        """What actions measured in a run; or in all runs, those that are not kept any more too."""
+        known = None if run is None else self._row(run).run
+        return tuple(map(metric_value, await asyncio.to_thread(self._host.numbers, known)))
+
+    async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
+        """Why the run, one of its tokens or one of its transitions did what it did."""
+        if token is not None and transition is not None:
+            raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
+        row = self._row(run)
+        return await asyncio.to_thread(self._explain, row, token, transition)
+
+    def _explain(self, row: RunRow, token: int | None, transition: int | None) -> Explanation:
+        head = Head(row.run, row.workflow, row.version)
+        told = Told(self._program(row.workflow, row.version), head, self._host.entries(row.run))
+        if token is not None:
+            return explain_token(told, token)
+        if transition is not None:
+            return explain_transition(told, transition)
+        return explain_run(told, self.needs_app.get(row.run))
+
+    async def simulate(
+        self,
+        run: str,
+        token: int,
+        *,
+        result: Json | UnsetType = UNSET,
+        failure: str | None = None,
+        arrives_at: str | None = None,
+    ) -> WhatIf:
+        """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
+
+        `result` is what its task gives, its gate is answered, its signal brings or the run it called puts out. Nothing
+        is changed, and nothing is done."""
+        row = self._row(run)
+
+        def supposed() -> WhatIf:
+            program = self._program(row.workflow, row.version)
+            return what_if(
+                program, self._live(row.run), token, wall_ms(), result=result, failure=failure, arrives_at=arrives_at
+            )
+
+        return await asyncio.to_thread(supposed)
+
+    @property
+    def needs_app(self) -> dict[RunId, str]:
+        """Runs that are parked because a Python function of theirs is not here, and which function that is."""
+        return self._host.needs_app
+
+    def workflow(self, reference: str) -> Library:
+        """A deployed workflow with all it reaches; raises Refused if there is none."""
+        return self._bundle(*parts_of(reference))[0]
+
+    # the host
+
+    def _row(self, run: str) -> RunRow:
+        row = self._host.row(RunId(run))
+        if row is None:
+            raise Refused("unknown_run", f"there is no run '{run}' in this store", "list the runs there are")
+        return row
+
+    def _tree(self, run: RunId) -> "builtins.list[RunId]":
+        """The run, and every run it called, however deep."""
+        found = [run]
+        for each in found:
+            found += [row.run for row in self._host.children(each)]
+        return found
+
+    def _live(self, run: RunId) -> LiveRun:
+        live = self._host.live(run)
+        assert live is not None, "a run with a row has sections"
+        return live
+
+    def _bundle(self, name: str, version: int | None) -> tuple[Library, int]:
+        found = self._host.bundle(name, version)
+        if found is None:
+            called = name if version is None else f"{name}@{version}"
+            raise Refused("unknown_workflow", f"no workflow '{called}' is deployed in this store", "deploy it first")
+        return found
+
+    def _program(self, name: str, version: int) -> Program:
+        if (name, version) not in self._programs:
+            bundle, _ = self._bundle(name, version)
+            self._programs[name, version] = compile_program(bundle.workflows[name], bundle)
+        return self._programs[name, version]

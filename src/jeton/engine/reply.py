@@ -1,0 +1,84 @@
+"""Telling a run something that it answers: the reply is a decision in its journal, found by the message's id."""
+
+import asyncio
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from jeton.engine.record import RunRecord
+from jeton.hosts.sqlite import SqliteHost
+from jeton.model.decision import KeepAnswer, KeepSignal, ReplyTo, TakeAnswer, TakeSignal
+from jeton.model.entry import Entry
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.message import AnswerGate, SignalRun
+from jeton.model.run import TERMINAL
+from jeton.planning.gate import CLOSED
+
+ANSWER_WITHIN_S = 10.0
+LOOK_AGAIN_S = 0.05
+
+Outcome: TypeAlias = Literal["taken", "kept", "heard_before", "sent"]
+"""Somebody took it; nobody waits yet and it is kept; its key was known; it lies in the inbox until an owner comes."""
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What became of an answer or a signal. `run_id` is the run that took it; `record` is of the run that was named."""
+
+    run_id: RunId
+    outcome: Outcome
+    record: RunRecord
+
+
+def ended(run: str, status: str) -> Refused:
+    """Whatever is asked of a run that is over."""
+    return Refused("run_ended", f"run {run} has ended: it is {status}", "nothing can be changed about it any more")
+
+
+async def ask(host: SqliteHost, run: RunId, message: AnswerGate | SignalRun) -> Outcome:
+    """Deliver the message and say what the run said. Raises Refused for what it does not take.
+
+    The owner has the reply when the message is delivered. Beside one it is waited for; an owner that does not answer
+    in time may have been stopped, and the message is there for the next.
+    """
+    row = host.row(run)
+    if row is None or row.status in TERMINAL:
+        raise ended(run, "gone" if row is None else row.status)
+    await host.deliver(run, message)
+    last, deadline = row.entries - 1, asyncio.get_running_loop().time() + ANSWER_WITHIN_S
+    while True:
+        row = host.row(run)  # before the entries: those of a run that has ended are all there
+        for entry in await asyncio.to_thread(host.entries, run, last):
+            last = entry.number
+            outcome = _outcome(entry, message)
+            if outcome is not None:
+                return outcome
+        if row is None or row.status in TERMINAL:
+            raise ended(run, "gone" if row is None else row.status)
+        if asyncio.get_running_loop().time() >= deadline:
+            return "sent"
+        await asyncio.sleep(LOOK_AGAIN_S)
+
+
+def _outcome(entry: Entry, message: AnswerGate | SignalRun) -> Outcome | None:
+    """What the entry says to the message. What was done with it stands right before the reply."""
+    for index, decision in enumerate(entry.decisions):
+        if not isinstance(decision, ReplyTo) or decision.id != message.id:
+            continue
+        if not decision.accepted:
+            raise _refusal(decision.why, message)
+        match entry.decisions[index - 1] if index else None:
+            case TakeAnswer() | TakeSignal():
+                return "taken"
+            case KeepAnswer() | KeepSignal():
+                return "kept"
+            case _:
+                return "heard_before"
+    return None
+
+
+def _refusal(why: str, message: AnswerGate | SignalRun) -> Refused:
+    if why == CLOSED:
+        return Refused("gate_closed", why, "list the gates that are open")
+    code = "answer_refused" if isinstance(message, AnswerGate) else "signal_refused"
+    return Refused(code, why, "send one that fits")
