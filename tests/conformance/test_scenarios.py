@@ -3,12 +3,30 @@
 import msgspec
 import pytest
 
-from tests.conformance import rows_failure, rows_fan_in, rows_fan_out, rows_routing
+from tests.conformance import (
+    rows_children,
+    rows_failure,
+    rows_fan_in,
+    rows_fan_out,
+    rows_gates,
+    rows_pause,
+    rows_routing,
+    rows_signals,
+)
 from tests.conformance.case import Case
 from tests.conformance.hosts import Play, play_simulated, play_sqlite
 
 HOSTS = [pytest.param(play_simulated, id="simulated"), pytest.param(play_sqlite, id="sqlite")]
-ROWS = [*rows_routing.ROWS, *rows_failure.ROWS, *rows_fan_out.ROWS, *rows_fan_in.ROWS]
+ROWS = [
+    *rows_routing.ROWS,
+    *rows_failure.ROWS,
+    *rows_fan_out.ROWS,
+    *rows_fan_in.ROWS,
+    *rows_children.ROWS,
+    *rows_gates.ROWS,
+    *rows_signals.ROWS,
+    *rows_pause.ROWS,
+]
 
 
 @pytest.mark.parametrize("play", HOSTS)

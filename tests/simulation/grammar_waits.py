@@ -7,7 +7,7 @@ which of several slots came first, and whether somebody answered before the time
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeGuard
 
 from jeton.model.ids import ROOT_PATH, branch_path
 
@@ -213,30 +213,34 @@ def library_from_seed(rng: Random) -> Library:
 
 def agrees(found: Any, expected: Any, *, troubled: bool) -> bool:
     """Whether a value is one that may be. In a troubled world any child that is called may fail."""
+    fields: Object = found if _is_object(found) else {}
+    items: list[Any] = found if _is_list(found) else []
     match expected:
         case Either(values):
-            if troubled and isinstance(found, dict) and "caught" in found:
-                return True
-            return any(agrees(found, value, troubled=troubled) for value in values)
+            return (troubled and "caught" in fields) or any(agrees(found, one, troubled=troubled) for one in values)
         case Some(values, least):
-            return isinstance(found, list) and _in_order(cast(list[Any], found), values, least, troubled=troubled)
+            return _in_order(items, values, least, troubled=troubled)
         case dict():
-            return isinstance(found, dict) and _same_fields(
-                cast(Object, found), cast(Object, expected), troubled=troubled
-            )
+            return _same_fields(fields, expected, troubled=troubled)
         case list():
-            return isinstance(found, list) and _same_items(
-                cast(list[Any], found), cast(list[Any], expected), troubled=troubled
-            )
+            return _same_items(items, expected, troubled=troubled)
         case _:
             return bool(found == expected)
 
 
-def _same_fields(found: Object, expected: Object, *, troubled: bool) -> bool:
+def _is_object(value: Any) -> TypeGuard[Object]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _same_fields(found: Object, expected: Any, *, troubled: bool) -> bool:
     return set(found) == set(expected) and all(agrees(found[k], expected[k], troubled=troubled) for k in expected)
 
 
-def _same_items(found: list[Any], expected: list[Any], *, troubled: bool) -> bool:
+def _same_items(found: list[Any], expected: Any, *, troubled: bool) -> bool:
     pairs = zip(found, expected, strict=False)
     return len(found) == len(expected) and all(agrees(a, b, troubled=troubled) for a, b in pairs)
 

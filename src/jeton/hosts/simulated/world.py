@@ -103,26 +103,26 @@ class World:
 
     def cancel(self, run: RunId, reason: str = "", *, after_ms: int = 0) -> None:
         """Ask a run to stop."""
-        self._tell(run, CancelRun(0, reason), after_ms)
+        self.tell(run, CancelRun(0, reason), after_ms=after_ms)
 
     def answer(self, run: RunId, answer: AnswerGate, *, after_ms: int = 0) -> None:
         """Answer a gate; the time is stamped on it then."""
-        self._tell(run, answer, after_ms)
+        self.tell(run, answer, after_ms=after_ms)
 
     def signal(self, run: RunId, signal: SignalRun, *, after_ms: int = 0) -> None:
         """Send a run a signal."""
-        self._tell(run, signal, after_ms)
+        self.tell(run, signal, after_ms=after_ms)
 
     def pause(self, run: RunId, *, after_ms: int = 0) -> None:
         """Have a run begin nothing new."""
-        self._tell(run, PauseRun(0), after_ms)
+        self.tell(run, PauseRun(0), after_ms=after_ms)
 
     def unpause(self, run: RunId, *, after_ms: int = 0) -> None:
         """Have a run go on."""
-        self._tell(run, UnpauseRun(0), after_ms)
+        self.tell(run, UnpauseRun(0), after_ms=after_ms)
 
-    def _tell(self, run: RunId, message: Message, after_ms: int) -> None:
-        """Stamped when it arrives; a run that is not there yet cannot be told anything."""
+    def tell(self, run: RunId, message: Message, *, after_ms: int = 0) -> None:
+        """Tell a run anything. It is stamped when it arrives; a run that is not there yet cannot be told anything."""
 
         def tell() -> None:
             if run in self.store.runs():
