@@ -1,11 +1,45 @@
 """What a conformance case is, and short ways to write workflows down."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from jeton.model.decision import Decision
+from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
+
 Data = dict[str, Any]
+
+
+class Act(msgspec.Struct, frozen=True):
+    """What somebody does once a decision of some run is durable: tell that run, or the root, something."""
+
+    when: str  # the decision's tag
+    tell: Callable[[Any], Message]  # worked out from the decision
+    node: str | None = None  # only a decision about this node
+    after_ms: int = 0
+    to: Literal["there", "root"] = "there"
+    nth: int = 0  # which of those that fit
+
+
+class ReplySeen(msgspec.Struct, frozen=True):
+    """What somebody was told."""
+
+    id: str
+    accepted: bool
+    why: str
+
+
+class RunSeen(msgspec.Struct, frozen=True):
+    """A run that the root called, or that those called."""
+
+    run: str
+    workflow: str
+    status: str
+    output: Any
+    root: str
+    depth: int
+    error_type: str | None = None
 
 
 class TokenSeen(msgspec.Struct, frozen=True):
@@ -28,6 +62,12 @@ class Outcome(msgspec.Struct, frozen=True):
     events: tuple[Data, ...]
     took_ms: int
     sections: tuple[str, ...] = ()  # what is still stored of the run's state
+    children: tuple[RunSeen, ...] = ()
+    replies: tuple[ReplySeen, ...] = ()
+    decisions: tuple[str, ...] = ()  # of the root, by their tags
+
+    def reply(self, id: str) -> ReplySeen:
+        return next(reply for reply in self.replies if reply.id == id)
 
     def nodes(self, status: str = "completed") -> list[str]:
         """Where tokens ended, in the order they were made."""
@@ -55,6 +95,8 @@ class Case(msgspec.Struct, frozen=True):
     error: str | None = None
     also: Callable[[Outcome], None] = nothing
     tasks: Data = {}
+    others: Data = {}  # workflows that this one calls
+    acts: tuple[Act, ...] = ()
 
 
 def workflow(
@@ -116,3 +158,43 @@ def each(
     parallel = {"max_parallel": rest.pop("max_parallel")} if "max_parallel" in rest else {}
     edge = to(source, target, foreach={"collection": collection, "item_var": item_var, **parallel}, **rest)
     return edge if group is None else {**edge, "sibling_group": group}
+
+
+# what people do
+
+
+def answers(
+    id: str, value: Any, *, at: str, by: str | None = None, when: str = "open_gate", after_ms: int = 0, nth: int = 0
+) -> Act:
+    """Answer the gate that opens at a node."""
+    return Act(when, lambda d: AnswerGate(0, id, value, by, d.token), at, after_ms, nth=nth)
+
+
+def answers_early(id: str, value: Any, *, at: str, path: str | None = None, after_ms: int = 0) -> Act:
+    """Answer a gate by its node and path as soon as the run has begun."""
+    return Act("begin_run", lambda _: AnswerGate(0, id, value, node=at, path=path), after_ms=after_ms)
+
+
+def signals(
+    id: str, name: str, value: Any = None, *, when: str = "begin_run", key: str | None = None, after_ms: int = 0
+) -> Act:
+    """Send the root a signal."""
+    return Act(when, lambda _: SignalRun(0, id, name, value, key), after_ms=after_ms, to="root")
+
+
+def cancels(when: str, *, node: str | None = None, reason: str = "enough", after_ms: int = 0) -> Act:
+    """Cancel the root."""
+    return Act(when, lambda _: CancelRun(0, reason), node, after_ms, "root")
+
+
+def pauses(when: str, *, node: str | None = None, after_ms: int = 0) -> Act:
+    return Act(when, lambda _: PauseRun(0), node, after_ms, "root")
+
+
+def unpauses(when: str, *, node: str | None = None, after_ms: int = 0) -> Act:
+    return Act(when, lambda _: UnpauseRun(0), node, after_ms, "root")
+
+
+def tag(decision: Decision) -> str:
+    """The name of a decision, as the journal has it."""
+    return str(type(decision).__struct_config__.tag)

@@ -1,9 +1,12 @@
 """The hosts that the suite runs on: each plays a case to its end and says what it saw."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import msgspec
 
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.definitions import library_from
@@ -12,38 +15,74 @@ from jeton.engine.events import events_in
 from jeton.engine.tokens import token_views
 from jeton.executor import Executor, ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
 from jeton.executor.once import MemoryKeys
+from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.host import wall_ms
 from jeton.hosts.sqlite.verify import verify
+from jeton.model.decision import CallWorkflow, Decision, ReplyTo
 from jeton.model.entry import Entry
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.workflow import Library
 from jeton.planning.program import compile_program
-from tests.conformance.case import Case, Outcome, TokenSeen
+from tests.conformance.case import Act, Case, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 
 Play = Callable[[Case], Outcome]
 
 
 def library_of(case: Case) -> Library:
     """The case's definitions, read and checked like anybody's."""
-    data = {"workflows": {"w": case.workflow}, **({"tasks": case.tasks} if case.tasks else {})}
+    data = {"workflows": {"w": case.workflow, **case.others}, **({"tasks": case.tasks} if case.tasks else {})}
     return library_from(data).require()
+
+
+class Audience:
+    """Which acts a decision calls for; each is done once."""
+
+    def __init__(self, case: Case) -> None:
+        self._acts = case.acts
+        self._met: Counter[int] = Counter()
+
+    def called_for(self, decision: Decision) -> list[Act]:
+        found: list[Act] = []
+        for number, act in enumerate(self._acts):
+            if act.when == tag(decision) and act.node in (None, getattr(decision, "node", None)):
+                if self._met[number] == act.nth:
+                    found.append(act)
+                self._met[number] += 1
+        return found
+
+
+class _Onlooker(Nobody):
+    """Does what the case says people do, in virtual time."""
+
+    def __init__(self, case: Case) -> None:
+        self._audience = Audience(case)
+        self.world: World | None = None
+        self.root = RunId("")
+
+    def committed(self, step: Step) -> None:
+        assert self.world is not None
+        for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
+            for act in self._audience.called_for(decision):
+                run = step.run if act.to == "there" else self.root
+                self.world.tell(run, act.tell(decision), after_ms=act.after_ms)
 
 
 def play_simulated(case: Case) -> Outcome:
     """In virtual time, with the real executor running every task."""
     library = library_of(case)
-    script = Script(really_run(library))
-    world = World(library, script=script)
-    run = world.start("w", case.input)
+    onlooker = _Onlooker(case)
+    world = onlooker.world = World(library, script=Script(really_run(library)), observer=onlooker)
+    run = onlooker.root = world.start("w", case.input)
     world.run()
-    row = world.store.row(run)
-    assert row is not None
-    entries = [decode_entry(body) for body in world.store.journal(run)]
-    return seen(row, entries, tuple(world.store.sections(run) or ()))
+    assert not world.unfinished(), world.unfinished()
+    rows = {one: row for one in world.store.runs() if (row := world.store.row(one)) is not None}
+    journals = {one: [decode_entry(body) for body in world.store.journal(one)] for one in rows}
+    return seen(rows.pop(run), journals, tuple(world.store.sections(run) or ()), list(rows.values()))
 
 
 def play_sqlite(case: Case) -> Outcome:
@@ -61,11 +100,38 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
     try:
         version = await host.deploy(bundle_of(library_of(case), "w"), "w")
         run, _ = await host.start("w", version, case.input)
-        row = await asyncio.wait_for(host.ended(run), 20)
-        kept = _kept(host, run)
-        return seen(row, host.entries(run), kept)
+        async with asyncio.timeout(20), asyncio.TaskGroup() as people:
+            people.create_task(_look_on(host, run, run, Audience(case), people))
+        await host.idle()
+        rows = _tree(host, run)
+        journals = {row.run: host.entries(row.run) for row in rows}
+        return seen(rows[0], journals, _kept(host, run), rows[1:])
     finally:
         await host.close(0)
+
+
+async def _look_on(host: SqliteHost, run: RunId, root: RunId, audience: Audience, people: asyncio.TaskGroup) -> None:
+    """Do what people do, and look at the children too; ends with the run."""
+
+    async def act_on(act: Act, decision: Decision) -> None:
+        await asyncio.sleep(act.after_ms / 1000)
+        told = msgspec.structs.replace(act.tell(decision), at=wall_ms())
+        await host.deliver(run if act.to == "there" else root, told)
+
+    while host.row(run) is None:
+        await asyncio.sleep(0.001)
+    async for entry in host.watch(run):
+        for decision in entry.decisions:
+            for act in audience.called_for(decision):
+                people.create_task(act_on(act, decision))
+            if isinstance(decision, CallWorkflow):
+                people.create_task(_look_on(host, decision.child, root, audience, people))
+
+
+def _tree(host: SqliteHost, run: RunId) -> list[RunRow]:
+    row = host.row(run)
+    assert row is not None
+    return [row, *(below for child in host.children(run) for below in _tree(host, child.run))]
 
 
 def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
@@ -78,13 +144,13 @@ def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
 
 
 def really_run(library: Library) -> dict[str, Reply]:
-    """Answers worked out by the executor, on a clock that passes at once."""
-    program = compile_program(library.workflows["w"], library)
+    """Answers worked out by the executor, on a clock that passes at once. Nodes of two workflows differ in name."""
+    programs = [compile_program(workflow, library) for workflow in library.workflows.values()]
+    tasks = {name: place.task for program in programs for name, place in program.places.items() if place.task}
     keys = MemoryKeys()
 
     def answer(call: Call) -> Answer:
-        task = program.places[call.node].task
-        assert task is not None
+        task = tasks[call.node]
         clock = VirtualClock()
         asked = TaskCall(call.run, TokenId(0), call.node, call.attempt, call.input)
         result = _at_once(asked, compile_task(task, library), Resources(clock, Threads(1), keys=keys))
@@ -92,7 +158,7 @@ def really_run(library: Library) -> dict[str, Reply]:
             return Answer(failure=result, takes_ms=clock.now())
         return Answer(result, takes_ms=clock.now())
 
-    return {name: answer for name, place in program.places.items() if place.task is not None}
+    return dict.fromkeys(tasks, answer)
 
 
 def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | TaskFailed:
@@ -105,9 +171,11 @@ def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | Ta
     raise AssertionError("a task on a virtual clock never waits")
 
 
-def seen(row: RunRow, entries: list[Entry], sections: tuple[str, ...]) -> Outcome:
+def seen(row: RunRow, journals: dict[RunId, list[Entry]], sections: tuple[str, ...], children: list[RunRow]) -> Outcome:
     """What a reader of the store can tell."""
+    entries = journals[row.run]
     tokens = tuple(TokenSeen(t.node, t.status, t.path, t.branch_index) for t in token_views(entries))
+    told = [d for journal in journals.values() for e in journal for d in e.decisions if isinstance(d, ReplyTo)]
     return Outcome(
         status=row.status,
         output=row.output,
@@ -117,4 +185,13 @@ def seen(row: RunRow, entries: list[Entry], sections: tuple[str, ...]) -> Outcom
         events=tuple(events_in(row.run, entries)),
         took_ms=(row.ended_at or 0) - row.submitted_at,
         sections=sections,
+        children=tuple(_child(child) for child in children),
+        replies=tuple(ReplySeen(reply.id, reply.accepted, reply.why) for reply in told),
+        decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
     )
+
+
+def _child(row: RunRow) -> RunSeen:
+    assert row.parent is not None
+    error = None if row.error is None else row.error.type
+    return RunSeen(row.run, row.workflow, row.status, row.output, row.parent.root, row.parent.depth, error)

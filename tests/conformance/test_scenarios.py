@@ -3,12 +3,32 @@
 import msgspec
 import pytest
 
-from tests.conformance import rows_failure, rows_fan_in, rows_fan_out, rows_routing, rows_tasks
+from tests.conformance import (
+    rows_children,
+    rows_failure,
+    rows_fan_in,
+    rows_fan_out,
+    rows_gates,
+    rows_pause,
+    rows_routing,
+    rows_signals,
+    rows_tasks,
+)
 from tests.conformance.case import Case
 from tests.conformance.hosts import Play, play_simulated, play_sqlite
 
 HOSTS = [pytest.param(play_simulated, id="simulated"), pytest.param(play_sqlite, id="sqlite")]
-ROWS = [*rows_routing.ROWS, *rows_failure.ROWS, *rows_fan_out.ROWS, *rows_fan_in.ROWS, *rows_tasks.ROWS]
+ROWS = [
+    *rows_routing.ROWS,
+    *rows_failure.ROWS,
+    *rows_fan_out.ROWS,
+    *rows_fan_in.ROWS,
+    *rows_children.ROWS,
+    *rows_gates.ROWS,
+    *rows_signals.ROWS,
+    *rows_pause.ROWS,
+    *rows_tasks.ROWS,
+]
 
 
 @pytest.mark.parametrize("play", HOSTS)

@@ -61,7 +61,7 @@ MUTANTS = (
         "effects leave before their commit",
         WORLD,
         '        self._may_crash("crash_before_commit")\n',
-        "        self._note_tokens(run, commit)\n"
+        "        self._note_tokens(run, commit.entry.decisions if commit.entry is not None else ())\n"
         "        self._release(run, commit)\n"
         '        self._may_crash("crash_before_commit")\n',
     ),

@@ -44,7 +44,7 @@ class Tokens:
             broken(f"{len(state.tokens)} tokens are kept; {self._moving} move and {self._abandoned} are abandoned")
         if head.ended and (alive or state.tokens or state.slots or state.groups or state.progress or state.arrived):
             broken("the run has ended and something of it is still under way")
-        if not head.ended and not self._moving:
+        if not head.ended and head.status != "submitted" and not self._moving:
             broken("nothing of the run is under way and it has not ended")
 
     def _follow(self, decision: Decision) -> None:

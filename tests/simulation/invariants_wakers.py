@@ -5,16 +5,29 @@ from typing import TypeAlias
 
 from jeton.model.decision import (
     BeginRun,
+    CallWorkflow,
     Decision,
     DispatchToken,
     MarkExecuting,
+    OpenGate,
     RedeliverToken,
     RetryToken,
+    SetPaused,
     SettleSlot,
+    WaitForSignal,
     WaitForTimer,
 )
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
+from jeton.model.run import (
+    Dispatched,
+    Executing,
+    RunState,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
 from tests.simulation.invariants_seen import Seen, broken
 
 _Due: TypeAlias = tuple[int, int, str]
@@ -30,6 +43,10 @@ class Wakers:
     def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
             self._follow(decision)
+            if isinstance(decision, SetPaused) and not decision.paused:
+                for token in seen.run.state.tokens.values():  # those that stood still come back
+                    if isinstance(token.phase, WaitingForRetry):
+                        heappush(self._due, (token.phase.due, token.id, ""))
         state, wake = seen.run.state, seen.stored.row.wake
         while self._due and not _still_waits(state, self._due[0]):
             heappop(self._due)
@@ -44,6 +61,10 @@ class Wakers:
             case DispatchToken(token, deadline=due) | RedeliverToken(token, deadline=due):
                 heappush(self._due, (due, token, ""))
             case MarkExecuting(token, deadline=due) | WaitForTimer(token, due=due) | RetryToken(token, due=due):
+                heappush(self._due, (due, token, ""))
+            case CallWorkflow(token, deadline=int() as due) | OpenGate(token, deadline=int() as due):
+                heappush(self._due, (due, token, ""))
+            case WaitForSignal(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
             case SettleSlot(slot, node=str() as node, deadline=int() as due):
                 heappush(self._due, (due, slot[0], node))
@@ -65,7 +86,11 @@ def _still_waits(state: RunState, waiting: _Due) -> bool:
     match None if token is None else token.phase:
         case Dispatched(deadline=at) | Executing(deadline=at):
             return at == due
-        case WaitingForTimer(due=at) | WaitingForRetry(due=at):
+        case WaitingForTimer(due=at):
+            return at == due
+        case WaitingForRetry(due=at):
+            return at == due and not state.head.paused
+        case WaitingForSubworkflow(deadline=at) | WaitingForGate(deadline=at) | WaitingForSignal(deadline=at):
             return at == due
         case _:
             return False

@@ -1,23 +1,29 @@
 """Many seeds: `python -m tests.simulation.sweep --seeds 20000`. One seed, with its story: `--seed 17`.
 
-Each seed is a random workflow under random faults, compared with the oracle and watched by every invariant. A sweep of
-some size fails as well if it never reached one of the cases it is there for.
+Each seed is a random workflow under random faults, compared with the oracle and watched by every invariant; every
+fourth is beside that a few workflows that call one another and wait for people (`--waits 17`), and every twentieth a
+tree of runs that is cancelled (`--tree 17`). A sweep of some size fails as well if it never reached one of the cases
+it is there for.
 """
 
 import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pool
 
 import msgspec
 
 from tests.simulation.coverage import EXPECTED
-from tests.simulation.scenario import play, scenario_from
+from tests.simulation.coverage_waits import WAIT_CASES
+from tests.simulation.scenario import Played, play, scenario_from
 from tests.simulation.story import problem_of, tell, with_fewer_faults
+from tests.simulation.tree import TREE_CASES, play_tree
+from tests.simulation.waits import play_waits, waits_from
 
 SEEDS_PER_CHUNK = 50
+EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES)
 ENOUGH_TO_MEET_ALL = 10_000  # a smaller sweep may miss a rare case by chance
 SHOWN_FAILURES = 10
 
@@ -28,7 +34,7 @@ class Swept(msgspec.Struct):
     seeds: int = 0
     commits: int = 0
     cases: Counter[str] = msgspec.field(default_factory=Counter[str])
-    failures: dict[int, str] = msgspec.field(default_factory=dict[int, str])
+    failures: dict[str, str] = msgspec.field(default_factory=dict[str, str])  # by what reproduces it
 
     def add(self, other: "Swept") -> None:
         self.seeds += other.seeds
@@ -36,9 +42,18 @@ class Swept(msgspec.Struct):
         self.cases += other.cases
         self.failures |= other.failures
 
+    def try_one(self, kind: str, seed: int, one: Callable[[int], Played]) -> None:
+        try:
+            played = one(seed)
+        except Exception as problem:
+            self.failures[f"{kind} {seed}"] = f"{type(problem).__name__}: {problem}"
+        else:
+            self.commits += played.commits
+            self.cases += played.cases
+
     def missed(self) -> list[str]:
         """The cases nobody met, where there were seeds enough to meet them."""
-        return [case for case in EXPECTED if not self.cases[case]] if self.seeds >= ENOUGH_TO_MEET_ALL else []
+        return [case for case in EVERY_CASE if not self.cases[case]] if self.seeds >= ENOUGH_TO_MEET_ALL else []
 
 
 def sweep(seeds: Sequence[int]) -> Swept:
@@ -46,13 +61,11 @@ def sweep(seeds: Sequence[int]) -> Swept:
     swept = Swept()
     for seed in seeds:
         swept.seeds += 1
-        try:
-            played = play(scenario_from(seed))
-        except Exception as problem:
-            swept.failures[seed] = f"{type(problem).__name__}: {problem}"
-        else:
-            swept.commits += played.commits
-            swept.cases += played.cases
+        swept.try_one("--seed", seed, lambda seed: play(scenario_from(seed)))
+        if seed % 4 == 0:
+            swept.try_one("--waits", seed, lambda seed: play_waits(waits_from(seed)))
+        if seed % 20 == 0:
+            swept.try_one("--tree", seed, play_tree)
     return swept
 
 
@@ -75,11 +88,10 @@ def _chunks(first: int, count: int) -> Iterator[range]:
 
 def report(swept: Swept) -> int:
     """Print what was reached and what failed; the exit code."""
-    for case in EXPECTED:
+    for case in EVERY_CASE:
         print(f"{swept.cases[case]:8} {case}")
-    for seed, problem in sorted(swept.failures.items())[:SHOWN_FAILURES]:
-        print(f"\nseed {seed} failed: {problem[:500]}\n  fault plan: {scenario_from(seed).plan}")
-        print(f"  reproduce it: python -m tests.simulation.sweep --seed {seed}")
+    for name, problem in sorted(swept.failures.items())[:SHOWN_FAILURES]:
+        print(f"\nfailed: {problem[:500]}\n  reproduce it: python -m tests.simulation.sweep {name}")
     for case in swept.missed():
         print(f"\nnever reached: {case}")
     print(f"\n{swept.seeds} seeds, {swept.commits} commits, {len(swept.failures)} failed")
@@ -100,9 +112,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--jobs", type=int, default=2, help="how many processes")
     parser.add_argument("--seed", type=int, help="only this one, with its story")
+    parser.add_argument("--waits", type=int, help="only this one of those that wait for people and for one another")
+    parser.add_argument("--tree", type=int, help="only this one of the trees that are cancelled")
     given = parser.parse_args(arguments)
     if given.seed is not None:
         return reproduce(given.seed)
+    if given.waits is not None:
+        return 0 if play_waits(waits_from(given.waits)) else 1
+    if given.tree is not None:
+        return 0 if play_tree(given.tree) else 1
     return report(sweep_in_parallel(given.first, given.seeds, given.jobs))
 
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from jeton.model.decision import (
+    CreateToken,
+    CreateTokens,
     Decision,
     EndChild,
     EndRun,
@@ -17,13 +19,14 @@ from jeton.model.decision import (
     FinishNode,
     RouteToken,
     StopChild,
+    TakeAnswer,
     TimeOutFanIn,
     TimeOutGate,
 )
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 
-_ENDS_NODE = (FinishNode, FailNode, RouteToken, EndChild, StopChild, TimeOutGate)
+_ENDS_NODE = (FinishNode, FailNode, RouteToken, EndChild, StopChild, TakeAnswer, TimeOutGate)
 
 
 def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
@@ -39,6 +42,8 @@ def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
         kept = last.decisions[: _before_end(last.decisions, end)]
         if kept:
             shared.append(msgspec.structs.replace(last, decisions=kept))
+    if not any(isinstance(d, CreateToken | CreateTokens) for entry in shared for d in entry.decisions):
+        raise Refused("nothing_shared", "the run ended before anything of it began", "start a new run")
     return shared
 
 

@@ -155,7 +155,7 @@ class _Handling:
 
 def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: list[Decision], again: bool) -> Commit:
     head = run.state.head
-    if not head.ended and decisions:
+    if not head.ended and decisions and head.status != "submitted":  # what overtakes the start does not begin the run
         status = "waiting" if head.busy == 0 and head.parked else "running"
         if status != head.status:
             change = SetStatus("waiting" if status == "waiting" else "running")

@@ -104,27 +104,26 @@ class World:
 
     def cancel(self, run: RunId, reason: str = "", *, after_ms: int = 0) -> None:
         """Ask a run to stop."""
-        act: Act = lambda: self.deliver(run, CancelRun(self.clock.now(), reason))  # noqa: E731  (typed at a glance)
-        self._agenda.put(self.clock.steady + after_ms, act)
+        self.tell(run, CancelRun(0, reason), after_ms=after_ms)
 
     def answer(self, run: RunId, answer: AnswerGate, *, after_ms: int = 0) -> None:
         """Answer a gate; the time is stamped on it then."""
-        self._tell(run, answer, after_ms)
+        self.tell(run, answer, after_ms=after_ms)
 
     def signal(self, run: RunId, signal: SignalRun, *, after_ms: int = 0) -> None:
         """Send a run a signal."""
-        self._tell(run, signal, after_ms)
+        self.tell(run, signal, after_ms=after_ms)
 
     def pause(self, run: RunId, *, after_ms: int = 0) -> None:
         """Have a run begin nothing new."""
-        self._tell(run, PauseRun(0), after_ms)
+        self.tell(run, PauseRun(0), after_ms=after_ms)
 
     def unpause(self, run: RunId, *, after_ms: int = 0) -> None:
         """Have a run go on."""
-        self._tell(run, UnpauseRun(0), after_ms)
+        self.tell(run, UnpauseRun(0), after_ms=after_ms)
 
-    def _tell(self, run: RunId, message: Message, after_ms: int) -> None:
-        """Stamped when it arrives; a run that is not there yet cannot be told anything."""
+    def tell(self, run: RunId, message: Message, *, after_ms: int = 0) -> None:
+        """Tell a run anything. It is stamped when it arrives; a run that is not there yet cannot be told anything."""
 
         def tell() -> None:
             if run in self.store.runs():
@@ -141,6 +140,7 @@ class World:
         everything.everything(begun.state)
         sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
         self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
+        self._note_tokens(name, [decision for shared in history for decision in shared.decisions])
         fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {})
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
@@ -225,7 +225,7 @@ class World:
             self.store.answer(run, self._taken.pop(run))
         else:
             self.commit(written)
-        self._note_tokens(run, commit)
+        self._note_tokens(run, commit.entry.decisions if commit.entry is not None else ())
         self._observer.committed(Step(run, program, self.plan.moves, before, batch, commit, written, live))
         self._may_crash("commit_unknown")
         self._may_crash("crash_after_commit")
@@ -271,9 +271,9 @@ class World:
             self._programs[name] = compile_definition(self._library, name)
         return self._programs[name]
 
-    def _note_tokens(self, run: RunId, commit: Commit) -> None:
+    def _note_tokens(self, run: RunId, decisions: Iterable[Decision]) -> None:
         """Where each token stands, and how many stood there before it: what a script goes by."""
-        for creation in _creations(commit.entry.decisions if commit.entry is not None else ()):
+        for creation in _creations(decisions):
             place = (run, creation.node, creation.path)
             self._calls[run, creation.token] = (creation.path, self._visits[place])
             self._visits[place] += 1

@@ -1,0 +1,107 @@
+"""Which of the interesting cases of calls, gates, signals, pauses and forks a sweep has reached."""
+
+from collections import Counter
+
+from jeton.hosts.simulated.observer import Step
+from jeton.model.decision import (
+    AbandonTokens,
+    CallWorkflow,
+    Decision,
+    EndChild,
+    ForkHistory,
+    IgnoreLate,
+    KeepAnswer,
+    KeepSignal,
+    OpenGate,
+    ReplyTo,
+    SetPaused,
+    StopChild,
+    TakeAnswer,
+    TakeSignal,
+    TimeOutGate,
+    WaitForSignal,
+)
+from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
+from jeton.model.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow
+
+WAIT_CASES = (
+    "child called", "child ended", "child failed", "child cancelled by its parent", "child stopped with a fan-in",
+    "child two levels down", "child of an abandoned branch", "gate opened", "gate answered", "gate timed out",
+    "answer refused", "answer kept before its gate opens", "early answer taken", "answer to a closed gate",
+    "signal taken at once", "signal kept", "kept signal taken", "signal heard before", "message after the end",
+    "paused", "paused with children", "unpaused with a token that waits to begin", "two wait for one signal",
+    "forked", "forked with a child", "forked at an open gate", "forked at a wait for a signal",
+    "forked with a fan-in under way", "child ends as it is cancelled", "answers in one batch",
+)  # fmt: skip
+
+
+class WaitCoverage:
+    """Counts cases, commit by commit."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+
+    def committed(self, step: Step) -> None:
+        state = step.live.state
+        answers = sum(isinstance(message, AnswerGate) for message in step.batch)
+        self.seen["answers in one batch"] += answers > 1
+        if step.commit.entry is None:
+            told = any(isinstance(message, AnswerGate | SignalRun) for message in step.batch)
+            self.seen["message after the end"] += state.head.ended and told
+            return
+        self.seen["two wait for one signal"] += any(len(waiters) > 1 for waiters in state.waiters.values())
+        ended = any(isinstance(message, ChildEnded) for message in step.batch)
+        self.seen["child ends as it is cancelled"] += ended and any(isinstance(m, CancelRun) for m in step.batch)
+        before: Decision | None = None
+        for decision in step.commit.entry.decisions:
+            self._count(state, decision, before)
+            before = decision
+
+    def _count(self, state: RunState, decision: Decision, before: Decision | None) -> None:
+        seen = self.seen
+        match decision:
+            case CallWorkflow():
+                seen["child called"] += 1
+                seen["child two levels down"] += state.head.depth >= 1
+            case EndChild(status=status):
+                seen["child ended"] += status == "completed"
+                seen["child failed"] += status == "failed"
+            case StopChild(reason=reason):
+                seen["child cancelled by its parent"] += 1
+                seen["child stopped with a fan-in"] += reason.startswith("the fan-in")
+            case AbandonTokens():
+                seen["child of an abandoned branch"] += any(
+                    token.abandoned and isinstance(token.phase, WaitingForSubworkflow)
+                    for token in state.tokens.values()
+                )
+            case OpenGate():
+                seen["gate opened"] += 1
+            case TakeAnswer(early=early):
+                seen["gate answered"] += 1
+                seen["early answer taken"] += early is not None
+            case TimeOutGate():
+                seen["gate timed out"] += 1
+            case KeepAnswer():
+                seen["answer kept before its gate opens"] += 1
+            case KeepSignal():
+                seen["signal kept"] += 1
+            case TakeSignal():
+                seen["signal taken at once" if isinstance(before, KeepSignal) else "kept signal taken"] += 1
+            case ReplyTo(accepted=accepted, why=why):
+                seen["answer refused"] += not accepted
+                seen["answer to a closed gate"] += why == "the gate is closed"
+                seen["signal heard before"] += why.endswith("was heard before")
+            case SetPaused(paused=paused):
+                calls = any(isinstance(token.phase, WaitingForSubworkflow) for token in state.tokens.values())
+                seen["paused"] += paused
+                seen["paused with children"] += paused and calls
+                seen["unpaused with a token that waits to begin"] += not paused and bool(state.tokens)
+            case ForkHistory():
+                phases = [token.phase for token in state.tokens.values()]
+                seen["forked"] += 1
+                seen["forked with a child"] += any(isinstance(phase, WaitingForSubworkflow) for phase in phases)
+                seen["forked at an open gate"] += any(isinstance(phase, WaitingForGate) for phase in phases)
+                seen["forked at a wait for a signal"] += any(isinstance(phase, WaitingForSignal) for phase in phases)
+                seen["forked with a fan-in under way"] += bool(state.progress)
+            case WaitForSignal() | IgnoreLate() | _:
+                pass
