@@ -115,14 +115,7 @@ def test_what_is_no_cron_line(line: str, says: str) -> None:
 
 # the oracle: what clocks show at every minute of a year, one after the other
 
-ZONES = (
-    "Europe/Berlin",
-    "America/New_York",
-    "Australia/Lord_Howe",
-    "Africa/Cairo",
-    "America/Santiago",
-    "Asia/Kathmandu",
-)
+ZONES = ("Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo", "America/Santiago")
 MINUTE = timedelta(minutes=1)
 YEAR = 2026
 Readings = dict[tuple[int, int], list[tuple[datetime, date]]]
@@ -205,7 +198,7 @@ def make_line(random: Random) -> str:
 def test_a_year_of_every_line_as_one_would_count_it(zone: str) -> None:
     random = Random(zone)
     first, end = datetime(YEAR, 1, 1, tzinfo=UTC), datetime(YEAR + 1, 1, 1, tzinfo=UTC)
-    for _ in range(50):
+    for _ in range(75):
         line = make_line(random)
         wanted = [moment for moment in expected(line, zone) if first < moment < end]
         found = fires(parse_cron(line), ZoneInfo(zone), first)

@@ -24,8 +24,9 @@ VERBS = {
     "backup": "Copy a store while it is in use.",
     "export": "Write a run to a file.",
     "import": "Take in a run from a file.",
+    "import-flow": "Turn an exported graph into a library file.",
 }
-MODULES = {"import": "import_"}  # a word of Python's cannot be a module's name
+MODULES = {"import": "import_", "import-flow": "import_flow"}  # where the verb cannot be a module's name
 
 
 class Verbs(click.Group):

@@ -1,0 +1,241 @@
+"""Graphs that other editors export, as library files: nodes with ids, and connections or edges between them.
+
+Two shapes are known. One has `connections` (`fromNodeId`, `fromOutput`, `toNodeId`, `toInput`), stops at the first
+error and walks cycles once; the other has `edges` (`source`, `sourceOutput`, `target`, `targetInput`) and goes on after
+errors. What is only for the eye (positions, colours) is left behind.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+import yaml
+
+from jeton.definitions.checks.cycles import components
+from jeton.definitions.fields import Fields, fields_of
+from jeton.definitions.place import NAME, Place
+from jeton.definitions.read_json import read_json
+from jeton.definitions.report import Report, did_you_mean, shown
+from jeton.model.failure import DefinitionError
+from jeton.model.flow import BUILT_IN_TYPES, DEFAULT_MAX_NODES, MAIN
+from jeton.model.json import Json, JsonObject
+
+WRAPPERS = ("workflow", "flow", "graph")
+SAME_TYPES = {
+    "if": "if_else",
+    "ifelse": "if_else",
+    "condition": "if_else",
+    "addition": "add",
+    "subtraction": "subtract",
+    "multiplication": "multiply",
+    "division": "divide",
+    "number": "constant",
+    "number_input": "constant",
+    "text_input": "constant",
+    "value": "constant",
+    "delay": "wait",
+    "sleep": "wait",
+    "http_request": "http",
+    "llm_call": "llm",
+    "approval": "gate",
+    "sub_workflow": "workflow",
+    "set_variable": "set",
+}
+HANDLES = {
+    "from": ("fromNodeId", "source", "from"),
+    "from_output": ("fromOutput", "sourceOutput", "sourceHandle", "from_output"),
+    "to": ("toNodeId", "target", "to"),
+    "to_input": ("toInput", "targetInput", "targetHandle", "to_input"),
+}
+PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+YAML_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
+
+
+class ImportedFlow(msgspec.Struct, frozen=True):
+    """The flow's name, the library as data, and the same as the text of a file."""
+
+    name: str
+    library: JsonObject
+    text: str
+
+
+def import_flow(text: str, file: str, name: str = "imported") -> ImportedFlow:
+    """The library file for an export; raises DefinitionError with all that keeps it from being one.
+
+    `name` is what the flow is called if the export does not say.
+    """
+    report = Report()
+    document = read_json(text, file, report)
+    graph = None if document is None else _graph(document.value, Place(file, document.mark), report)
+    if graph is None or report.error_count:
+        raise DefinitionError(report.problems)
+    flow = _flow(graph)
+    if report.error_count:
+        raise DefinitionError(report.problems)
+    called = _name(graph.value("name"), graph.value("id"), name)
+    library: JsonObject = {"flows": {called: flow}}
+    return ImportedFlow(called, library, library_text(library))
+
+
+def library_text(library: JsonObject) -> str:
+    """Data as a YAML file that reads back as the same data."""
+    return str(yaml.dump(library, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
+
+
+def _graph(value: Json, place: Place, report: Report) -> Fields | None:
+    """The object that holds the nodes, which some exports wrap in another."""
+    if isinstance(value, dict) and "nodes" not in value:
+        for key in WRAPPERS:
+            if isinstance(value.get(key), dict):
+                return _graph(value[key], place / key, report)
+    fields = fields_of(value, place, report, value if isinstance(value, dict) else (), "an exported graph")
+    if fields is not None:
+        fields.require("nodes")
+        if "connections" not in fields and "edges" not in fields:
+            problem = "has neither 'connections' nor 'edges'"
+            report.error(place, "missing_key", problem, "export the whole graph, or write '\"connections\": []'")
+    return fields
+
+
+def _flow(graph: Fields) -> JsonObject:
+    names: dict[str, str] = {}
+    nodes: JsonObject = {}
+    for index, written in enumerate(graph.list("nodes") or []):
+        place = graph.place("nodes") / index
+        keys = written if isinstance(written, dict) else ()
+        fields = fields_of(written, place, graph.report, keys, "a node")
+        if fields is None or not fields.require("id", "type"):
+            continue
+        node_id = _id(fields.value("id"))
+        if node_id in names:
+            problem = f"{shown(node_id)} is the id of an earlier node too"
+            graph.report.error(place / "id", "duplicate_name", problem, "give each node an id of its own")
+            continue
+        names[node_id] = _unused(_name(node_id, fields.value("name"), "node"), nodes)
+        nodes[names[node_id]] = _node(fields)
+    key = "connections" if "connections" in graph else "edges"
+    connections = [
+        found
+        for index, written in enumerate(graph.list(key) or [])
+        if (found := _connection(written, graph.place(key) / index, names, graph.report)) is not None
+    ]
+    flow: JsonObject = {"nodes": nodes, "connections": list[Json](connections)}
+    if key == "connections":
+        flow["on_error"] = "fail"
+        if _has_cycle(nodes, connections):
+            flow["cycles"] = "ignore_back_edges"
+    if len(nodes) > DEFAULT_MAX_NODES and key == "edges":
+        flow["limits"] = {"max_nodes": len(nodes)}
+    return flow
+
+
+def _node(fields: Fields) -> JsonObject:
+    node: JsonObject = {"type": _type(fields.text("type") or "")}
+    inputs, repeated = _inputs(fields.value("inputs"))
+    if inputs:
+        node["inputs"] = inputs
+    if isinstance(fields.value("data"), dict) and fields.value("data"):
+        node["data"] = fields.value("data")
+    if repeated:
+        node["repeated"] = repeated
+    return node
+
+
+def _type(written: str) -> str:
+    """The built-in that is meant, if it is one; any trigger is a trigger, whatever sets it off."""
+    words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", written)).strip("_").lower()
+    if words.endswith("trigger"):
+        return "trigger"
+    known = SAME_TYPES.get(words, words)
+    return known if known in BUILT_IN_TYPES else _name(written, None, "node")
+
+
+def _inputs(written: Json) -> tuple[JsonObject, list[Json]]:
+    """Literals by handle, from an object or from a list of `{name, value, repeated}`."""
+    if isinstance(written, dict):
+        return written, []
+    inputs: JsonObject = {}
+    repeated: list[Json] = []
+    for each in written if isinstance(written, list) else []:
+        handle = each.get("name") if isinstance(each, dict) else None
+        if not isinstance(each, dict) or not isinstance(handle, str):
+            continue
+        if each.get("value") is not None:
+            inputs[handle] = each["value"]
+        if each.get("repeated") is True:
+            repeated.append(handle)
+    return inputs, repeated
+
+
+def _connection(written: Json, place: Place, names: dict[str, str], report: Report) -> JsonObject | None:
+    keys = written if isinstance(written, dict) else ()
+    fields = fields_of(written, place, report, keys, "a connection")
+    if fields is None:
+        return None
+    found: JsonObject = {}
+    for key, spellings in HANDLES.items():
+        spelling = next((each for each in spellings if each in fields), spellings[0])
+        value = fields.value(spelling)
+        if key in ("from", "to"):
+            if _id(value) not in names:
+                problem = f"leads {key} {shown(value)}, and no node has that id"
+                report.error(place / spelling, "unknown_node", problem, did_you_mean(_id(value), names, "remove it"))
+                return None
+            found[key] = names[_id(value)]
+        elif isinstance(value, str) and value not in ("", MAIN):
+            found[key] = value
+    return found
+
+
+def _id(value: Json) -> str:
+    return (
+        str(value)
+        if isinstance(value, int) and not isinstance(value, bool)
+        else value
+        if isinstance(value, str)
+        else ""
+    )
+
+
+def _name(first: Json, second: Json, otherwise: str) -> str:
+    """The first of two texts that can be a name as it is, or else can be made one."""
+    texts = [each for each in (first, second) if isinstance(each, str) and each]
+    for text in texts:
+        if NAME.fullmatch(text):
+            return text
+    for text in reversed(texts):  # what people called it reads better than an id that is no name
+        made = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:60]
+        if made:
+            return made if NAME.fullmatch(made) else f"_{made}"
+    return otherwise
+
+
+def _unused(name: str, taken: JsonObject) -> str:
+    number = 1
+    found = name
+    while found in taken:
+        number += 1
+        found = f"{name[:58]}_{number}"
+    return found
+
+
+def _has_cycle(nodes: JsonObject, connections: list[JsonObject]) -> bool:
+    steps: dict[str, list[str]] = {}
+    for each in connections:
+        steps.setdefault(str(each["from"]), []).append(str(each["to"]))
+    return bool(components(nodes, steps))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes every text in quotes that is not plainly a word: what YAML 1.1 calls text, YAML 1.2 may call a number."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    plain = PLAIN_WORD.fullmatch(text) and text.lower() not in YAML_WORDS
+    return yaml.ScalarNode("tag:yaml.org,2002:str", text, style=None if plain else '"')
+
+
+_Dumper.add_representer(str, _represent_text)
