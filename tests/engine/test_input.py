@@ -7,12 +7,15 @@ import pytest
 
 from jeton.engine.input import InputInvalid, check_input, plain_input, read_input
 from jeton.model.json import Json, Schema
+from jeton.model.workflow import Library, Node, Workflow
+from jeton.planning.program import compile_program
 
 SCHEMA: Schema = {
     "type": "object",
     "required": ["judges"],
     "properties": {"judges": {"type": "array", "items": {"type": "string"}}, "essay": {"type": "string"}},
 }
+PROGRAM = compile_program(Workflow("w", "a", {"a": Node()}, input_schema=SCHEMA), Library())
 
 
 @dataclasses.dataclass
@@ -114,7 +117,7 @@ def test_a_changed_argument_changes_no_run() -> None:
 )
 def test_input_against_its_schema(value: Json, then: list[str]) -> None:
     try:
-        check_input(SCHEMA, value)
+        check_input(PROGRAM, value)
         found = list[str]()
     except InputInvalid as refused:
         found = sorted(problem.path for problem in refused.problems)

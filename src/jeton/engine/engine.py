@@ -102,12 +102,12 @@ class Engine(Reading):
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
         for an input that does not fit. `trace` has the run's events include what was decided.
         """
-        if isinstance(workflow, Built):
+        if not isinstance(workflow, str):
             await self.deploy(workflow)
-        name, version = parts_of(workflow.name if isinstance(workflow, Built) else workflow)
-        bundle, version = self._bundle(name, version)
+        name, version = parts_of(workflow if isinstance(workflow, str) else workflow.name)
+        _, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
-        check_input(bundle.workflows[name].input_schema, value)
+        check_input(self._program(name, version), value)
         run, _ = await self._host.start(name, version, value, key=key)
         return Run(self, run, trace=trace)
 

@@ -8,11 +8,11 @@ import math
 from collections import Counter
 from typing import cast
 
-import jsonschema_rs
 import msgspec
 
 from jeton.model.failure import Refused
-from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.json import Json, JsonObject
+from jeton.planning.program import Program
 
 DEEPEST = 100
 LONGEST_PATH = 200
@@ -79,11 +79,11 @@ def plain_input(value: object) -> Json:
     return kept
 
 
-def check_input(schema: Schema | None, value: Json) -> None:
+def check_input(program: Program, value: Json) -> None:
     """Raises InputInvalid with every place where the value does not fit."""
-    if schema is None:
+    if program.input_validator is None:
         return
-    errors = jsonschema_rs.validator_for(schema).iter_errors(value)
+    errors = program.input_validator.iter_errors(value)
     problems = tuple(InputProblem(_path("input", error.instance_path), error.message) for error in errors)
     if problems:
         raise InputInvalid(problems)

@@ -26,7 +26,8 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.run import TERMINAL, Head, RunStatus
 from jeton.model.workflow import Library
-from jeton.planning.program import Program, compile_program
+from jeton.planning.compile import compile_definition
+from jeton.planning.program import Program
 
 if TYPE_CHECKING:
     import builtins
@@ -77,9 +78,10 @@ class Reading:
 
     async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
         """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
-        known = self._row(run).run
+        if timeout is None:
+            return record_of(await self._host.ended(RunId(run)), None)
         async with asyncio.timeout(timeout):
-            return record_of(await self._host.ended(known), None)
+            return record_of(await self._host.ended(RunId(run)), None)
 
     async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
         """What waits for people, the oldest first: in one run and the runs it called, or in all."""
@@ -243,5 +245,5 @@ class Reading:
     def _program(self, name: str, version: int) -> Program:
         if (name, version) not in self._programs:
             bundle, _ = self._bundle(name, version)
-            self._programs[name, version] = compile_program(bundle.workflows[name], bundle)
+            self._programs[name, version] = compile_definition(bundle, name)
         return self._programs[name, version]
