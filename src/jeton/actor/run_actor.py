@@ -4,7 +4,7 @@
 and the run ends failed with the evidence, so that a poison message is a failed run and not a stuck actor.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import msgspec
 
@@ -18,8 +18,18 @@ from jeton.model.decision import BeginRun, Decision, EndRun, SetStatus
 from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
+from jeton.model.ids import TokenId
 from jeton.model.json import Json
-from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskNoted, TaskStarted, UnpauseRun
+from jeton.model.message import (
+    AlarmRang,
+    ContinueRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskNoted,
+    TaskStarted,
+    UnpauseRun,
+)
 from jeton.model.run import Pending, RunState
 from jeton.planning.node import Plan
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
@@ -55,9 +65,13 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     draft = Draft(state, run.timers)
     decisions: list[Decision] = []
     again = False
+    done = _over_at_once(batch)
     for message in batch:
         if state.head.ended_at is not None:
             break
+        if type(message) is TaskStarted and (message.token, message.attempt) in done:
+            decisions += plan_run(program, state, message).decisions  # told, and over before anybody could look
+            continue
         effects = draft.begin(message.at)
         handling = _Handling(program, draft, message.at, moves)
         try:
@@ -71,6 +85,16 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
         decisions += handling.made
         again = again or handling.again  # an earlier message may have left something behind
     return _commit(run, draft, batch, decisions, again)
+
+
+def _over_at_once(batch: Sequence[Message]) -> Container[tuple[TokenId, int]]:
+    """Attempts that end in this batch, if nobody in it asks how far they are: an alarm would."""
+    if not all(type(message) in _OF_WORKERS for message in batch):
+        return ()
+    return {(message.token, message.attempt) for message in batch if type(message) is TaskFinished}
+
+
+_OF_WORKERS = frozenset({TaskStarted, TaskNoted, TaskFinished})
 
 
 def suppose(program: Program, run: LiveRun, plan: Plan, now: int) -> tuple[Decision, ...]:

@@ -67,7 +67,8 @@ async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> Json |
 
 async def _tries(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
     while True:
-        result = _redacted(await _in_turn(action, call), call.secrets)
+        plain = action.limits is None and action.breaker is None
+        result = _redacted(await (_attempt(action, call) if plain else _in_turn(action, call)), call.secrets)
         if not isinstance(result, ActionFailed):
             break
         made = call.call
