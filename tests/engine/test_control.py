@@ -99,7 +99,7 @@ async def test_a_child_that_its_parent_stopped_says_so(engine: Engine) -> None:
 
 def check_stream(events: list[JsonObject], root: str, runs: set[str]) -> None:
     """Every run's own sequence is whole, and each run is told between its call and the news of its end."""
-    assert {event["run_id"] for event in events} == runs
+    assert {str(event["run_id"]) for event in events} == runs
     for run in runs:
         own = [event for event in events if event["run_id"] == run]
         assert [event["seq"] for event in own] == list(range(len(own)))
@@ -134,7 +134,7 @@ async def test_the_root_of_a_stream_that_was_cancelled_ends_last(engine: Engine)
     await run.cancel()
     events = [event async for event in engine.events(run.id, follow=True)]
     assert (events[-1]["run_id"], events[-1]["type"]) == (run.id, "run.cancelled")
-    assert {event["run_id"] for event in events if event["type"] == "run.cancelled"} == {
+    assert {str(event["run_id"]) for event in events if event["type"] == "run.cancelled"} == {
         run.id,
         f"{run.id}.0",
         f"{run.id}.0.0",

@@ -18,14 +18,22 @@ VERBS = {
     "tokens": "List a run's tokens.",
     "context": "Show a run's data.",
     "explain": "Say why a run did what it did.",
+    "gates": "List what waits for a person.",
+    "answer": "Answer a gate.",
+    "signal": "Send a run a signal.",
     "cancel": "Stop a run.",
+    "pause": "Have a run begin nothing new.",
+    "unpause": "Have a paused run go on.",
+    "retry": "Do again what a run failed at, as a new run.",
+    "fork": "Make a new run that shares a run's history.",
+    "what-if": "Say what a run would decide.",
     "draw": "Draw a workflow, with a run's state on it.",
     "verify": "Say whether a store is whole.",
     "backup": "Copy a store while it is in use.",
     "export": "Write a run to a file.",
     "import": "Take in a run from a file.",
 }
-MODULES = {"import": "import_"}  # a word of Python's cannot be a module's name
+MODULES = {"import": "import_", "what-if": "what_if"}  # where the verb cannot be a module's name
 
 
 class Verbs(click.Group):
