@@ -8,7 +8,10 @@ from tests.cli.verbs import Verbs
 
 
 def parked(jeton: Verbs, name: str) -> str:
-    return str(jeton.run(name, "--wait", "1", exits=4)["run_id"])
+    """A run that has come to its wait, in a store that nobody owns."""
+    run = str(jeton.run(name, "--wait", "0", exits=4)["run_id"])
+    assert jeton("resume").exit_code == 0
+    return run
 
 
 def test_gates_are_listed(jeton: Verbs) -> None:
