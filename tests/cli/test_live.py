@@ -6,6 +6,7 @@ from rich.console import Console
 
 from jeton.cli.live import LiveView
 from jeton.engine.explain.answer import Told
+from jeton.model.ids import RunId
 from tests.engine.journals import PANEL, branches_take, told
 
 
@@ -14,7 +15,7 @@ def screen(run: Told, entries: int) -> str:
     console = Console(width=100, file=StringIO())
     view = LiveView(run.program.workflow, "r", console)
     for entry in run.entries[:entries]:
-        view.take(entry)
+        view.take(RunId("r"), entry)
     with console.capture() as shown:
         console.print(view.drawn())
     return shown.get()
@@ -37,3 +38,8 @@ def test_a_fan_out_has_a_bar_until_it_is_over() -> None:
 def test_a_wait_is_shown_with_its_label() -> None:
     nap = told({"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 5, "label": "a nap\x1b[31m"}}}})
     assert "token 0 at 'a' waits for a nap\\x1b[31m" in screen(nap, 1)
+
+
+def test_a_gate_is_shown_with_how_to_answer_it() -> None:
+    gate = told({"initial_node": "a", "nodes": {"a": {"gate": {"title": "Ship it?"}}}})
+    assert "token 0 at 'a' waits for an answer to \"Ship it?\" (jeton answer r --gate r:0)" in screen(gate, 1)

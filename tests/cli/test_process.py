@@ -104,6 +104,23 @@ def test_a_second_signal_ends_it_at_once(jeton: Verbs) -> None:
     assert process.returncode == 128 + signal.SIGTERM
 
 
+def test_a_run_that_waits_for_a_person_goes_on_when_it_is_answered_beside_it(jeton: Verbs) -> None:
+    process = subprocess.Popen(
+        [JETON, "run", str(jeton.library), "calls", "--store", str(jeton.store)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    seen: list[str] = []
+    while not any("gate.opened" in line for line in seen):
+        seen.append(process.stdout.readline())
+        assert seen[-1], "it ended before its gate opened"
+    (gate,) = jeton.json("gates")["gates"]
+    assert "Ship it?" in seen[-1]
+    assert jeton.json("answer", gate["run_id"], "--value", '{"ok": true}')["outcome"] == "taken"
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert '"ok": true' in out
+
+
 def cpu_of(args: Sequence[str]) -> float:
     """The least of a few, because others use the machine too."""
     least = 1e9

@@ -23,6 +23,57 @@ LIBRARY: JsonObject = {
             "nodes": {"a": {"action": {"kind": "assert", "implementation": {"that": "false"}}}},
         },
         "nap": {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 600, "label": "a nap"}}}},
+        "ship": {
+            "initial_node": "gate",
+            "nodes": {
+                "gate": {
+                    "gate": {
+                        "title": "Ship it?",
+                        "schema": {
+                            "type": "object",
+                            "required": ["ok"],
+                            "properties": {
+                                "ok": {"type": "boolean"},
+                                "how": {"enum": ["fast", "slow"]},
+                                "boxes": {"type": "integer"},
+                            },
+                        },
+                    },
+                    "output_mapping": {"output.ok": "result.ok"},
+                },
+                "pack": {"action": MOCK, "output_mapping": {"output.packed": "result.ok"}},
+            },
+            "transitions": [
+                {"from": "gate", "to": "pack", "condition": "result.ok"},
+                {"from": "gate", "to": "pack", "priority": 2},
+            ],
+        },
+        "calls": {
+            "initial_node": "a",
+            "nodes": {"a": {"workflow": "ship", "output_mapping": {"output.ok": "result.ok"}}},
+        },
+        "hear": {
+            "initial_node": "a",
+            "nodes": {
+                "a": {
+                    "wait": {"signal": "paid", "schema": {"type": "integer"}},
+                    "output_mapping": {"output.paid": "result"},
+                }
+            },
+        },
+        "slip": {
+            "initial_node": "set",
+            "nodes": {
+                "set": {"output_mapping": {"state.n": "input.n"}},
+                "work": {"action": MOCK},
+                "check": {
+                    "action": {"kind": "assert", "implementation": {"that": "input.n == 7"}},
+                    "input_mapping": {"n": "state.n"},
+                },
+            },
+            "transitions": [{"from": "set", "to": "work"}, {"from": "work", "to": "check"}],
+            "output_mapping": {"n": "state.n"},
+        },
         "panel": {
             "initial_node": "ask",
             "nodes": {"ask": {}, "judge": {"action": MOCK}, "tally": {}},

@@ -67,6 +67,35 @@ async def test_a_retry_does_again_what_failed(engine: Engine) -> None:
     assert [token.status for token in checks] == ["failed"]
 
 
+called: list[str] = []
+
+
+@jeton.action
+async def first() -> dict[str, int]:
+    called.append("first")
+    return {"n": len(called)}
+
+
+@jeton.action
+async def second() -> dict[str, bool]:
+    called.append("second")
+    if called.count("second") == 1:
+        raise ValueError("not yet")
+    return {"ok": True}
+
+
+async def test_a_retry_does_not_do_again_what_succeeded(engine: Engine) -> None:
+    called.clear()
+    twice = jeton.Workflow("twice")
+    begin = twice.node("begin", action=first, output={"output.n": "result.n"})
+    twice.transition(begin, twice.node("end", action=second, output={"output.ok": "result.ok"}))
+    run = await engine.start(twice)
+    assert (await run.result()).status == "failed"
+    again = await (await engine.retry(run.id)).result()
+    assert (again.status, again.output) == ("completed", {"n": 1, "ok": True})
+    assert called == ["first", "second", "second"]
+
+
 @pytest.mark.parametrize("workflow", ["hear", "slip"])
 async def test_only_what_failed_is_retried(engine: Engine, workflow: str) -> None:
     run = await parked(engine, workflow, {"n": 7})
@@ -99,7 +128,7 @@ async def test_a_child_that_its_parent_stopped_says_so(engine: Engine) -> None:
 
 def check_stream(events: list[JsonObject], root: str, runs: set[str]) -> None:
     """Every run's own sequence is whole, and each run is told between its call and the news of its end."""
-    assert {event["run_id"] for event in events} == runs
+    assert {str(event["run_id"]) for event in events} == runs
     for run in runs:
         own = [event for event in events if event["run_id"] == run]
         assert [event["seq"] for event in own] == list(range(len(own)))
@@ -134,7 +163,7 @@ async def test_the_root_of_a_stream_that_was_cancelled_ends_last(engine: Engine)
     await run.cancel()
     events = [event async for event in engine.events(run.id, follow=True)]
     assert (events[-1]["run_id"], events[-1]["type"]) == (run.id, "run.cancelled")
-    assert {event["run_id"] for event in events if event["type"] == "run.cancelled"} == {
+    assert {str(event["run_id"]) for event in events if event["type"] == "run.cancelled"} == {
         run.id,
         f"{run.id}.0",
         f"{run.id}.0.0",
@@ -156,6 +185,23 @@ async def test_a_stream_goes_on_where_it_was_left(engine: Engine, follow: bool) 
         run.id: 3,
         f"{run.id}.0": 4,
     }
+
+
+@pytest.mark.parametrize("at", [0, -1], ids=["before its fork", "after its fork"])
+async def test_a_fork_of_a_fork_has_the_children_it_called_itself(engine: Engine, at: int) -> None:
+    run = await parked(engine, "outer")
+    first = await engine.fork(run.id, 0)
+    await engine.idle()
+    entries = [entry.number async for entry in engine.journal(first.id)]
+    second = await engine.fork(first.id, entries[at])
+    await engine.idle()
+    await engine.answer(second.id, {"ok": True})
+    assert (await second.result()).output == {"inner": "yes"}
+    for follow in (True, False):
+        events = [event async for event in engine.events(second.id, follow=follow)]
+        check_stream(events, second.id, {second.id, f"{second.id}.0"})
+    assert [token.child for token in await engine.tokens(second.id) if token.node == "call"] == [f"{second.id}.0"]
+    assert {(await engine.get(each.id)).status for each in (run, first)} == {"waiting"}
 
 
 def calls(version: str, says: str) -> JsonObject:

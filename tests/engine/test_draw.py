@@ -1,6 +1,7 @@
 """Pictures of workflows: readable, complete, and safe whatever a definition says."""
 
 import xml.etree.ElementTree as ET
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from jeton.definitions import library_from
 from jeton.engine.draw import Picture, as_mermaid, as_svg, as_text, picture_of
 from jeton.engine.draw.layout import lay_out
-from jeton.engine.tokens import token_views
+from jeton.engine.draw.picture import PLACES
+from jeton.engine.tokens import TokenStatus, token_views
 from jeton.model.json import Json
 from tests.engine.journals import PANEL, branches_take, told, up_to
 
@@ -107,3 +109,7 @@ def test_no_two_boxes_overlap_in_any_graph(edges: list[tuple[str, str]]) -> None
     assert [(route[0], route[-1]) for route in layout.routes] == [
         (layout.spots[source], layout.spots[target]) for source, target in edges
     ]
+
+
+def test_a_token_of_any_status_can_be_drawn() -> None:
+    assert set(PLACES) == set(get_args(TokenStatus))

@@ -146,6 +146,23 @@ async def test_beside_an_owner_the_answer_comes_back_too(engine: Engine, tmp_pat
         assert (await beside.ended(run.id)).output == {"ok": False, "said": "no"}
 
 
+async def test_what_is_said_while_nobody_owns_the_store_is_heard_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jeton.engine.reply.ANSWER_WITHIN_S", 0)
+    monkeypatch.setattr("jeton.engine.engine.ANSWER_WITHIN_S", 0)
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(LIBRARY)
+        run, other = await parked(engine, "ask", {"what": "it"}), await parked(engine, "hear")
+    async with jeton.open(tmp_path / "runs.db", owner=False) as beside:
+        assert (await beside.answer(run.id, {"ok": True})).outcome == "sent"
+        assert not (await beside.pause(other.id)).paused
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        assert (await engine.ended(run.id)).output == {"ok": True, "said": "yes"}
+        await engine.idle()
+        assert (await engine.get(other.id)).paused
+
+
 async def test_waits_are_explained_and_so_is_what_came_of_them(engine: Engine) -> None:
     run, other, outer = [await parked(engine, name, {"what": "it"}) for name in ("ask", "hear", "outer")]
     assert 'an answer to "Ship it?", since' in explained(await engine.explain(run.id))

@@ -22,7 +22,9 @@ ENVELOPE = ("seq", "at", "run_id", "type", "entry")
 @store_option
 @json_option
 def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json: bool) -> None:
-    """List a run's events.
+    """List the events of a run and of the runs it called.
+
+    Each run has its own sequence; SEQ is of the run that is named.
 
     With --json: one object {events: […]}, or with --follow one event to a line.
     """
@@ -34,7 +36,7 @@ def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json
         async with open(store, owner=False) as engine:
             async for event in engine.events(run, after, follow=follow, trace=trace):
                 if not as_json:
-                    say(event_line(event))
+                    say(event_line(event, run))
                 elif follow:
                     say_json_line(event)
                 else:
@@ -46,8 +48,10 @@ def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json
             say_json({"events": found})
 
 
-def event_line(event: "JsonObject") -> str:
-    """An event for people: when, what, and the rest of it."""
+def event_line(event: "JsonObject", root: str) -> str:
+    """An event for people: when, what, and the rest of it; and in which run, if another one called it."""
     seq = str(event.get("seq", ""))
     fields = [f"{key}={short_json(value)}" for key, value in event.items() if key not in ENVELOPE]
+    if event["run_id"] != root:
+        fields.insert(0, f"run={printable(str(event['run_id']))}")
     return f"{seq:>5}  {str(event['at'])[11:23]}  {printable(str(event['type'])):<18} {'  '.join(fields)}".rstrip()

@@ -12,6 +12,7 @@ from jeton.engine.engine import Engine
 from jeton.engine.record import RunRecord
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
+from jeton.model.ids import RunId
 
 LOOK_AGAIN_S = 0.1
 
@@ -19,8 +20,8 @@ LOOK_AGAIN_S = 0.1
 class View(Protocol):
     """Whoever shows a run while it goes on."""
 
-    def take(self, entry: Entry) -> None:
-        """The run has made another commit."""
+    def take(self, run: RunId, entry: Entry) -> None:
+        """The run, or one it called, has made another commit."""
         ...
 
 
@@ -64,7 +65,7 @@ async def follow(
     finally:
         for task in (*waiting, *((feed,) if feed is not None else ())):
             task.cancel()
-    missing = engine.needs_app.get(record.run_id)
+    missing = _missing(engine, run)
     if missing is not None and not record.ended:
         problem = f"run {run} needs a Python function that is not here: {missing}"
         raise Refused("needs_app", problem, "name what defines it with --app; the run is kept, for `jeton resume`")
@@ -72,10 +73,15 @@ async def follow(
 
 
 async def _feed(engine: Engine, run: str, view: View) -> None:
-    async for entry in engine.journal(run, follow=True):
-        view.take(entry)
+    async for source, entry in engine.tree(run, follow=True):
+        view.take(source, entry)
 
 
 async def _app_missing(engine: Engine, run: str) -> None:
-    while run not in engine.needs_app:
+    while _missing(engine, run) is None:
         await asyncio.sleep(LOOK_AGAIN_S)
+
+
+def _missing(engine: Engine, run: str) -> str | None:
+    """The Python function that the run, or one it called, waits for in vain."""
+    return next((name for each, name in engine.needs_app.items() if f"{each}.".startswith(f"{run}.")), None)

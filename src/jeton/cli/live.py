@@ -16,6 +16,7 @@ from jeton.engine.draw.text import MARKS, in_order
 from jeton.engine.groups import GroupTable, GroupView
 from jeton.engine.tokens import TokenTable, TokenView
 from jeton.model.entry import Entry
+from jeton.model.ids import RunId, gate_id
 from jeton.model.workflow import Workflow
 
 MOST_WAITS = 5
@@ -30,7 +31,8 @@ class LiveView:
     def __init__(self, workflow: Workflow, run: str, console: Console) -> None:
         self._workflow = workflow
         self._run = run
-        self._tokens = TokenTable()
+        self._tokens = TokenTable(RunId(run))
+        self._below: dict[RunId, TokenTable] = {}
         self._groups = GroupTable()
         self._live = Live(console=console, get_renderable=self.drawn, refresh_per_second=PER_SECOND, transient=False)
 
@@ -41,7 +43,10 @@ class LiveView:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def take(self, entry: Entry) -> None:
+    def take(self, run: RunId, entry: Entry) -> None:
+        if run != self._run:
+            self._below.setdefault(run, TokenTable(run)).take(entry)
+            return
         self._tokens.take(entry)
         self._groups.take(entry)
 
@@ -61,9 +66,10 @@ class LiveView:
         return table
 
     def _waits(self) -> Iterator[str]:
-        waiting = [t for t in list(self._tokens.tokens.values()) if t.status.startswith("waiting_for_") and t.due]
-        for token in waiting[:MOST_WAITS]:
-            yield _wait(token)
+        tables = [(RunId(self._run), self._tokens), *list(self._below.items())]
+        waiting = [(run, token) for run, table in tables for token in list(table.tokens.values()) if _is_wait(token)]
+        for run, token in waiting[:MOST_WAITS]:
+            yield _wait(token, run, self._run)
         if len(waiting) > MOST_WAITS:
             yield f"and {len(waiting) - MOST_WAITS} more"
 
@@ -86,7 +92,27 @@ def _bars(groups: list[GroupView]) -> Table:
     return table
 
 
-def _wait(token: TokenView) -> str:
-    left = (token.due - datetime.now(UTC)).total_seconds() if token.due is not None else 0
-    what = token.label or ("attempt " + str(token.attempt) if token.status == "waiting_for_retry" else "a time")
-    return f"token {token.id} at '{token.node}' waits for {what}, {max(left, 0):.1f} s"
+def _is_wait(token: TokenView) -> bool:
+    return token.status.startswith("waiting_for_") and token.status != "waiting_for_siblings"
+
+
+def _wait(token: TokenView, run: RunId, root: str) -> str:
+    where = f"at '{token.node}'" if run == root else f"at '{token.node}' of {run}"
+    left = ""
+    if token.due is not None:
+        left = f", {max((token.due - datetime.now(UTC)).total_seconds(), 0):.1f} s"
+    return f"token {token.id} {where} waits for {_what(token, run)}{left}"
+
+
+def _what(token: TokenView, run: RunId) -> str:
+    match token.status:
+        case "waiting_for_gate":
+            return f'an answer to "{token.label}" (jeton answer {run} --gate {gate_id(run, token.id)})'
+        case "waiting_for_signal":
+            return f"the signal {token.label}"
+        case "waiting_for_subworkflow":
+            return f"run {token.child}"
+        case "waiting_for_retry":
+            return f"attempt {token.attempt}"
+        case _:
+            return token.label or "a time"

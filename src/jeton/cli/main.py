@@ -18,7 +18,15 @@ VERBS = {
     "tokens": "List a run's tokens.",
     "context": "Show a run's data.",
     "explain": "Say why a run did what it did.",
+    "gates": "List what waits for a person.",
+    "answer": "Answer a gate.",
+    "signal": "Send a run a signal.",
     "cancel": "Stop a run.",
+    "pause": "Have a run begin nothing new.",
+    "unpause": "Have a paused run go on.",
+    "retry": "Do again what a run failed at, as a new run.",
+    "fork": "Make a new run that shares a run's history.",
+    "what-if": "Say what a run would decide.",
     "draw": "Draw a workflow, with a run's state on it.",
     "verify": "Say whether a store is whole.",
     "backup": "Copy a store while it is in use.",
@@ -26,7 +34,7 @@ VERBS = {
     "import": "Take in a run from a file.",
     "import-flow": "Turn an exported graph into a library file.",
 }
-MODULES = {"import": "import_", "import-flow": "import_flow"}  # where the verb cannot be a module's name
+MODULES = {"import": "import_", "import-flow": "import_flow", "what-if": "what_if"}  # where a verb is no name
 
 
 class Verbs(click.Group):

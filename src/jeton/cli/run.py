@@ -3,22 +3,24 @@
 import asyncio
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.options import Exit, app_option, json_option, store_option
+from jeton.cli.options import Exit, app_option, json_option, read_text, store_option
 from jeton.cli.say import answering, printable, say, say_data, say_json, styled_status
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractContextManager
 
     from jeton.cli.follow import View
+    from jeton.engine.engine import Engine, Run
     from jeton.engine.record import RunRecord
     from jeton.model.entry import Entry
-    from jeton.model.json import Json, JsonObject
-    from jeton.model.workflow import Library, Workflow
+    from jeton.model.ids import RunId
+    from jeton.model.json import JsonObject
+    from jeton.model.workflow import Workflow
 
 
 @click.command("run")
@@ -57,36 +59,26 @@ def command(
         workflow = choose_workflow(library, name, file)
         for problem in () if as_json else loaded.problems:
             say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
-        value = read_input(_text(given))
-        sys.exit(asyncio.run(_run(library, workflow, value, key, wait_s, trace, store, as_json)))
+        value = read_input(read_text(given, "--input"))
+
+        async def begin(engine: "Engine") -> "Run":
+            await engine.deploy_library(library)
+            return await engine.start(workflow.name, value, key=key)
+
+        sys.exit(asyncio.run(follow_begun(begin, wait_s, trace=trace, store=store, as_json=as_json)))
 
 
-def _text(given: str) -> str:
-    if not given.startswith("@"):
-        return given
-    try:
-        data = sys.stdin.buffer.read() if given == "@-" else Path(given[1:]).read_bytes()
-        return data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{given[1:]} cannot be read: {error}", param_hint="--input") from None
-
-
-async def _run(
-    library: "Library",
-    workflow: "Workflow",
-    value: "Json",
-    key: str | None,
-    wait_s: float | None,
-    trace: bool,
-    store: str,
-    as_json: bool,
+async def follow_begun(
+    begin: "Callable[[Engine], Awaitable[Run]]", wait_s: float | None, *, trace: bool, store: str, as_json: bool
 ) -> Exit:
+    """Begin a run, stay with it to its end, and say how it stands."""
     from jeton.cli.follow import follow, stop_asked
     from jeton.engine.engine import open
 
     async with stop_asked() as stop, open(store) as engine:
-        await engine.deploy_library(library)
-        run = await engine.start(workflow.name, value, key=key)
+        run = await begin(engine)
+        record = await run.record()
+        workflow = engine.workflow(f"{record.workflow}@{record.version}").workflows[record.workflow]
         with _view(workflow, run.id, as_json) as view:
             record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
         decided = [event async for event in engine.events(run.id, trace=True)] if trace else None
@@ -124,13 +116,12 @@ class _Lines:
     def __init__(self, run: str) -> None:
         self._run = run
 
-    def take(self, entry: "Entry") -> None:
+    def take(self, run: "RunId", entry: "Entry") -> None:
         from jeton.cli.events import event_line
         from jeton.engine.events import events_in
-        from jeton.model.ids import RunId
 
-        for event in events_in(RunId(self._run), (entry,)):
-            say(event_line(event))
+        for event in events_in(run, (entry,)):
+            say(event_line(event, self._run))
 
 
 def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool) -> None:
@@ -142,7 +133,7 @@ def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool)
         say_json(answer if decided is None else {**answer, "trace": [*decided]})
         return
     for event in decided or ():
-        say(event_line(event))
+        say(event_line(event, record.run_id))
     took = (
         ""
         if record.completed_at is None

@@ -27,9 +27,11 @@ class _Calls:
     A fork shares entries with another run: whom that one called is no child of this one, but for the calls that were
     under way, which are made again."""
 
-    def __init__(self, run: RunId, forked: bool) -> None:
+    def __init__(self, host: SqliteHost, run: RunId) -> None:
+        row = host.row(run)
         self._run = run
-        self._shared = forked
+        self._forked = None if row is None else row.forked
+        self._shared = self._forked is not None
         self._under_way: set[TokenId] = set()
 
     def take(self, entry: Entry) -> tuple[list[RunId], dict[RunId, int]]:
@@ -48,8 +50,8 @@ class _Calls:
                         over[child_run_id(self._run, token)] = seq
                 case StopChild(token):
                     self._under_way.discard(token)
-                case ForkHistory():
-                    self._shared = False
+                case ForkHistory(run=run) if self._forked is not None and run == self._forked.run:
+                    self._shared = False  # the other may be a fork too, and say so in what is shared
                     begun += sorted(self._under_way)
                 case _:
                     pass
@@ -63,19 +65,14 @@ def _ends(entry: Entry) -> bool:
 
 def _ended_by(host: SqliteHost, run: RunId, after: int) -> set[RunId]:
     """The runs it called whose end it told up to an event."""
-    calls = _Calls(run, _is_fork(host, run))
+    calls = _Calls(host, run)
     entries = host.entries(run) if after >= 0 else []
     return {child for entry in entries for child, seq in calls.take(entry)[1].items() if seq <= after}
 
 
-def _is_fork(host: SqliteHost, run: RunId) -> bool:
-    row = host.row(run)
-    return row is not None and row.forked is not None
-
-
 def read_tree(host: SqliteHost, run: RunId, after: int = -1) -> Iterator[Told]:
     """What is stored. Runs whose end was told by event `after` are left out."""
-    calls, past = _Calls(run, _is_fork(host, run)), _ended_by(host, run, after)
+    calls, past = _Calls(host, run), _ended_by(host, run, after)
     below: dict[RunId, _Ahead] = {}
     for entry in host.entries(run):
         begun, over = calls.take(entry)
@@ -150,9 +147,9 @@ class _Following:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read(self, run: RunId, after: int) -> None:
-        while (row := self._host.row(run)) is None:  # it was called, and has not begun
+        while self._host.row(run) is None:  # it was called, and has not begun
             await asyncio.sleep(LOOK_AGAIN_S)
-        calls, below = _Calls(run, row.forked is not None), dict[RunId, Task[None]]()
+        calls, below = _Calls(self._host, run), dict[RunId, Task[None]]()
         past = _ended_by(self._host, run, after)
         async for entry in self._host.watch(run):
             begun, over = calls.take(entry)
