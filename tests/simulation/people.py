@@ -75,7 +75,8 @@ class People:
 
     def _fork(self, run: RunId, last: int) -> None:
         try:
-            self.forked.append(self._world.fork(run, self._rng.randint(0, last)))
+            writes: dict[str, Json] = {} if self._rng.random() < 0.5 else {"output.edited": 1}
+            self.forked.append(self._world.fork(run, self._rng.randint(0, last), writes=writes))
         except Refused as refused:
             if refused.code != "nothing_shared":
                 raise

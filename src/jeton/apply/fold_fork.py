@@ -22,6 +22,8 @@ from jeton.model.run import (
     WaitingForSubworkflow,
 )
 
+_WORK = (Dispatched, Executing, WaitingForSubworkflow)
+
 
 def fork_history(draft: Draft, decision: ForkHistory) -> None:
     """Whatever was under way is asked for again, in this run's name; deadlines move by as long as time stood still."""
@@ -51,7 +53,11 @@ def fork_history(draft: Draft, decision: ForkHistory) -> None:
 
 
 def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
-    """A wait for a moment keeps it; what bounds somebody else's work begins anew."""
+    """A wait for a moment keeps it; what bounds somebody else's work begins anew.
+
+    With an edited state, work that was under way begins from its input mapping: it was asked for with the old one."""
+    if decision.writes and not token.abandoned and isinstance(token.phase, _WORK):
+        return Pending()
     match token.phase:
         case Dispatched(since, deadline) | Executing(since, deadline):
             return Dispatched(decision.at, decision.at + (deadline - since))
