@@ -21,6 +21,7 @@ def test_gates_are_listed(jeton: Verbs) -> None:
     assert (gate["run_id"], gate["node"], gate["title"]) == (run, "gate", "Ship it?")
     assert jeton.json("gates", run)["gates"] == [gate]
     assert "Ship it?" in jeton("gates").stdout
+    assert "Ship it?" in jeton("tokens", run).stdout
     assert jeton.json("gates", "nobody", exits=3)["code"] == "unknown_run"
 
 
