@@ -43,3 +43,16 @@ def test_a_wait_is_shown_with_its_label() -> None:
 def test_a_gate_is_shown_with_how_to_answer_it() -> None:
     gate = told({"initial_node": "a", "nodes": {"a": {"gate": {"title": "Ship it?"}}}})
     assert "token 0 at 'a' waits for an answer to \"Ship it?\" (jeton answer r --gate r:0)" in screen(gate, 1)
+
+
+def test_what_a_called_run_waits_for_is_shown_too() -> None:
+    outer = told({"initial_node": "a", "nodes": {"a": {"wait": {"signal": "go"}}}})
+    inner = told({"initial_node": "b", "nodes": {"b": {"gate": {"title": "Ship it?"}}}})
+    console = Console(width=120, file=StringIO())
+    view = LiveView(outer.program.workflow, "r", console)
+    view.take(RunId("r"), outer.entries[0])
+    view.take(RunId("r.0"), inner.entries[0])
+    with console.capture() as shown:
+        console.print(view.drawn())
+    assert "token 0 at 'a' waits for the signal go" in shown.get()
+    assert "token 0 at 'b' of r.0 waits for an answer to \"Ship it?\" (jeton answer r.0 --gate r.0:0)" in shown.get()

@@ -21,6 +21,7 @@ def test_gates_are_listed(jeton: Verbs) -> None:
     assert (gate["run_id"], gate["node"], gate["title"]) == (run, "gate", "Ship it?")
     assert jeton.json("gates", run)["gates"] == [gate]
     assert "Ship it?" in jeton("gates").stdout
+    assert "Ship it?" in jeton("tokens", run).stdout
     assert jeton.json("gates", "nobody", exits=3)["code"] == "unknown_run"
 
 
@@ -104,12 +105,12 @@ SCHEMA = {
 @pytest.mark.parametrize(
     ("schema", "typed", "value"),
     [
-        pytest.param(SCHEMA, ["y", "slow", "3", "", "[1]"], {"ok": True, "how": "slow", "boxes": 3, "rest": [1]}),
-        pytest.param(SCHEMA, ["n", "", "x", "4", "hm", ""], {"ok": False, "boxes": 4, "note": "hm"}),
+        pytest.param(SCHEMA, ["y", "3", "slow", "", "[1]"], {"ok": True, "how": "slow", "boxes": 3, "rest": [1]}),
+        pytest.param(SCHEMA, ["n", "x", "4", "loud", "", "hm", ""], {"ok": False, "boxes": 4, "note": "hm"}),
         pytest.param(None, ["yes please"], "yes please"),
         pytest.param({"type": "number"}, ["1.5"], 1.5),
     ],
-    ids=["an object", "optional ones left out, and one mistyped", "no schema", "a number"],
+    ids=["an object", "optional ones left out, and two mistyped", "no schema", "a number"],
 )
 def test_a_person_is_asked_for_what_the_schema_describes(
     schema: object, typed: list[str], value: object, monkeypatch: pytest.MonkeyPatch

@@ -15,7 +15,9 @@ _TYPES: dict[str, click.ParamType[Any]] = {"integer": click.INT, "number": click
 
 
 def prompt_for(title: str, schema: object) -> "Json":
-    """One question for each property of an object; else one for the whole value. The run checks the answer."""
+    """One question for each property of an object, those that must be there first; else one for the whole value.
+
+    The run checks the answer."""
     say(printable(title))
     fields = _object(schema)
     properties = _object(fields.get("properties"))
@@ -23,7 +25,7 @@ def prompt_for(title: str, schema: object) -> "Json":
         return _value("answer", fields, required=True)
     required: list[Any] = fields.get("required") or []
     answer: dict[str, Json] = {}
-    for name, described in properties.items():
+    for name, described in sorted(properties.items(), key=lambda each: each[0] not in required):
         value = _value(name, _object(described), required=name in required)
         if value is not None or name in required:
             answer[name] = value
@@ -47,12 +49,13 @@ def _value(name: str, schema: "Mapping[str, Any]", *, required: bool) -> "Json":
 
 
 def _asked(label: str, kind: "click.ParamType[Any]", schema: "Mapping[str, Any]", required: bool) -> "Json":
-    left_out = "" if not required else None
-    default = schema.get("default", left_out)
-    found: Any = click.prompt(label, default=default, type=kind if default != "" else None, show_default=default != "")
-    if found == "" and not required:
-        return None
-    return cast("Json", kind.convert(found, None, None))
+    """Asked again until it can be read; nothing is an answer too, where one may be left out."""
+
+    def read(text: Any) -> Any:
+        return None if text == "" and not required else kind.convert(text, None, None)
+
+    default = schema.get("default", None if required else "")
+    return cast("Json", click.prompt(label, default=default, show_default=default != "", value_proc=read))
 
 
 def _object(value: object) -> "Mapping[str, Any]":

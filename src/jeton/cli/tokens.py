@@ -45,6 +45,9 @@ def _note(token: "TokenView") -> str:
         return token.reason
     if token.status == "waiting_for_siblings":
         return f"at the fan-in of '{token.waits_at}'"
-    if token.due is not None:
-        return f"until {token.due.astimezone().isoformat(' ', 'seconds')[:19]}"
+    if token.status == "waiting_for_subworkflow":
+        return f"for run {token.child}"
+    if token.due is not None or token.status in ("waiting_for_gate", "waiting_for_signal"):
+        until = [] if token.due is None else [f"until {token.due.astimezone().isoformat(' ', 'seconds')[:19]}"]
+        return ", ".join([*([token.label] if token.label else []), *until])
     return str(token.error.get("message", "")) if token.error is not None else ""
