@@ -14,10 +14,12 @@ from jeton.definitions import definition_hash, library_from
 from jeton.definitions.fields import Fields
 from jeton.definitions.place import NOWHERE, Place
 from jeton.definitions.read_action import ACTION_KEYS, KINDS
+from jeton.definitions.read_flow import CONNECTION_KEYS, FLOW_KEYS, FLOW_NODE_KEYS
 from jeton.definitions.read_json import read_json
 from jeton.definitions.read_node import GATE_KEYS, NODE_KEYS, WAIT_KEYS
 from jeton.definitions.read_task import STEP_KEYS, TASK_KEYS
 from jeton.definitions.read_transition import FOREACH_KEYS, MERGE_KEYS, SYNCHRONIZATION_KEYS, TRANSITION_KEYS
+from jeton.definitions.read_trigger import TRIGGER_KEYS
 from jeton.definitions.read_workflow import WORKFLOW_KEYS
 from jeton.definitions.read_yaml import read_yaml
 from jeton.definitions.report import Report
@@ -40,6 +42,11 @@ KEYS = sorted(
         *WAIT_KEYS,
         *FOREACH_KEYS,
         *MERGE_KEYS,
+        *FLOW_KEYS,
+        *FLOW_NODE_KEYS,
+        *CONNECTION_KEYS,
+        *TRIGGER_KEYS,
+        *("flows", "triggers", "value", "cases", "seconds", "timestamp", "max_nodes"),
         *("workflows", "tasks", "actions", "project", "settings", "m_of_n", "max_iterations", "a", "b", "set", "that"),
     }
 )
@@ -148,7 +155,11 @@ def test_anything_as_a_library(data: Json) -> None:
     assert all(is_well_formed(problem) for problem in loaded.problems)
 
 
-@given(st.dictionaries(st.sampled_from(["workflows", "tasks", "actions", "project"]), ANYTHING, max_size=4))
+@given(
+    st.dictionaries(
+        st.sampled_from(["workflows", "flows", "triggers", "tasks", "actions", "project"]), ANYTHING, max_size=4
+    )
+)
 def test_anything_under_a_known_section(data: dict[str, Json]) -> None:
     assert all(is_well_formed(problem) for problem in library_from(data).problems)
 
