@@ -263,7 +263,7 @@ MUTANTS = (
         "the children of a paused run go on",
         "src/jeton/apply/fold_waits.py",
         "        if isinstance(token.phase, WaitingForSubworkflow):\n            message = PauseRun",
-        "        if isinstance(token.phase, WaitingForSubworkflow) and token.abandoned:\n            message = PauseRun",
+        "        if isinstance(token.phase, WaitingForSubworkflow) and token.slot:\n            message = PauseRun",
     ),
     Mutant(
         "what overtakes a start swallows it",
