@@ -17,13 +17,17 @@ from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.backup import backup
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import connect, connect_reader
+from jeton.hosts.sqlite.host import wall_ms
 from jeton.hosts.sqlite.migrate import SCHEMA_VERSION, prepare
 from jeton.hosts.sqlite.store import Store
+from jeton.model.decision import ReplyTo
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
+from jeton.model.message import AnswerGate, Message, SignalRun
 from jeton.model.run import TERMINAL
-from tests.hosts.library import QUORUM, RETRY, WAIT, Definition, chain, library
+from jeton.model.workflow import Library
+from tests.hosts.library import FAMILY, GATE, QUORUM, RETRY, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
 
@@ -41,6 +45,22 @@ class Scenario(msgspec.Struct, frozen=True):
     inputs: tuple[Json, ...]
     output: Json
     then: Literal["backup", "migration"] | None = None  # what is done to the store once its runs have ended
+    others: dict[str, Definition] = {}  # workflows that this one calls
+    children: int = 0  # of each run
+    told: Literal["answer", "signal"] | None = None  # by somebody, once; and again by somebody who was told nothing
+
+    def library(self) -> Library:
+        return library(w=self.definition, **self.others)
+
+    def message(self, value: int) -> Message | None:
+        """What the runs are told. The output says whose value they took."""
+        match self.told:
+            case "answer":
+                return AnswerGate(wall_ms(), f"told-{value}", value, node="ask")
+            case "signal":
+                return SignalRun(wall_ms(), f"told-{value}", "go", value, key="k")
+            case None:
+                return None
 
 
 SCENARIOS = {
@@ -49,6 +69,9 @@ SCENARIOS = {
     "retry": Scenario(RETRY, ({},), {"n": 3}),
     "wait": Scenario(WAIT, ({"s": 0.05},), {}),
     "completion": Scenario(chain(6), ({"n": 0}, {"n": 0}), {"n": 6}),
+    "child": Scenario(FAMILY, ({},), {"ns": [2, 3, 4]}, others={"child": chain(1)}, children=3),
+    "gate": Scenario(GATE, ({}, {}), {"said": 1}, told="answer"),
+    "signal": Scenario(SIGNAL, ({}, {}), {"said": 1}, told="signal"),
     "backup": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="backup"),
     "migration": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="migration"),
 }
@@ -61,7 +84,7 @@ def say(line: str) -> None:
 
 
 async def play(name: str, store: Path) -> None:
-    """From opening to closing; says `started`, `ended` or `refused` after the fact."""
+    """From opening to closing; says `started`, `told`, `ended` or `refused` after the fact."""
     scenario = SCENARIOS[name]
     try:
         host = await SqliteHost.open(store, workers=TrivialWorkers(work))
@@ -94,9 +117,13 @@ def _copy(store: Path) -> Path:
 
 
 async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
-    version = await host.deploy(library(w=scenario.definition), "w")
+    version = await host.deploy(scenario.library(), "w")
     run, _ = await host.start("w", version, scenario.inputs[number], key=str(number))
     say(f"started {run} {number}")
+    message = scenario.message(1)
+    if message is not None:
+        await host.deliver(run, message)
+        say(f"told {run} told-1")
     row = await host.ended(run)
     say(f"ended {run} {msgspec.json.encode(row.output).decode()}")
 
@@ -116,20 +143,29 @@ async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[
             if word == "ended" and known[RunId(rest[0])].status not in TERMINAL:
                 found.append(f"run {rest[0]} had ended and has not")
         acknowledged = {number: run for word, run, number in (s for s in said if len(s) == 3) if word == "started"}
-        version = await host.deploy(library(w=scenario.definition), "w")
+        heard = {RunId(rest[0]) for word, *rest in said if word == "told"}
+        found += [f"what run {run} was told is lost" for run in heard if "told-1" not in _replies(host, run)]
+        version = await host.deploy(scenario.library(), "w")
         for number, given in enumerate(scenario.inputs):
             run, _ = await host.start("w", version, given, key=str(number))
             if acknowledged.get(str(number), run) != run:
                 found.append(f"key {number} begins run {run}, and had begun {acknowledged[str(number)]}")
+            again = scenario.message(2)
+            if again is not None:
+                await host.deliver(run, again)
         async with asyncio.timeout(PATIENCE_S):
             for row in host.rows():
                 await host.ended(row.run)
-        rows = host.rows()
+        await host.idle()
+        rows = [row for row in host.rows() if row.parent is None]
         if len(rows) != len(scenario.inputs):
             found.append(f"there are {len(rows)} runs for {len(scenario.inputs)} keys")
-        found += [
-            f"run {row.run} ended {row.status} with {row.output}" for row in rows if not _as_it_should(row, scenario)
-        ]
+        for row in rows:
+            if not _as_it_should(row, scenario, heard):
+                found.append(f"run {row.run} ended {row.status} with {row.output}")
+            children = [child.status for child in host.children(row.run)]
+            if children != ["completed"] * scenario.children:
+                found.append(f"the children of run {row.run} ended {children}")
     finally:
         await host.close()
     return found + broken_journals(store)
@@ -152,8 +188,18 @@ def _take_back(store: Path) -> list[str]:
         db.close()
 
 
-def _as_it_should(row: RunRow, scenario: Scenario) -> bool:
-    return row.status == "completed" and row.output == scenario.output
+def _replies(host: SqliteHost, run: RunId) -> set[str]:
+    """The messages that the run has said yes to."""
+    decisions = [decision for entry in host.entries(run) for decision in entry.decisions]
+    return {decision.id for decision in decisions if isinstance(decision, ReplyTo) and decision.accepted}
+
+
+def _as_it_should(row: RunRow, scenario: Scenario, heard: set[RunId]) -> bool:
+    """Who was acknowledged was heard; who was not may have been, or else whoever asked again was."""
+    outputs = [scenario.output]
+    if scenario.told is not None and row.run not in heard:
+        outputs.append({"said": 2})
+    return row.status == "completed" and row.output in outputs
 
 
 def broken_journals(store: Path) -> list[str]:

@@ -96,7 +96,7 @@ def _play(
     words = [*command, sys.executable, "-m", "tests.crash.scenario", scenario, str(store)]
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
     said = [line.split() for line in done.stdout.splitlines(keepends=True) if line.endswith("\n")]
-    return done.returncode, [words for words in said if words[0] in ("started", "ended", "refused")]
+    return done.returncode, [words for words in said if words[0] in ("started", "told", "ended", "refused")]
 
 
 def disturb(scenario: str, fault: Fault, folder: Path) -> Case:

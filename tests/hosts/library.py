@@ -66,6 +66,46 @@ HOLD: Definition = {
     "output_mapping": {"n": "state.n"},
 }
 
+FAMILY: Definition = {
+    "initial_node": "split",
+    "nodes": {
+        "split": {},
+        "call": {
+            "workflow": "child",
+            "input_mapping": {"n": "item"},
+            "output_mapping": {"_branch.output.n": "result.n"},
+        },
+        "join": {},
+    },
+    "transitions": [
+        {"from": "split", "to": "call", "foreach": {"collection": "[1, 2, 3]", "item_var": "item"}},
+        {
+            "from": "call",
+            "to": "join",
+            "synchronization": {"merge": {"source": "_branch.output.n", "target": "state.ns", "strategy": "append"}},
+        },
+    ],
+    "output_mapping": {"ns": "state.ns"},
+}
+
+
+def asking(target: Definition) -> Definition:
+    """Work, then a gate or a wait for a signal, then work again; the output is what was said."""
+    return {
+        "initial_node": "before",
+        "nodes": {
+            "before": {"task": "work"},
+            "ask": {**target, "output_mapping": {"state.said": "result"}},
+            "after": {"task": "work", "input_mapping": {"n": "0"}, "output_mapping": {"state.n": "result.n"}},
+        },
+        "transitions": [{"from": "before", "to": "ask"}, {"from": "ask", "to": "after"}],
+        "output_mapping": {"said": "state.said"},
+    }
+
+
+GATE = asking({"gate": {"title": "go on?"}})
+SIGNAL = asking({"wait": {"signal": "go"}})
+
 _ACTION = {"kind": "python", "implementation": {"function": "tests:nothing"}}
 
 

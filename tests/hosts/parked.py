@@ -1,5 +1,6 @@
 """A store with a run at every kind of wait there is, and one that has ended; and what becomes of them later."""
 
+import asyncio
 from pathlib import Path
 
 from jeton.hosts.sqlite import SqliteHost
@@ -7,9 +8,10 @@ from jeton.model.effect import StartTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
+from jeton.model.message import AnswerGate, SignalRun
 from jeton.model.run import RunStatus
 from jeton.model.workflow import Library
-from tests.hosts.library import HOLD, WAIT, Definition, chain, library
+from tests.hosts.library import GATE, HOLD, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import HELD, TrivialWorkers
 
 BEGIN_MS = 1_700_000_000_000
@@ -64,14 +66,27 @@ DEFINITIONS: dict[str, Definition] = {
     "backoff": BACKOFF,
     "panel": PANEL,
     "dispatched": HOLD,
+    "caller": {"initial_node": "call", "nodes": {"call": {"workflow": "timer"}}},
+    "gate": GATE,
+    "signal": SIGNAL,
 }
-INPUTS: dict[str, Json] = {"timer": {"s": 86_400}, "panel": {"items": [1, 2, 3]}, "chain": {"n": 0}}
+INPUTS: dict[str, Json] = {
+    "timer": {"s": 86_400},
+    "caller": {"s": 86_400},
+    "panel": {"items": [1, 2, 3]},
+    "chain": {"n": 0},
+}
+CHILD = RunId("caller.0")
 PARKED: dict[str, RunStatus] = {
     "chain": "completed",
     "timer": "waiting",
     "backoff": "waiting",
     "panel": "running",
     "dispatched": "running",
+    "caller": "waiting",
+    CHILD: "waiting",
+    "gate": "waiting",
+    "signal": "waiting",
 }
 
 
@@ -107,14 +122,16 @@ async def park(path: Path, settings: dict[str, Json] | None = None) -> SqliteHos
         version = await host.deploy(bundle, name)
         await host.start(name, version, INPUTS.get(name, {}), run=RunId(name))
     await host.ended(RunId("chain"))
-    for name in DEFINITIONS:
+    for name in (*DEFINITIONS, CHILD):
         await settled(host, RunId(name))
     return host
 
 
 async def settled(host: SqliteHost, run: RunId) -> None:
     """Until the run has written what it will write before its wait."""
-    entries = {"panel": 2, "backoff": 2, "dispatched": 1, "timer": 1}.get(run, 1)
+    entries = {"panel": 2, "backoff": 2, "gate": 2, "signal": 2}.get(run, 1)
+    while host.row(run) is None:  # a child, which comes by itself
+        await asyncio.sleep(0)
     async for entry in host.watch(run):
         if entry.number + 1 >= entries:
             return
@@ -124,6 +141,10 @@ async def finish(path: Path) -> dict[str, tuple[RunStatus, Json]]:
     """Open the store two days later, and let everything come to its end."""
     host = await SqliteHost.open(path, workers=TrivialWorkers(later), clock=lambda: BEGIN_MS + 2 * DAY_MS)
     try:
+        for gate in host.gates():
+            await host.deliver(gate.run, AnswerGate(BEGIN_MS + 2 * DAY_MS, "a", "yes", token=gate.token))
+        if host.row(RunId("signal")) is not None:
+            await host.deliver(RunId("signal"), SignalRun(BEGIN_MS + 2 * DAY_MS, "s", "go", "go"))
         for name in DEFINITIONS:
             if host.row(RunId(name)) is not None:
                 await host.ended(RunId(name))
@@ -138,4 +159,8 @@ FINISHED: dict[str, tuple[RunStatus, Json]] = {
     "backoff": ("completed", {"n": 1}),
     "panel": ("completed", {"votes": [2]}),  # the others came too late
     "dispatched": ("completed", {"n": 1}),
+    "caller": ("completed", {}),
+    CHILD: ("completed", {}),
+    "gate": ("completed", {"said": "yes"}),
+    "signal": ("completed", {"said": "go"}),
 }

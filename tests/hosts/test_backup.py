@@ -12,7 +12,7 @@ from jeton.hosts.sqlite.connect import Connection, connect
 from jeton.hosts.sqlite.verify import verify
 from jeton.model.failure import Refused
 from tests.hosts.library import chain, library
-from tests.hosts.parked import DEFINITIONS, FINISHED, finish, park
+from tests.hosts.parked import FINISHED, PARKED, finish, park
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
 
@@ -25,7 +25,7 @@ async def test_the_runs_of_a_copy_come_to_their_ends(path: Path, tmp_path: Path)
     host = await park(path)
     copied = backup(path, tmp_path / "copy.db", now=7)
     await host.close(0.0)
-    assert (copied.runs, copied.origin.in_flight) == (len(DEFINITIONS), 2)
+    assert (copied.runs, copied.origin.in_flight) == (len(PARKED), 2)
     assert verify(copied.path).ok
     assert await finish(copied.path) == FINISHED
     assert verify(copied.path).ok

@@ -202,13 +202,14 @@ async def test_forks_of_parked_runs_on_the_embedded_host(path: Path) -> None:
     host = await SqliteHost.open(path, workers=workers, clock=lambda: now)
     version = await host.deploy(library(w=PANEL, child=chain(1)), "w")
     run, _ = await host.start("w", version, {})
-    ended = 0
+    ended = last = 0
     async for entry in host.watch(run):
         ended += sum(isinstance(decision, EndChild) for decision in entry.decisions)
+        last = entry.number
         if ended == 2:
             break
     workers.calls.clear()
-    fork = await host.fork(run, entry.number, {})
+    fork = await host.fork(run, last, {})
     while len(workers.held) < 2:
         await host.recover()
     assert [call.input for _, call in workers.calls] == [{"n": 3}], "only the child that had not ended is called again"

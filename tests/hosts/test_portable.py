@@ -16,7 +16,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import CancelRun
 from tests.hosts.library import chain, library
-from tests.hosts.parked import BEGIN_MS, DEFINITIONS, FINISHED, finish, park
+from tests.hosts.parked import BEGIN_MS, FINISHED, PARKED, finish, park
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
 
@@ -25,7 +25,7 @@ from tests.hosts.works import work
 async def files(path: Path) -> dict[str, bytes]:
     """A run at every kind of wait, exported while its store was in use."""
     host = await park(path)
-    found = {name: export_run(path, RunId(name)) for name in DEFINITIONS}
+    found = {name: export_run(path, RunId(name)) for name in PARKED}
     await host.close(0.0)
     return found
 
@@ -40,7 +40,7 @@ async def test_imported_runs_are_what_they_were(files: dict[str, bytes], path: P
         import_run(other, file)
     assert verify(other).ok
     here, there = Store(path), Store(other)
-    for name in map(RunId, DEFINITIONS):
+    for name in map(RunId, PARKED):
         assert there.row(name) == here.row(name)
         assert there.entries(name) == here.entries(name)
         found, expected = there.live(name), here.live(name)

@@ -15,7 +15,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
 from tests.hosts.library import chain, library
-from tests.hosts.parked import BEGIN_MS, DEFINITIONS, park
+from tests.hosts.parked import BEGIN_MS, PARKED, park
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
 
@@ -54,7 +54,11 @@ def test_when_a_snapshot_is_due(policy: Policy, due: list[int]) -> None:
     [
         pytest.param("never", {}, id="never"),
         pytest.param("on_complete", {"chain": 3}, id="at the end"),
-        pytest.param({"every_n_entries": 2}, {"chain": 3, "panel": 1, "backoff": 1}, id="every second, only the last"),
+        pytest.param(
+            {"every_n_entries": 2},
+            {"chain": 3, "panel": 1, "backoff": 1, "gate": 1, "signal": 1},
+            id="every second, only the last",
+        ),
     ],
 )
 async def test_snapshots_are_kept(path: Path, asked: Json, kept: dict[str, int]) -> None:
@@ -109,17 +113,17 @@ async def test_what_is_altered_after_pruning_is_still_found(path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "left"),
     [
-        pytest.param(Rule("run", 0), {*DEFINITIONS} - {"chain", "timer"}, id="all that have ended"),
-        pytest.param(Rule("run", 1), set(DEFINITIONS), id="none is so old"),
-        pytest.param(Rule("run", 0, frozenset({"cancelled"})), {*DEFINITIONS} - {"timer"}, id="by status"),
-        pytest.param(Rule("run", 0, frozenset({"running"})), set(DEFINITIONS), id="never one under way"),
-        pytest.param(Rule("run", 0, workflow="chain"), {*DEFINITIONS} - {"chain"}, id="by workflow"),
+        pytest.param(Rule("run", 0), {*PARKED} - {"chain", "timer"}, id="all that have ended"),
+        pytest.param(Rule("run", 1), set(PARKED), id="none is so old"),
+        pytest.param(Rule("run", 0, frozenset({"cancelled"})), {*PARKED} - {"timer"}, id="by status"),
+        pytest.param(Rule("run", 0, frozenset({"running"})), set(PARKED), id="never one under way"),
+        pytest.param(Rule("run", 0, workflow="chain"), {*PARKED} - {"chain"}, id="by workflow"),
     ],
 )
 async def test_runs_are_dropped_by_age_and_status(path: Path, rule: Rule, left: set[str]) -> None:
     host = await park(path)
     await host.deliver(RunId("timer"), CancelRun(BEGIN_MS))
-    assert (await host.prune([rule])).runs == len(DEFINITIONS) - len(left)
+    assert (await host.prune([rule])).runs == len(PARKED) - len(left)
     assert {row.run for row in host.rows()} == left
     await host.close(0.0)
     assert verify(path).ok

@@ -19,6 +19,11 @@ COPIED = ("src", "tests", "pyproject.toml")
 SELECTION = (
     "tests/simulation/test_found.py",
     "tests/simulation/test_world.py",
+    "tests/actor/test_interleavings.py",
+    "tests/simulation/test_waits.py::test_fixed_seeds_come_to_the_right_value_and_break_no_invariant",
+    "tests/simulation/test_waits.py::test_a_tree_that_is_cancelled_ends_as_a_whole",
+    "tests/hosts/test_fork.py",
+    "tests/conformance/test_scenarios.py",
     "tests/simulation/test_sweep.py::test_a_seed_that_is_kept",
     "tests/simulation/test_sweep.py::test_fixed_seeds_agree_with_the_oracle_and_break_no_invariant",
 )

@@ -82,6 +82,7 @@ def bundle_hash(bundle: Library) -> str:
         section: {name: definition_hash(definition) for name, definition in definitions.items()}
         for section, definitions in (
             ("workflows", bundle.workflows),
+            ("flows", bundle.flows),
             ("tasks", bundle.tasks),
             ("actions", bundle.actions),
         )
@@ -93,9 +94,7 @@ def put_bundle(db: Connection, name: str, bundle: Library) -> int:
     """Its version number: the one it has, or the next. Either way new runs get it from now on.
 
     What it calls is stored beside it, as the versions that its runs will call."""
-    for child in bundle_of(bundle, name).workflows:
-        if child != name:
-            _put_child(db, child, bundle_of(bundle, child))
+    put_children(db, name, bundle)
     found: str = bundle_hash(bundle)
     latest: int = db.execute("select coalesce(max(deployed), 0) from definitions where name = ?", (name,)).get
     known: int | None = db.execute("select version from definitions where name = ? and hash = ?", (name, found)).get
@@ -103,6 +102,14 @@ def put_bundle(db: Connection, name: str, bundle: Library) -> int:
         db.execute("update definitions set deployed = ? where name = ? and version = ?", (latest + 1, name, known))
         return known
     return _insert(db, name, found, bundle, latest + 1)
+
+
+def put_children(db: Connection, name: str, bundle: Library) -> None:
+    """Whatever a workflow calls, as the versions that its runs will call."""
+    reached = bundle_of(bundle, name)
+    for child in (*reached.workflows, *reached.flows):
+        if child != name:
+            _put_child(db, child, bundle_of(bundle, child))
 
 
 def _put_child(db: Connection, name: str, bundle: Library) -> None:

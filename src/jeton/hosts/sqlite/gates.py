@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.rows import Write
-from jeton.model.run import WaitingForGate
+from jeton.model.ids import RunId
+from jeton.model.run import RunState, Token, WaitingForGate
 
 _OPEN = """
 insert or replace into gates(run, token, node, path, title, since, due, answers) values(?, ?, ?, ?, ?, ?, ?, ?)
@@ -24,10 +25,20 @@ class GateMirror:
                 if token is None or not isinstance(token.phase, WaitingForGate):
                     closed.append((write.actor.run, token_id))
                 else:
-                    at, answers = token.phase, len(token.phase.answers)
-                    place = (token.id, token.node, token.path)
-                    opened.append((write.actor.run, *place, at.title, at.since, at.deadline, answers))
+                    opened.append(_row(write.actor.run, token, token.phase))
         if opened:
             db.executemany(_OPEN, opened)
         if closed:
             db.executemany(_CLOSED, closed)
+
+
+def list_gates(db: Connection, state: RunState) -> None:
+    """The open gates of a run that comes from another store."""
+    waiting = [(token, token.phase) for token in state.tokens.values()]
+    rows = [_row(state.head.run, token, at) for token, at in waiting if isinstance(at, WaitingForGate)]
+    if rows:
+        db.executemany(_OPEN, rows)
+
+
+def _row(run: RunId, token: Token, at: WaitingForGate) -> tuple[Value, ...]:
+    return run, token.id, token.node, token.path, at.title, at.since, at.deadline, len(at.answers)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from jeton.hosts.sqlite.bundles import bundle_hash
+from jeton.hosts.sqlite.bundles import bundle_hash, put_children
 from jeton.hosts.sqlite.connect import Connection, begin, connect
 from jeton.hosts.sqlite.examine import (
     Columns,
@@ -25,6 +25,7 @@ from jeton.hosts.sqlite.examine import (
     read_copy,
     unpacked,
 )
+from jeton.hosts.sqlite.gates import list_gates
 from jeton.hosts.sqlite.migrate import prepare
 from jeton.hosts.sqlite.opening import visit
 from jeton.hosts.sqlite.owner import unknown
@@ -216,6 +217,7 @@ def _put(db: Connection, copy: RunCopy, portable: Portable, library: Library) ->
     if db.execute("select count(*) from runs where run = ?", (run,)).get:
         raise Refused("run_exists", f"run {run} is in this store already", "import it into another")
     version = _put_definition(db, workflow, copy.columns.version, bytes(portable.definition), bundle_hash(library))
+    put_children(db, workflow, library)
     copy = _renumbered(copy, version)
     insert = "insert into journal(run, number, hash, body) values(?, ?, ?, ?)"
     db.executemany(insert, [(run, row.number, row.hash, row.body) for row in copy.journal])
@@ -230,6 +232,7 @@ def _put(db: Connection, copy: RunCopy, portable: Portable, library: Library) ->
     marks = ", ".join("?" * len(columns))
     db.execute(f"insert into runs({', '.join(columns)}) values({marks})", tuple(columns.values()))
     db.executemany("insert into inbox(run, body) values(?, ?)", [(run, bytes(body)) for body in portable.inbox])
+    list_gates(db, copy.live.state)
     tables = tables_of(db, workflow, version, library.workflows[workflow].state_schema)
     if tables is not None:
         write_whole(db, tables, copy.live.state)
