@@ -11,11 +11,13 @@ from rich.text import Text
 
 from jeton.cli.say import printable
 from jeton.engine.draw.palette import PALETTE
-from jeton.engine.draw.picture import Box, picture_of
+from jeton.engine.draw.picture import Box, Picture, picture_of
 from jeton.engine.draw.text import MARKS, in_order
 from jeton.engine.groups import GroupTable, GroupView
 from jeton.engine.tokens import TokenTable, TokenView
+from jeton.model.decision import SettleNodes
 from jeton.model.entry import Entry
+from jeton.model.flow import Flow
 from jeton.model.workflow import Workflow
 
 MOST_WAITS = 5
@@ -27,11 +29,12 @@ PER_SECOND = 10
 class LiveView:
     """Drawn anew a few times a second, however fast the run is: from another thread, so tables are copied first."""
 
-    def __init__(self, workflow: Workflow, run: str, console: Console) -> None:
+    def __init__(self, workflow: Workflow | Flow, run: str, console: Console) -> None:
         self._workflow = workflow
         self._run = run
         self._tokens = TokenTable()
         self._groups = GroupTable()
+        self._skipped: dict[str, None] = {}  # nodes of a flow
         self._live = Live(console=console, get_renderable=self.drawn, refresh_per_second=PER_SECOND, transient=False)
 
     def __enter__(self) -> "LiveView":
@@ -44,6 +47,9 @@ class LiveView:
     def take(self, entry: Entry) -> None:
         self._tokens.take(entry)
         self._groups.take(entry)
+        for decision in entry.decisions:
+            if isinstance(decision, SettleNodes):
+                self._skipped.update(dict.fromkeys(decision.skipped))
 
     def drawn(self) -> RenderableType:
         """What the terminal shows now."""
@@ -56,9 +62,12 @@ class LiveView:
 
     def _nodes(self) -> Table:
         table = Table.grid(padding=(0, 2))
-        for box in in_order(picture_of(self._workflow, list(self._tokens.tokens.values()))):
+        for box in in_order(self._picture()):
             table.add_row(*_node(box))
         return table
+
+    def _picture(self) -> Picture:
+        return picture_of(self._workflow, list(self._tokens.tokens.values()), skipped=list(self._skipped))
 
     def _waits(self) -> Iterator[str]:
         waiting = [t for t in list(self._tokens.tokens.values()) if t.status.startswith("waiting_for_") and t.due]

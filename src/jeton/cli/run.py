@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jeton.cli.follow import View
     from jeton.engine.record import RunRecord
     from jeton.model.entry import Entry
+    from jeton.model.flow import Flow
     from jeton.model.json import Json, JsonObject
     from jeton.model.workflow import Library, Workflow
 
@@ -44,17 +45,17 @@ def command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Deploy a file's workflows, start one of them, and follow the run to its end.
+    """Deploy a file's workflows and flows, start one of them, and follow the run to its end.
 
-    NAME may be left out if the file has one workflow. Interrupted, the run is left for `jeton resume`.
+    NAME may be left out if the file has one workflow or flow. Interrupted, the run is left for `jeton resume`.
     """
-    from jeton.cli.library import choose_workflow, load_file
+    from jeton.cli.library import choose_definition, load_file
     from jeton.engine.input import read_input
 
     with answering(as_json):
         loaded = load_file(file, app)
         library = loaded.require()
-        workflow = choose_workflow(library, name, file)
+        workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
             say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
         value = read_input(_text(given))
@@ -73,7 +74,7 @@ def _text(given: str) -> str:
 
 async def _run(
     library: "Library",
-    workflow: "Workflow",
+    workflow: "Workflow | Flow",
     value: "Json",
     key: str | None,
     wait_s: float | None,
@@ -106,7 +107,7 @@ def exit_of(record: "RunRecord") -> Exit:
     return Exit.DONE if record.status == "completed" else Exit.RUN_FAILED
 
 
-def _view(workflow: "Workflow", run: str, as_json: bool) -> "AbstractContextManager[View | None]":
+def _view(workflow: "Workflow | Flow", run: str, as_json: bool) -> "AbstractContextManager[View | None]":
     if as_json:
         return nullcontext(None)
     if not sys.stdout.isatty():
@@ -138,7 +139,7 @@ def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool)
     from jeton.engine.plain import plain
 
     if as_json:
-        answer: JsonObject = {**plain(record), "nodes": {}}
+        answer: JsonObject = plain(record)
         say_json(answer if decided is None else {**answer, "trace": [*decided]})
         return
     for event in decided or ():

@@ -86,6 +86,8 @@ def bundle_hash(bundle: Library) -> str:
             ("actions", bundle.actions),
         )
     }
+    if bundle.flows:  # left out where there are none, so that the versions of older stores keep their numbers
+        parts["flows"] = {name: definition_hash(flow) for name, flow in bundle.flows.items()}
     return hashlib.sha256(_encode({**parts, "settings": bundle.settings})).hexdigest()
 
 
@@ -93,7 +95,8 @@ def put_bundle(db: Connection, name: str, bundle: Library) -> int:
     """Its version number: the one it has, or the next. Either way new runs get it from now on.
 
     What it calls is stored beside it, as the versions that its runs will call."""
-    for child in bundle_of(bundle, name).workflows:
+    reached = bundle_of(bundle, name)
+    for child in (*reached.workflows, *reached.flows):
         if child != name:
             _put_child(db, child, bundle_of(bundle, child))
     found: str = bundle_hash(bundle)
