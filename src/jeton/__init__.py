@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jeton.engine.what_if import WhatIf
     from jeton.executor import Call, TransientError, action, current_call
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
+    from jeton.model.flow_run import NodeView
 
 __all__ = [
     "BrokenInvariant",
@@ -37,6 +38,7 @@ __all__ = [
     "InputProblem",
     "MetricValue",
     "NoOutput",
+    "NodeView",
     "Problem",
     "Refused",
     "Reply",
@@ -75,6 +77,7 @@ _HOMES = {
     "jeton.engine.what_if": ("WhatIf",),
     "jeton.executor": ("Call", "TransientError", "action", "current_call"),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
+    "jeton.model.flow_run": ("NodeView",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -9,6 +9,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, WaitingNode
 from jeton.model.json import Json, JsonObject
 from jeton.model.task import Action
+from jeton.model.workflow import Library
 from jeton.planning.control_keys import read_result
 from jeton.planning.flow import (
     limit_problem,
@@ -31,8 +32,13 @@ def program_of(**flow: object) -> FlowProgram:
     """The flow with these keys, checked and compiled; `work` and `other` are Python nodes."""
     loaded = library_from({"flows": {"f": {"limits": {"max_nodes": 500}, **flow}}})
     assert loaded.ok, loaded.problems
+    return compiled_in(loaded.library)
+
+
+def compiled_in(library: Library) -> FlowProgram:
+    """The library's flow `f`, where `work` and `other` are Python nodes."""
     nodes = {name: Action("node", {"function": name}) for name in FUNCTIONS}
-    return compile_flow(loaded.library.flows["f"], msgspec.structs.replace(loaded.library, actions=nodes))
+    return compile_flow(library.flows["f"], msgspec.structs.replace(library, actions=nodes))
 
 
 class Driver:

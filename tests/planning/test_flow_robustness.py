@@ -10,8 +10,7 @@ from hypothesis.strategies import SearchStrategy
 from jeton.definitions import library_from
 from jeton.model.flow import BUILT_IN_TYPES
 from jeton.model.json import Json
-from jeton.planning.flow_program import compile_flow
-from tests.planning.flow_drive import FUNCTIONS, Driver
+from tests.planning.flow_drive import Driver, compiled_in
 
 KEYS: SearchStrategy[str] = st.sampled_from(
     (
@@ -74,7 +73,7 @@ def test_a_flow_without_an_error_runs(flow: dict[str, object], given_input: Json
     loaded = library_from({"flows": {"f": flow}})
     assert all(problem.code and problem.remedy for problem in loaded.problems)
     if loaded.ok:
-        run = Driver(compile_flow(loaded.library.flows["f"], loaded.library, FUNCTIONS), given_input)
+        run = Driver(compiled_in(loaded.library), given_input)
         while run.calls or run.state.waiting:
             if run.calls:
                 run.finish(next(iter(run.calls)), results.pop() if results else {})

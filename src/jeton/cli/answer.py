@@ -102,8 +102,10 @@ async def _asked(
 
 async def _schema_at(engine: "Engine", run: str, node: str) -> "dict[str, Json] | None":
     from jeton.model.workflow import GateTarget
+    from jeton.planning.compile import compile_definition
 
     record = await engine.get(run)
-    workflow = engine.workflow(f"{record.workflow}@{record.version}").workflows[record.workflow]
+    library = engine.workflow(f"{record.workflow}@{record.version}")
+    workflow = compile_definition(library, record.workflow).workflow
     target = workflow.nodes[node].target if node in workflow.nodes else None
     return dict(target.schema) if isinstance(target, GateTarget) and isinstance(target.schema, dict) else None

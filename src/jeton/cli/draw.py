@@ -49,15 +49,16 @@ def command(
 
 
 def _of_file(file: str, name: str | None, app: str | None) -> "Picture":
-    from jeton.cli.library import choose_workflow, load_file
+    from jeton.cli.library import choose_definition, load_file
     from jeton.engine.draw import picture_of
 
-    return picture_of(choose_workflow(load_file(file, app).require(), name, file))
+    return picture_of(choose_definition(load_file(file, app).require(), name, file))
 
 
 def _of_run(store: str, run: str, name: str | None) -> "Picture":
     from jeton.engine.draw import picture_of
     from jeton.engine.engine import open
+    from jeton.engine.flows import definition_in, skipped_of
     from jeton.model.failure import Refused
 
     async def read() -> "Picture":
@@ -66,7 +67,8 @@ def _of_run(store: str, run: str, name: str | None) -> "Picture":
             if name not in (None, record.workflow):
                 raise Refused("unknown_workflow", f"{run} is a run of '{record.workflow}'", "leave the name out")
             bundle = engine.workflow(f"{record.workflow}@{record.version}")
-            return picture_of(bundle.workflows[record.workflow], await engine.tokens(run), run)
+            definition = definition_in(bundle, record.workflow)
+            return picture_of(definition, await engine.tokens(run), run, skipped_of(record))
 
     return asyncio.run(read())
 

@@ -4,6 +4,7 @@ from jeton.cli.app import load_app
 from jeton.definitions import Loaded
 from jeton.engine.source import Built, load_source
 from jeton.model.failure import Refused
+from jeton.model.flow import Flow
 from jeton.model.workflow import Library, Workflow
 
 
@@ -17,12 +18,12 @@ def load_file(file: str, app: str | None = None) -> Loaded:
     return load_source(file)
 
 
-def choose_workflow(library: Library, name: str | None, file: str) -> Workflow:
-    """The one that was asked for; without a name, the only one there is."""
-    found = library.workflows
+def choose_definition(library: Library, name: str | None, file: str) -> Workflow | Flow:
+    """The workflow or flow that was asked for; without a name, the only one there is."""
+    found: dict[str, Workflow | Flow] = {**library.workflows, **library.flows}
     known = ", ".join(found) or "none"
     if name is not None and name not in found:
-        raise Refused("unknown_workflow", f"{file} has no workflow '{name}'", f"it has: {known}")
+        raise Refused("unknown_workflow", f"{file} has no workflow or flow '{name}'", f"it has: {known}")
     if name is None and len(found) != 1:
-        raise Refused("which_workflow", f"{file} has {len(found)} workflows", f"name one of: {known}")
+        raise Refused("which_workflow", f"{file} has {len(found)} workflows and flows", f"name one of: {known}")
     return found[name] if name is not None else next(iter(found.values()))

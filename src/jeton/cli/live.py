@@ -11,11 +11,13 @@ from rich.text import Text
 
 from jeton.cli.say import printable
 from jeton.engine.draw.palette import PALETTE
-from jeton.engine.draw.picture import Box, picture_of
+from jeton.engine.draw.picture import Box, Picture, picture_of
 from jeton.engine.draw.text import MARKS, in_order
 from jeton.engine.groups import GroupTable, GroupView
 from jeton.engine.tokens import TokenTable, TokenView
+from jeton.model.decision import SettleNodes
 from jeton.model.entry import Entry
+from jeton.model.flow import Flow
 from jeton.model.ids import RunId, gate_id
 from jeton.model.workflow import Workflow
 
@@ -28,12 +30,13 @@ PER_SECOND = 10
 class LiveView:
     """Drawn anew a few times a second, however fast the run is: from another thread, so tables are copied first."""
 
-    def __init__(self, workflow: Workflow, run: str, console: Console) -> None:
+    def __init__(self, workflow: Workflow | Flow, run: str, console: Console) -> None:
         self._workflow = workflow
         self._run = run
         self._tokens = TokenTable(RunId(run))
         self._below: dict[RunId, TokenTable] = {}
         self._groups = GroupTable()
+        self._skipped: dict[str, None] = {}  # nodes of a flow
         self._live = Live(console=console, get_renderable=self.drawn, refresh_per_second=PER_SECOND, transient=False)
 
     def __enter__(self) -> "LiveView":
@@ -49,6 +52,9 @@ class LiveView:
             return
         self._tokens.take(entry)
         self._groups.take(entry)
+        for decision in entry.decisions:
+            if isinstance(decision, SettleNodes):
+                self._skipped.update(dict.fromkeys(decision.skipped))
 
     def drawn(self) -> RenderableType:
         """What the terminal shows now."""
@@ -61,9 +67,12 @@ class LiveView:
 
     def _nodes(self) -> Table:
         table = Table.grid(padding=(0, 2))
-        for box in in_order(picture_of(self._workflow, list(self._tokens.tokens.values()))):
+        for box in in_order(self._picture()):
             table.add_row(*_node(box))
         return table
+
+    def _picture(self) -> Picture:
+        return picture_of(self._workflow, list(self._tokens.tokens.values()), skipped=list(self._skipped))
 
     def _waits(self) -> Iterator[str]:
         tables = [(RunId(self._run), self._tokens), *list(self._below.items())]

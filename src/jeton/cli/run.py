@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jeton.engine.engine import Engine, Run
     from jeton.engine.record import RunRecord
     from jeton.model.entry import Entry
+    from jeton.model.flow import Flow
     from jeton.model.ids import RunId
     from jeton.model.json import JsonObject
     from jeton.model.workflow import Workflow
@@ -46,17 +47,17 @@ def command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Deploy a file's workflows, start one of them, and follow the run to its end.
+    """Deploy a file's workflows and flows, start one of them, and follow the run to its end.
 
-    NAME may be left out if the file has one workflow. Interrupted, the run is left for `jeton resume`.
+    NAME may be left out if the file has one workflow or flow. Interrupted, the run is left for `jeton resume`.
     """
-    from jeton.cli.library import choose_workflow, load_file
+    from jeton.cli.library import choose_definition, load_file
     from jeton.engine.input import read_input
 
     with answering(as_json):
         loaded = load_file(file, app)
         library = loaded.require()
-        workflow = choose_workflow(library, name, file)
+        workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
             say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
         value = read_input(read_text(given, "--input"))
@@ -74,11 +75,12 @@ async def follow_begun(
     """Begin a run, stay with it to its end, and say how it stands."""
     from jeton.cli.follow import follow, stop_asked
     from jeton.engine.engine import open
+    from jeton.engine.flows import definition_in
 
     async with stop_asked() as stop, open(store) as engine:
         run = await begin(engine)
         record = await run.record()
-        workflow = engine.workflow(f"{record.workflow}@{record.version}").workflows[record.workflow]
+        workflow = definition_in(engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
         with _view(workflow, run.id, as_json) as view:
             record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
         decided = [event async for event in engine.events(run.id, trace=True)] if trace else None
@@ -98,7 +100,7 @@ def exit_of(record: "RunRecord") -> Exit:
     return Exit.DONE if record.status == "completed" else Exit.RUN_FAILED
 
 
-def _view(workflow: "Workflow", run: str, as_json: bool) -> "AbstractContextManager[View | None]":
+def _view(workflow: "Workflow | Flow", run: str, as_json: bool) -> "AbstractContextManager[View | None]":
     if as_json:
         return nullcontext(None)
     if not sys.stdout.isatty():
@@ -129,7 +131,7 @@ def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool)
     from jeton.engine.plain import plain
 
     if as_json:
-        answer: JsonObject = {**plain(record), "nodes": {}}
+        answer: JsonObject = plain(record)
         say_json(answer if decided is None else {**answer, "trace": [*decided]})
         return
     for event in decided or ():

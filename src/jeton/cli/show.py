@@ -11,16 +11,19 @@ from jeton.cli.say import answering, printable, say, say_json, short_json, style
 if TYPE_CHECKING:
     from jeton.engine.published import MetricValue
     from jeton.engine.record import RunRecord
+    from jeton.engine.words import Words
 
 
 @click.command("show")
 @click.argument("run")
+@click.option("--words", type=click.Choice(("editor", "dataflow")), help="In the words of other engines, as JSON.")
 @store_option
 @json_option
-def command(run: str, store: str, as_json: bool) -> None:
+def command(run: str, words: "Words | None", store: str, as_json: bool) -> None:
     """Show how a run stands."""
     from jeton.engine.engine import open
     from jeton.engine.plain import plain
+    from jeton.engine.words import in_words
 
     async def shown() -> "tuple[RunRecord, tuple[MetricValue, ...]]":
         async with open(store, owner=False) as engine:
@@ -28,7 +31,9 @@ def command(run: str, store: str, as_json: bool) -> None:
 
     with answering(as_json):
         record, metrics = asyncio.run(shown())
-        if as_json:
+        if words is not None:
+            say_json(in_words(record, words))
+        elif as_json:
             say_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
         else:
             say_record(record)
@@ -42,7 +47,7 @@ def say_record(record: "RunRecord") -> None:
     from jeton.engine.plain import plain
 
     for name, value in plain(record).items():
-        if value in (None, [], False):
+        if value in (None, [], {}, False):
             continue
         shown = styled_status(record.status) if name == "status" else value
         text = shown if isinstance(shown, str) else short_json(shown)

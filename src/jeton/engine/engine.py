@@ -10,6 +10,7 @@ from uuid import uuid4
 import msgspec
 
 from jeton.definitions.bundle import bundle_of
+from jeton.engine.flows import Overrides, overrides_in
 from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.input import check_input, plain_input
 from jeton.engine.pins import check_pins
@@ -34,7 +35,7 @@ RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
 
 
 class Deployment(msgspec.Struct, frozen=True):
-    """The version each workflow has now, and the warnings that did not stop it."""
+    """The version each workflow and each flow has now, and the warnings that did not stop it."""
 
     versions: dict[str, int]
     warnings: tuple[Problem, ...]
@@ -88,27 +89,36 @@ class Engine(Reading):
         return Deployment(await self.deploy_library(loaded.require()), loaded.problems)
 
     async def deploy_library(self, library: Library) -> dict[str, int]:
-        """Store definitions that were loaded and checked before; the version of each workflow."""
+        """Store definitions that were loaded and checked before; the version of each workflow and each flow."""
         check_pins(self._host, library)
-        return {name: await self._host.deploy(bundle_of(library, name), name) for name in library.workflows}
+        names = (*library.workflows, *library.flows)
+        return {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
 
     # runs
 
     async def start(
-        self, workflow: str | Built, input: object = None, *, key: str | None = None, trace: bool = False
+        self,
+        workflow: str | Built,
+        input: object = None,
+        *,
+        key: str | None = None,
+        overrides: Overrides | None = None,
+        trace: bool = False,
     ) -> "Run":
-        """Begin a run of a workflow: by name, by `name@3`, or one built in Python, which is deployed first.
+        """Begin a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
-        for an input that does not fit. `trace` has the run's events include what was decided.
+        for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
+        `trace` has the run's events include what was decided.
         """
         if not isinstance(workflow, str):
             await self.deploy(workflow)
         name, version = parts_of(workflow if isinstance(workflow, str) else workflow.name)
-        _, version = self._bundle(name, version)
+        bundle, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(self._program(name, version), value)
-        run, _ = await self._host.start(name, version, value, key=key)
+        given = overrides_in(bundle, name, overrides or {})
+        run, _ = await self._host.start(name, version, value, key=key, overrides=given)
         return Run(self, run, trace=trace)
 
     def run(self, run: str) -> "Run":

@@ -18,19 +18,28 @@ def check_pins(host: SqliteHost, library: Library) -> None:
 
 
 def _problems(host: SqliteHost, library: Library) -> Iterator[Problem]:
+    for path, called in _calls(library):
+        child, version = parts_of(called)
+        if version is None or host.bundle(child, version) is not None:
+            continue
+        brought = _brought(host, library, child)
+        if brought != version:
+            problem = f"there is no version {version} of workflow '{child}'"
+            remedy = f"write '{child}@{brought}', which it has here, or '{child}'"
+            yield Problem("error", "unknown_version", "", 0, path, problem, remedy)
+
+
+def _calls(library: Library) -> Iterator[tuple[str, str]]:
+    """Every node that calls a workflow or a flow, and what it calls."""
     for workflow in library.workflows.values():
         for name, node in workflow.nodes.items():
-            if not isinstance(node.target, WorkflowTarget):
-                continue
-            child, version = parts_of(node.target.workflow)
-            if version is None or host.bundle(child, version) is not None:
-                continue
-            brought = _brought(host, library, child)
-            if brought != version:
-                path = f"workflows.{workflow.name}.nodes.{name}.workflow"
-                problem = f"there is no version {version} of workflow '{child}'"
-                remedy = f"write '{child}@{brought}', which it has here, or '{child}'"
-                yield Problem("error", "unknown_version", "", 0, path, problem, remedy)
+            if isinstance(node.target, WorkflowTarget):
+                yield f"workflows.{workflow.name}.nodes.{name}.workflow", node.target.workflow
+    for flow in library.flows.values():
+        for name, box in flow.nodes.items():
+            called = box.data.get("workflow")
+            if box.type == "workflow" and isinstance(called, str):
+                yield f"flows.{flow.name}.nodes.{name}.data.workflow", called
 
 
 def _brought(host: SqliteHost, library: Library, name: str) -> int:

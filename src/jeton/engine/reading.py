@@ -12,6 +12,7 @@ from jeton.actor.run_actor import LiveRun
 from jeton.engine.events import events_in, trace_in
 from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
 from jeton.engine.explain.views import Explanation
+from jeton.engine.flows import node_views
 from jeton.engine.gates import GateView, gate_view
 from jeton.engine.published import EmittedEvent, MetricValue, emitted_event, metric_value
 from jeton.engine.record import RunRecord, record_of
@@ -53,8 +54,15 @@ class Reading:
     async def get(self, run: str) -> RunRecord:
         """How a run stands."""
         row = self._row(run)
-        live = None if row.status in TERMINAL else await asyncio.to_thread(self._host.live, row.run)
-        return record_of(row, None if live is None else live.state)
+        return await self._record(row)
+
+    async def _record(self, row: RunRow) -> RunRecord:
+        """The record with all that the state says; of a run that has ended, only a flow's says more than the row."""
+        program = self._program(row.workflow, row.version)
+        if row.status in TERMINAL and program.flow is None:
+            return record_of(row, None)
+        live = await asyncio.to_thread(self._host.live, row.run)
+        return record_of(row, None if live is None else live.state, node_views(program, live))
 
     async def list(
         self,
@@ -79,9 +87,10 @@ class Reading:
     async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
         """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
         if timeout is None:
-            return record_of(await self._host.ended(RunId(run)), None)
+            return await self._record(await self._host.ended(RunId(run)))
         async with asyncio.timeout(timeout):
-            return record_of(await self._host.ended(RunId(run)), None)
+            row = await self._host.ended(RunId(run))
+        return await self._record(row)
 
     async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
         """What waits for people, the oldest first: in one run and the runs it called, or in all."""
@@ -95,7 +104,7 @@ class Reading:
         for row in rows:
             known = self._host.row(row.run)
             if known is not None:
-                views.append(gate_view(row, self._bundle(known.workflow, known.version)[0].workflows[known.workflow]))
+                views.append(gate_view(row, self._program(known.workflow, known.version).workflow))
         return tuple(views)
 
     # what happened, and why

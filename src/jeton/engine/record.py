@@ -1,7 +1,6 @@
 """The execution record: what anybody may know of a run without reading its history."""
 
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 
@@ -9,6 +8,7 @@ from jeton.actor.ports import RunRow
 from jeton.apply.timers import token_due
 from jeton.engine.times import maybe_moment, moment
 from jeton.model.failure import Refused, RunError
+from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.run import (
@@ -59,7 +59,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     forked_from: ForkedFrom | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
-    trigger_type: Literal["manual"] = "manual"
+    trigger_type: str = "manual"
     trigger_id: str | None = None
     trigger_depth: int = 0
     current_nodes: tuple[str, ...] = ()
@@ -69,6 +69,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     output: Json = None
     error: RunError | None = None
     error_stack: str | None = None
+    nodes: dict[str, NodeView] = {}  # of a flow, each after all that lead to it; left out of lists
 
     @property
     def ended(self) -> bool:
@@ -88,8 +89,9 @@ class _Pointers(msgspec.Struct, frozen=True):
     next_step_at: int | None = None
 
 
-def record_of(row: RunRow, state: RunState | None) -> RunRecord:
+def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | None = None) -> RunRecord:
     """The record of a run. Without its state (a list of many) the pointers are left out, but for the next step."""
+    trigger = None if state is None else state.head.trigger
     pointers = _Pointers(next_step_at=row.wake if row.status == "waiting" else None)
     if row.status in TERMINAL:
         pointers = _Pointers()
@@ -107,6 +109,9 @@ def record_of(row: RunRow, state: RunState | None) -> RunRecord:
         forked_from=None if row.forked is None else ForkedFrom(row.forked.run, row.forked.entry),
         started_at=maybe_moment(row.started_at),
         completed_at=maybe_moment(row.ended_at),
+        trigger_type="manual" if trigger is None else trigger.type,
+        trigger_id=None if trigger is None else trigger.id,
+        trigger_depth=0 if trigger is None else trigger.depth,
         current_nodes=pointers.current_nodes,
         waiting_at_node=pointers.waiting_at_node,
         waiting_label=pointers.waiting_label,
@@ -114,6 +119,7 @@ def record_of(row: RunRow, state: RunState | None) -> RunRecord:
         output=row.output,
         error=row.error,
         error_stack=_stack(row.error),
+        nodes=nodes or {},
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
 from jeton.engine.explain.views import Explanation
+from jeton.engine.flows import Overrides
 from jeton.engine.gates import GateView
 from jeton.engine.published import EmittedEvent, MetricValue
 from jeton.engine.reading import Context
@@ -93,10 +94,16 @@ class SyncEngine:
         return self._loop.wait(self._engine.deploy(source))
 
     def start(
-        self, workflow: str | Built, input: object = None, *, key: str | None = None, trace: bool = False
+        self,
+        workflow: str | Built,
+        input: object = None,
+        *,
+        key: str | None = None,
+        overrides: Overrides | None = None,
+        trace: bool = False,
     ) -> "SyncRun":
-        run = self._loop.wait(self._engine.start(workflow, input, key=key, trace=trace))
-        return SyncRun(run, self._loop)
+        begun = self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace)
+        return SyncRun(self._loop.wait(begun), self._loop)
 
     def run(self, run: str) -> "SyncRun":
         return SyncRun(self._engine.run(run), self._loop)

@@ -26,7 +26,9 @@ def _check_targets(source: WorkflowSource, definitions: Definitions, report: Rep
             case TaskTarget(str() as task):
                 check_reference(task, "task", definitions.tasks, place / "task", report)
             case WorkflowTarget(workflow):
-                check_reference(workflow, "workflow", definitions.workflows, place / "workflow", report)
+                check_reference(
+                    workflow, "workflow", {**definitions.workflows, **definitions.flows}, place / "workflow", report
+                )
             case AgentTarget(agent):
                 check_reference(agent, "agent", definitions.agents, place / "agent", report)
             case _:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.engine.tokens import TokenStatus, TokenView
+from jeton.model.flow import MAIN, Connection, Flow, FlowNode
 from jeton.model.task import Task
 from jeton.model.workflow import (
     AgentTarget,
@@ -49,6 +50,7 @@ class Counts(msgspec.Struct, frozen=True):
     done: int = 0
     failed: int = 0
     stopped: int = 0
+    skipped: int = 0
 
     @property
     def tone(self) -> Tone:
@@ -56,7 +58,7 @@ class Counts(msgspec.Struct, frozen=True):
         for tone in ("active", "waiting", "failed", "done", "stopped"):
             if getattr(self, tone):
                 return tone
-        return "idle"
+        return "stopped" if self.skipped else "idle"
 
     @property
     def text(self) -> str:
@@ -93,15 +95,46 @@ class Picture(msgspec.Struct, frozen=True):
     has_run: bool = False
 
 
-def picture_of(workflow: Workflow, tokens: Iterable[TokenView] | None = None, run: str | None = None) -> Picture:
-    """The workflow, with the tokens of a run on it."""
+def picture_of(
+    workflow: Workflow | Flow,
+    tokens: Iterable[TokenView] | None = None,
+    run: str | None = None,
+    skipped: Iterable[str] = (),
+) -> Picture:
+    """The workflow or flow, with the tokens of a run on it, and the nodes of a flow that were skipped."""
     counts = _counts(tokens or ())
+    if isinstance(workflow, Flow):
+        return _flow(workflow, {**dict.fromkeys(skipped, Counts(skipped=1)), **counts}, tokens is not None, run)
     boxes = (
         _box(name, node, name == workflow.initial_node, counts.get(name, Counts()))
         for name, node in workflow.nodes.items()
     )
     title = workflow.name if run is None else f"{workflow.name}, run {run}"
     return Picture(title, tuple(boxes), tuple(map(_arrow, workflow.transitions)), tokens is not None)
+
+
+def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None) -> Picture:
+    """Handles are named where they are not `main`: `true`, `→ a`, `true → a`."""
+    entered = {connection.target for connection in flow.connections}
+    boxes = tuple(
+        Box(name, flow.nodes[name].type, _detail(flow.nodes[name]), name not in entered, counts.get(name, Counts()))
+        for name in flow.order
+    )
+    arrows = tuple(Arrow(each.source, each.target, _handles(each)) for each in flow.connections)
+    return Picture(flow.name if run is None else f"{flow.name}, run {run}", boxes, arrows, has_run)
+
+
+def _detail(node: FlowNode) -> str:
+    """What a glance should know of a node's configuration."""
+    said = next((node.data[key] for key in ("condition", "value", "workflow", "title") if key in node.data), None)
+    return "" if said is None else str(said)
+
+
+def _handles(connection: Connection) -> tuple[str, ...]:
+    ends = "" if connection.to_input == MAIN else f"→ {connection.to_input}"
+    begins = "" if connection.from_output == MAIN else connection.from_output
+    label = f"{begins} {ends}".strip()
+    return (label,) if label else ()
 
 
 def _counts(tokens: Iterable[TokenView]) -> dict[str, Counts]:

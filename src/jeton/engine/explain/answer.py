@@ -6,6 +6,7 @@ import msgspec
 
 from jeton.actor.replay import replay
 from jeton.engine.explain.history import routings
+from jeton.engine.explain.nodes import nodes_explained
 from jeton.engine.explain.views import (
     Cancelled,
     MissingPaths,
@@ -63,6 +64,7 @@ def explain_run(told: Told, needs_app: str | None = None) -> RunExplained:
         cancelled=tuple(_cancelled(told.entries)),
         missing=tuple(_missing(told.entries)),
         needs_app=needs_app,
+        nodes=() if told.program.flow is None else nodes_explained(told.program.flow, state.flow),
     )
 
 
@@ -87,6 +89,9 @@ def explain_token(told: Told, token: int) -> TokenExplained:
 def explain_transition(told: Told, transition: int) -> TransitionExplained:
     """Every time the transition was considered, or passed over."""
     written = told.program.workflow.transitions
+    if told.program.flow is not None:
+        problem = f"'{told.head.workflow}' is a flow, and has connections instead of transitions"
+        raise Refused("transition_not_found", problem, "explain the run: it says of each node what became of those")
     if not 0 <= transition < len(written):
         problem = f"workflow '{told.head.workflow}' has no transition {transition}"
         raise Refused("transition_not_found", problem, f"its transitions are 0 to {len(written) - 1}")

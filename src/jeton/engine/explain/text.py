@@ -13,6 +13,7 @@ from jeton.engine.explain.views import (
     Explanation,
     FanInView,
     MissingPaths,
+    NodeExplained,
     Routing,
     RunExplained,
     TokenExplained,
@@ -47,11 +48,27 @@ def _run(run: RunExplained) -> Iterator[str]:
         yield f"  it needs an app: {run.needs_app}"
     if run.due is not None:
         yield f"  it must end by {text_of(run.due)}"
+    yield from _listed("nodes", [line for node in run.nodes for line in _node(node)])
     yield from _listed("waits for", [line for wait in run.waits for line in _wait(wait)])
     yield from _listed("fan-ins", [_fan_in(fan_in) for fan_in in run.fan_ins])
     yield from _listed("routing", [line for routing in run.routings for line in _routing(routing)])
     yield from _listed("stopped", list(_stopped(run.cancelled)))
     yield from _listed("found nothing at", [_missing(missing) for missing in run.missing])
+
+
+def _node(node: NodeExplained) -> Iterator[str]:
+    """The node, and below it only the connections that say something: those that brought nothing."""
+    chose = "" if node.branch is None else f", by '{node.branch}'"
+    why = {
+        "upstream_failure": f" because of {', '.join(node.blocked_by)}",
+        "branch_not_taken": " because no branch led to it",
+        None: "" if node.error is None else f": {node.error}",
+    }[node.skip_reason]
+    yield f"'{node.node}' is {node.status}{chose}{why}"
+    for each in node.incoming:
+        if each.fate != "delivered":
+            what = "is waited for" if each.fate == "open" else f"is {each.fate}"
+            yield f"  '{each.source}' ({each.from_output}) → {each.to_input} {what}"
 
 
 def _token(told: TokenExplained) -> Iterator[str]:

@@ -7,6 +7,7 @@ import msgspec
 
 from jeton.engine.tokens import TokenView
 from jeton.model.failure import RunError
+from jeton.model.flow_run import NodeStatus, SkipReason
 from jeton.model.ids import GroupId, RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.run import RunStatus, TokenEnd
@@ -121,6 +122,28 @@ class RunExplained(msgspec.Struct, frozen=True):
     cancelled: tuple[Cancelled, ...]
     missing: tuple[MissingPaths, ...]
     needs_app: str | None = None
+    nodes: tuple["NodeExplained", ...] = ()  # of a flow, each after all that lead to it
+
+
+class Incoming(msgspec.Struct, frozen=True):
+    """One connection into a node: what it brings, or why it brings nothing. `open`: its source is not settled yet."""
+
+    source: str
+    from_output: str
+    to_input: str
+    fate: Literal["open", "delivered", "dead", "failed"]
+
+
+class NodeExplained(msgspec.Struct, frozen=True):
+    """One node of a flow: how it stands, and what each of its incoming connections came to."""
+
+    node: str
+    status: NodeStatus
+    branch: str | None
+    skip_reason: SkipReason | None
+    blocked_by: tuple[str, ...]
+    incoming: tuple[Incoming, ...]
+    error: str | None = None
 
 
 class TokenExplained(msgspec.Struct, frozen=True):

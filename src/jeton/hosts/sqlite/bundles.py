@@ -87,6 +87,8 @@ def bundle_hash(bundle: Library) -> str:
             ("actions", bundle.actions),
         )
     }
+    if bundle.flows:  # left out where there are none, so that the versions of older stores keep their numbers
+        parts["flows"] = {name: definition_hash(flow) for name, flow in bundle.flows.items()}
     return hashlib.sha256(_encode({**parts, "settings": bundle.settings})).hexdigest()
 
 

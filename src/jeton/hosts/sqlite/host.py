@@ -30,7 +30,7 @@ from jeton.hosts.sqlite.typed.mirror import TypedMirror
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
 from jeton.model.run import TERMINAL, RunStatus
 from jeton.model.workflow import Library
@@ -109,10 +109,19 @@ class SqliteHost:
     # runs
 
     async def start(
-        self, workflow: str, version: int, input: Json, *, key: str | None = None, run: RunId | None = None
+        self,
+        workflow: str,
+        version: int,
+        input: Json,
+        *,
+        key: str | None = None,
+        run: RunId | None = None,
+        overrides: dict[str, JsonObject] | None = None,
     ) -> tuple[RunId, bool]:
-        """Begin a run: its id, and whether it is new. Durable when this returns."""
-        return await self._owning().start(workflow, version, input, key, run)
+        """Begin a run: its id, and whether it is new. Durable when this returns.
+
+        `overrides` are inputs of a flow's nodes, by node and handle."""
+        return await self._owning().start(workflow, version, input, key, run, overrides or {})
 
     async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
         """A new run that shares a run's history up to an entry. Durable when this returns."""

@@ -29,7 +29,7 @@ from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.writer import Writer
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.message import ForkRun, Message, StartRun
 from jeton.model.run import TERMINAL, Head
 from jeton.model.workflow import Library
@@ -86,30 +86,43 @@ class Owner:
     async def deploy(self, bundle: Library, name: str) -> int:
         """Store a version, or find that it is stored."""
         self.check()
-        if name not in bundle.workflows:
+        if name not in bundle.workflows and name not in bundle.flows:
             raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
         version = await self._writer.do(lambda db: put_bundle(db, name, bundle))
         self._bundles.deployed(name, version)
         return version
 
     async def start(
-        self, workflow: str, version: int, input: Json, key: str | None, run: RunId | None
+        self,
+        workflow: str,
+        version: int,
+        input: Json,
+        key: str | None,
+        run: RunId | None,
+        overrides: dict[str, JsonObject],
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
         if key is not None:
-            return await self._start_by_key(workflow, version, input, key, run)
+            return await self._start_by_key(workflow, version, input, key, run, overrides)
         if run is not None and await self._has_begun(run, workflow, input):
             return run, False
         chosen = run or new_run_id(self.clock())
-        await self.runs.begin(chosen, workflow, version, input, None)
+        await self.runs.begin(chosen, workflow, version, input, None, overrides)
         return chosen, True
 
     async def _start_by_key(
-        self, workflow: str, version: int, input: Json, key: str, run: RunId | None
+        self,
+        workflow: str,
+        version: int,
+        input: Json,
+        key: str,
+        run: RunId | None,
+        overrides: dict[str, JsonObject],
     ) -> tuple[RunId, bool]:
         """One run per workflow and key, whatever the version."""
-        asked, given = (workflow, key), hashlib.sha256(_canonical(input)).digest()
+        asked = (workflow, key)
+        given = hashlib.sha256(_canonical([input, overrides] if overrides else input)).digest()
         under_way = self._starting.get(asked)
         known = self._store.started(workflow, key) if under_way is None else under_way[:2]
         if known is not None:
@@ -122,7 +135,7 @@ class Owner:
         chosen = run or new_run_id(self.clock())
         if run is not None and self.runs.find(run) is not None:
             raise _taken(run)
-        durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given))
+        durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given), overrides)
         self._starting[asked] = (chosen, given, durable)
         durable.add_done_callback(lambda _: self._starting.pop(asked, None))
         await asyncio.shield(durable)

@@ -233,7 +233,8 @@ def _put(db: Connection, copy: RunCopy, portable: Portable, library: Library) ->
     db.execute(f"insert into runs({', '.join(columns)}) values({marks})", tuple(columns.values()))
     db.executemany("insert into inbox(run, body) values(?, ?)", [(run, bytes(body)) for body in portable.inbox])
     list_gates(db, copy.live.state)
-    tables = tables_of(db, workflow, version, library.workflows[workflow].state_schema)
+    definition = library.workflows.get(workflow)  # a flow keeps no state
+    tables = tables_of(db, workflow, version, None if definition is None else definition.state_schema)
     if tables is not None:
         write_whole(db, tables, copy.live.state)
 

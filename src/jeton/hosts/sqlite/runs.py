@@ -25,7 +25,7 @@ from jeton.hosts.sqlite.writer import Job, Writer
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskNoted, TaskStarted
 from jeton.model.note import Note
 from jeton.model.run import Head, RunState
@@ -103,13 +103,21 @@ class Runs:
 
     # coming in
 
-    def begin(self, run: RunId, workflow: str, version: int, input: Json, key: KeyRow | None) -> "Future[None]":
+    def begin(
+        self,
+        run: RunId,
+        workflow: str,
+        version: int,
+        input: Json,
+        key: KeyRow | None,
+        overrides: dict[str, JsonObject],
+    ) -> "Future[None]":
         """A new run. The future is done when it is durable."""
         program, bundle = self._bundles.program(workflow, version)
         actor = Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
         actor.key = key
         self.actors[run] = actor
-        return self.ask(actor, StartRun(self._clock(), input))
+        return self.ask(actor, StartRun(self._clock(), input, overrides=overrides))
 
     def begin_child(self, run: RunId, start: StartRun) -> Actor:
         """A run that another one called. It is durable as a message already."""

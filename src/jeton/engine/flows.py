@@ -1,0 +1,47 @@
+"""Runs of flows, as people ask for them and are shown them."""
+
+from collections.abc import Mapping
+from typing import TypeAlias, cast
+
+from jeton.actor.run_actor import LiveRun
+from jeton.engine.input import plain_input
+from jeton.engine.record import RunRecord
+from jeton.model.failure import Refused
+from jeton.model.flow import Flow
+from jeton.model.flow_run import NodeView
+from jeton.model.json import JsonObject
+from jeton.model.workflow import Library, Workflow
+from jeton.planning.flow import node_view
+from jeton.planning.program import Program
+
+Overrides: TypeAlias = Mapping[str, Mapping[str, object]]
+"""By node and input handle: a value that counts for one run, unless a connection brings another."""
+
+
+def definition_in(library: Library, name: str) -> Workflow | Flow:
+    """Whichever of the two has the name."""
+    return library.workflows[name] if name in library.workflows else library.flows[name]
+
+
+def overrides_in(library: Library, name: str, overrides: Overrides) -> dict[str, JsonObject]:
+    """The overrides as plain data. Raises Refused for a node that the flow does not have."""
+    definition = definition_in(library, name)
+    if overrides and not isinstance(definition, Flow):
+        raise Refused("not_a_flow", f"'{name}' is a workflow, and only nodes of a flow have inputs", "use its input")
+    for node in overrides:
+        if node not in definition.nodes:
+            known = ", ".join(definition.nodes)
+            raise Refused("unknown_node", f"flow '{name}' has no node '{node}'", f"it has: {known}")
+    return {node: cast("JsonObject", plain_input(dict(inputs))) for node, inputs in overrides.items()}
+
+
+def node_views(program: Program, live: LiveRun | None) -> dict[str, NodeView]:
+    """The nodes of a run of a flow, each after all that lead to it; a run of a token graph has none."""
+    if program.flow is None or live is None:
+        return {}
+    return {node: node_view(program.flow, live.state.flow, node) for node in program.flow.order}
+
+
+def skipped_of(record: RunRecord) -> tuple[str, ...]:
+    """The nodes that were skipped."""
+    return tuple(node for node, view in record.nodes.items() if view.status == "skipped")
