@@ -26,3 +26,14 @@ def choose_workflow(library: Library, name: str | None, file: str) -> Workflow:
     if name is None and len(found) != 1:
         raise Refused("which_workflow", f"{file} has {len(found)} workflows", f"name one of: {known}")
     return found[name] if name is not None else next(iter(found.values()))
+
+
+def choose_definition(library: Library, name: str | None, file: str) -> str:
+    """The name of the workflow or flow that was asked for; without one, the only one there is."""
+    found = [*library.workflows, *library.flows]
+    known = ", ".join(found) or "none"
+    if name is not None and name not in found:
+        raise Refused("unknown_workflow", f"{file} has no workflow or flow '{name}'", f"it has: {known}")
+    if name is None and len(found) != 1:
+        raise Refused("which_workflow", f"{file} has {len(found)} workflows and flows", f"name one of: {known}")
+    return found[0] if name is None else name

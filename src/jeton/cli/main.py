@@ -20,6 +20,7 @@ VERBS = {
     "explain": "Say why a run did what it did.",
     "cancel": "Stop a run.",
     "draw": "Draw a workflow, with a run's state on it.",
+    "simulate": "Run a workflow under many schedules and faults.",
     "verify": "Say whether a store is whole.",
     "backup": "Copy a store while it is in use.",
     "export": "Write a run to a file.",

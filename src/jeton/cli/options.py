@@ -1,7 +1,9 @@
 """What verbs have in common: the options each of them takes, and what they exit with."""
 
+import sys
 from collections.abc import Callable
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -43,3 +45,14 @@ def json_option(command: _Command) -> _Command:
 def app_option(command: _Command) -> _Command:
     """`--app`."""
     return click.option("--app", metavar="MODULE:NAME|FILE.py", help="What defines the Python actions.")(command)
+
+
+def input_text(given: str) -> str:
+    """What `--input` stands for: itself, or a file's content."""
+    if not given.startswith("@"):
+        return given
+    try:
+        data = sys.stdin.buffer.read() if given == "@-" else Path(given[1:]).read_bytes()
+        return data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{given[1:]} cannot be read: {error}", param_hint="--input") from None

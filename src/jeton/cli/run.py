@@ -3,12 +3,11 @@
 import asyncio
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.options import Exit, app_option, json_option, store_option
+from jeton.cli.options import Exit, app_option, input_text, json_option, store_option
 from jeton.cli.say import answering, printable, say, say_data, say_json, styled_status
 
 if TYPE_CHECKING:
@@ -57,18 +56,8 @@ def command(
         workflow = choose_workflow(library, name, file)
         for problem in () if as_json else loaded.problems:
             say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
-        value = read_input(_text(given))
+        value = read_input(input_text(given))
         sys.exit(asyncio.run(_run(library, workflow, value, key, wait_s, trace, store, as_json)))
-
-
-def _text(given: str) -> str:
-    if not given.startswith("@"):
-        return given
-    try:
-        data = sys.stdin.buffer.read() if given == "@-" else Path(given[1:]).read_bytes()
-        return data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{given[1:]} cannot be read: {error}", param_hint="--input") from None
 
 
 async def _run(
