@@ -7,7 +7,8 @@ import msgspec
 
 from jeton.actor.ports import decode_entry
 from jeton.hosts.simulated.clock import EPOCH_MS
-from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
+from jeton.hosts.simulated.faults import FaultPlan
+from jeton.hosts.simulated.shrink import shrunk
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import Decision
 from jeton.model.message import Message, TaskFinished, TaskLost
@@ -28,29 +29,11 @@ def problem_of(scenario: Scenario) -> Exception | None:
 def with_fewer_faults(scenario: Scenario) -> Scenario:
     """The same failure with every fault left out that it does not need."""
     kind_of_problem = type(problem_of(scenario))
-    for plan in _smaller_plans(scenario.plan):
-        smaller = msgspec.structs.replace(scenario, plan=plan)
-        if type(problem_of(smaller)) is kind_of_problem:
-            return with_fewer_faults(smaller)
-    return scenario
 
+    def still(plan: FaultPlan) -> bool:
+        return type(problem_of(msgspec.structs.replace(scenario, plan=plan))) is kind_of_problem
 
-def _smaller_plans(plan: FaultPlan) -> Iterable[FaultPlan]:
-    for kind in plan.faults:
-        yield _without(plan, kind)
-    for kind, faults in plan.faults.items():
-        for fault in faults if len(faults) > 1 else ():
-            yield _without(plan, kind, fault)
-
-
-def _without(plan: FaultPlan, kind: FaultKind, fault: Fault | None = None) -> FaultPlan:
-    """The plan without a kind of fault, or without one fault of it."""
-    faults = dict(plan.faults)
-    if fault is None:
-        del faults[kind]
-    else:
-        faults[kind] = tuple(one for one in faults[kind] if one != fault)
-    return msgspec.structs.replace(plan, faults=faults)
+    return msgspec.structs.replace(scenario, plan=shrunk(scenario.plan, still))
 
 
 def tell(scenario: Scenario) -> str:

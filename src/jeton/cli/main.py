@@ -28,6 +28,7 @@ VERBS = {
     "fork": "Make a new run that shares a run's history.",
     "what-if": "Say what a run would decide.",
     "draw": "Draw a workflow, with a run's state on it.",
+    "simulate": "Run a workflow under many schedules and faults.",
     "verify": "Say whether a store is whole.",
     "backup": "Copy a store while it is in use.",
     "export": "Write a run to a file.",

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from jeton.actor.run_actor import MOVES_PER_BATCH
+from jeton.hosts.simulated.clock import ManualClock
 
 FaultKind: TypeAlias = Literal[
     "crash_before_commit",
@@ -83,10 +84,12 @@ def plan_from_seed(seed: int) -> FaultPlan:
 class Faults:
     """A plan while it is carried out: counts the opportunities, and says which of them go wrong."""
 
-    def __init__(self, plan: FaultPlan) -> None:
+    def __init__(self, plan: FaultPlan, clock: ManualClock) -> None:
+        self._clock = clock
         self._planned = {kind: {fault.nth: fault for fault in faults} for kind, faults in plan.faults.items()}
         self._seen: Counter[FaultKind] = Counter()
         self.struck: list[tuple[FaultKind, Fault]] = []  # so far, in order
+        self.struck_at: list[int] = []  # when each of them did, by the steady clock
         self.calm = not self._planned
 
     def strikes(self, kind: FaultKind) -> Fault | None:
@@ -98,4 +101,5 @@ class Faults:
         fault = self._planned[kind].get(nth)
         if fault is not None:
             self.struck.append((kind, fault))
+            self.struck_at.append(self._clock.steady)
         return fault

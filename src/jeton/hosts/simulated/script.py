@@ -20,6 +20,7 @@ class Call(msgspec.Struct, frozen=True):
     visit: int
     attempt: int
     input: Json
+    workflow: str = ""  # the run's
 
 
 class Answer(msgspec.Struct, frozen=True):

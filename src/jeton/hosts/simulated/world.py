@@ -72,14 +72,16 @@ class World:
         plan: FaultPlan | None = None,
         script: Script | None = None,
         observer: Observer | None = None,
+        programs: dict[str, Program] | None = None,
     ) -> None:
+        """`programs` is filled as workflows are compiled: worlds of one library may share it."""
         self.clock = ManualClock()
         self.store = Store()
         self.plan = plan or FaultPlan()
-        self.faults = Faults(self.plan)
+        self.faults = Faults(self.plan, self.clock)
         self.crashes = 0
         self._library = library
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[str, Program] = {} if programs is None else programs
         self._observer: Observer = observer or Nobody()
         self._agenda = Agenda(Random(f"{seed}/ties"))
         self._pace = Random(f"{seed}/pace")
@@ -145,12 +147,12 @@ class World:
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
 
-    def run(self, most_steps: int = MOST_STEPS) -> None:
-        """Let time pass until nothing will happen any more; after so many steps, something goes round in circles."""
+    def run(self, most_steps: int = MOST_STEPS) -> bool:
+        """Let time pass until nothing will happen any more; False after so many steps: something goes in circles."""
         for _ in range(most_steps):
             item = self._agenda.take()
             if item is None:
-                return
+                return True
             at, act = item
             self.clock.pass_to(at)
             if at >= self.plan.storm_ms:
@@ -159,6 +161,7 @@ class World:
                 act()
             except Crashed as crash:
                 self._go_down(crash.down_ms)
+        return False
 
     def unfinished(self) -> list[RunId]:
         """The runs that have not ended. After `run` there should be none."""
@@ -176,7 +179,7 @@ class World:
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
         path, visit = self._calls[run, effect.token]
-        call = Call(run, effect.node, path, visit, effect.attempt, effect.input)
+        call = Call(run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run))
         self._workers.start((run, effect.token, effect.attempt), call)
         self._look_after_soon()
 
@@ -211,7 +214,7 @@ class World:
         batch = (*self._began_since.pop(run, ()), *waiting.values())
         before = self.load(run) if self._observer.looks_back or run not in self._live else None
         live = self._live.get(run) or self._loaded(run, before)
-        program = self._program(run)
+        program = self.program(run)
         commit = advance(program, live, batch, self.plan.moves)
         self._live[run] = live
         written = stored(live, commit)
@@ -265,7 +268,8 @@ class World:
             return LiveRun(RunState(Head(run, self.store.workflow(run))))
         return load_run(sections)
 
-    def _program(self, run: RunId) -> Program:
+    def program(self, run: RunId) -> Program:
+        """The run's workflow, compiled."""
         name = self.store.workflow(run)
         if name not in self._programs:
             self._programs[name] = compile_definition(self._library, name)

@@ -1,0 +1,83 @@
+"""What must hold of every run when nothing will happen any more, read off what is stored (page 6, "Invariants")."""
+
+from collections.abc import Iterator
+
+from jeton.actor.ports import RunRow, decode_entry
+from jeton.actor.replay import replay
+from jeton.actor.sections import encode_sections, load_run
+from jeton.apply.draft import Touched
+from jeton.apply.record import count_events, events_of
+from jeton.engine.tokens import token_views
+from jeton.hosts.simulated.world import World
+from jeton.model.decision import EndRun
+from jeton.model.entry import Entry
+from jeton.model.event import RunCancelled, RunCompleted, RunExhausted, RunFailed, RunSubmitted, RunTimedOut
+from jeton.model.ids import RunId
+from jeton.model.run import TERMINAL, RunState
+
+ENDS = (RunCompleted, RunFailed, RunCancelled, RunTimedOut, RunExhausted)
+
+
+def flaws(world: World) -> Iterator[str]:
+    """Everything that is wrong with any run, in words."""
+    for run in world.store.runs():
+        row, sections = world.store.row(run), world.store.sections(run)
+        if row is None or sections is None:
+            continue
+        entries = [decode_entry(body) for body in world.store.journal(run)]
+        yield from (f"run {run}: {flaw}" for flaw in _of_history(run, row, entries))
+        loaded = load_run(sections).state
+        if _whole(replay(loaded.head, entries).state) != _whole(loaded):
+            yield f"run {run}: the journal folds to another state than the one that is stored"
+        if row.status in TERMINAL:
+            yield from (f"run {run}: {flaw}" for flaw in _left_over(world, row, loaded, entries))
+
+
+def _of_history(run: RunId, row: RunRow, entries: list[Entry]) -> Iterator[str]:
+    seen = 0
+    for number, entry in enumerate(entries):
+        if entry.number != number:
+            yield f"entry {entry.number} is the {number}. of its journal"
+        if entry.first_event != seen:
+            yield f"the events of entry {number} begin at {entry.first_event}, and {seen} were before them"
+        seen += count_events(entry.decisions)
+        yield from (_contradiction(d) for d in entry.decisions if isinstance(d, EndRun) and d.broken)
+    events = [event for entry in entries for event in events_of(run, entry)]
+    if [event.seq for event in events] != list(range(len(events))):
+        yield "its events are not numbered without holes"
+    if events and not isinstance(events[0].fact, RunSubmitted):
+        yield "its first event is not run.submitted"
+    ends = [event.seq for event in events if isinstance(event.fact, ENDS)]
+    if ends != ([len(events) - 1] if row.status in TERMINAL else []):
+        yield f"it is {row.status}, and terminal events are at {ends} of {len(events)}"
+
+
+def _left_over(world: World, row: RunRow, state: RunState, entries: list[Entry]) -> Iterator[str]:
+    """Nothing of a run outlives it."""
+    alive = [
+        view for view in token_views(entries) if view.status not in ("completed", "failed", "timed_out", "cancelled")
+    ]
+    if alive:
+        yield "it has ended, and tokens have not: " + ", ".join(f"{view.id} at '{view.node}'" for view in alive)
+    if state.head.status != row.status:
+        yield f"its row says {row.status}, and its state {state.head.status}"
+    if state.head.alive or state.tokens or state.slots or state.groups or state.progress or state.arrived:
+        yield "it has ended, and something of it is still under way"
+    if row.wake is not None:
+        yield "it has ended, and wants to be woken"
+    if world.store.inbox(row.run):
+        yield f"it has ended, and {len(world.store.inbox(row.run))} messages wait in its inbox"
+    for other in world.store.runs():
+        below = world.store.row(other)
+        if other.startswith(f"{row.run}.") and (below is None or below.status not in TERMINAL):
+            yield f"it has ended, and run {other} that it called has not"
+
+
+def _contradiction(end: EndRun) -> str:
+    return "a decision contradicts the state" + ("" if end.error is None else f": {end.error.message}")
+
+
+def _whole(state: RunState) -> dict[str, bytes | None]:
+    touched = Touched()
+    touched.everything(state)
+    return {name: body for name, body in encode_sections(state, touched).items() if body is not None}

@@ -1,0 +1,61 @@
+"""People who answer every gate and send every signal, some time after somebody began to wait for it."""
+
+from collections import Counter
+from random import Random
+
+from jeton.executor.sample import sample
+from jeton.hosts.simulated.observer import Step
+from jeton.hosts.simulated.world import World
+from jeton.model.decision import OpenGate, WaitForSignal
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json, Schema
+from jeton.model.message import AnswerGate, SignalRun
+from jeton.model.workflow import GateTarget, WaitTarget
+
+
+class People:
+    """What they say follows from the schema and the place; only when they say it follows from the seed."""
+
+    def __init__(self, world: World, seed: int, slowest_ms: int) -> None:
+        self._world = world
+        self._pace = Random(f"{seed}/people")
+        self._slowest_ms = slowest_ms
+        self._asked: Counter[tuple[RunId, str, str]] = Counter()
+        self._said = 0
+
+    def committed(self, step: Step) -> None:
+        for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
+            match decision:
+                case OpenGate(token, node):
+                    self._answer(step, token, node)
+                case WaitForSignal(token, node, name=name):
+                    target = step.program.places[node].node.target
+                    schema = target.schema if isinstance(target, WaitTarget) else None
+                    value = self._value(step, token, node, schema)
+                    self._world.signal(step.run, SignalRun(0, self._id(), name, value), after_ms=self._delay_ms())
+                case _:
+                    pass
+
+    def _answer(self, step: Step, token: TokenId, node: str) -> None:
+        target = step.program.places[node].node.target
+        if not isinstance(target, GateTarget):
+            return
+        names = [*target.assignees, *(f"person {n + 1}" for n in range(target.approvals))]
+        for by in names[: target.approvals]:
+            value = self._value(step, token, node, target.schema)
+            self._world.answer(step.run, AnswerGate(0, self._id(), value, by, token), after_ms=self._delay_ms())
+
+    def _value(self, step: Step, token: TokenId, node: str, schema: Schema | None) -> Json:
+        found = step.live.state.tokens.get(token)
+        path = "" if found is None else found.path
+        place = (step.run, node, path)
+        self._asked[place] += 1
+        workflow = step.live.state.head.workflow
+        return sample(schema or {}, Random(f"{workflow}/{node}/{path}/{self._asked[place]}"))
+
+    def _delay_ms(self) -> int:
+        return self._pace.randint(1, self._slowest_ms)
+
+    def _id(self) -> str:
+        self._said += 1
+        return f"said-{self._said}"

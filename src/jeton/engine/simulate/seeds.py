@@ -1,0 +1,219 @@
+"""Many seeds of one workflow, compared with one another."""
+
+from collections.abc import Callable, Iterable
+from random import Random
+from types import TracebackType
+
+import msgspec
+
+from jeton.engine.simulate.flaws import flaws
+from jeton.engine.simulate.people import People
+from jeton.engine.simulate.plans import plan_for
+from jeton.engine.simulate.report import Ending, Problem, ProblemKind, Report
+from jeton.engine.simulate.story import Chronicle, fault_list, waiting
+from jeton.engine.simulate.tasks import Bench, BenchScript
+from jeton.executor.sample import sample
+from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
+from jeton.hosts.simulated.observer import Nobody, Step
+from jeton.hosts.simulated.shrink import shrunk
+from jeton.hosts.simulated.world import World
+from jeton.model.ids import RunId
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.workflow import Library
+from jeton.planning.compile import compile_definition
+from jeton.planning.program import Program
+
+SLOWEST_MS = 20
+SHRUNK_AT_MOST = 50
+MOST_COMMITS = 50_000
+MOST_STRETCHES = 20  # of steps, most of which may only look after workers that say nothing
+
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """What is wrong with one seed by itself. Two seeds have the same trouble if `same` is the same."""
+
+    kind: ProblemKind
+    same: str
+    what: str
+    waits: tuple[str, ...] = ()
+
+
+class Played(msgspec.Struct, frozen=True):
+    """One seed, to its end."""
+
+    seed: int
+    plan: FaultPlan  # no more of it than struck
+    status: str
+    output: Json
+    error: str | None
+    trouble: Trouble | None
+    story: Callable[[], list[JsonObject]]
+    struck: tuple[JsonObject, ...]
+
+    @property
+    def ending(self) -> bytes:
+        """What is compared."""
+        return _canonical([self.status, self.output, self.error])
+
+    @property
+    def group(self) -> tuple[str, bytes]:
+        """What it has in common with other seeds: its trouble, or how it ended."""
+        return (self.trouble.kind, self.trouble.same.encode()) if self.trouble is not None else ("", self.ending)
+
+
+class Trial:
+    """A workflow or flow, what it is given, and how it is tried. Use it as a context: functions need threads."""
+
+    def __init__(
+        self,
+        library: Library,
+        workflow: str,
+        input: Json,
+        *,
+        faults: Iterable[FaultKind] = (),
+        real: bool = False,
+        answers: bool = True,
+        slowest_ms: int = SLOWEST_MS,
+        most_commits: int = MOST_COMMITS,
+    ) -> None:
+        self._library = library
+        self._workflow = workflow
+        self._input = input
+        self._faults = frozenset(faults)
+        self._answers = answers
+        self._slowest_ms = slowest_ms
+        self._most_commits = most_commits
+        self._programs: dict[str, Program] = {workflow: compile_definition(library, workflow)}
+        self._bench = Bench(library, self._programs, real=real)
+
+    def __enter__(self) -> "Trial":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._bench.__exit__(kind, error, tb)
+
+    def try_seeds(self, seeds: Iterable[int], *, tried: Callable[[], None] = lambda: None) -> Report:
+        """Play them all, compare, and tell the story of whatever is wrong. `tried` is called after each."""
+        groups: dict[tuple[str, bytes], list[Played]] = {}
+        for seed in seeds:
+            played = self.play(seed)
+            # its story holds the whole world; what is told in the end is played again
+            groups.setdefault(played.group, []).append(msgspec.structs.replace(played, story=list[JsonObject]))
+            tried()
+        by_count = sorted(groups.values(), key=lambda group: (-len(group), group[0].seed))
+        usual = next((group[0] for group in by_count if group[0].trouble is None), None)
+        problems = tuple(self._problem(group, usual) for group in by_count if group[0] is not usual)
+        outcomes = tuple(_ending(group) for group in by_count)
+        return Report(not problems, sum(map(len, by_count)), outcomes, problems)
+
+    def play(self, seed: int, plan: FaultPlan | None = None) -> Played:
+        """One seed; with these faults, or with its own."""
+        if plan is None:
+            plan = plan_for(seed, self._faults) if self._faults else FaultPlan()
+        onlooker = _Onlooker()
+        script = BenchScript(self._bench, seed, self._slowest_ms)
+        world = World(self._library, seed=seed, plan=plan, script=script, observer=onlooker, programs=self._programs)
+        onlooker.chronicle = Chronicle(world)
+        onlooker.people = People(world, seed, self._slowest_ms) if self._answers else None
+        run = world.start(self._workflow, self._input)
+        trouble = self._run(world, onlooker.chronicle)
+        return _played(seed, world, run, trouble, onlooker.chronicle)
+
+    def _run(self, world: World, chronicle: Chronicle) -> Trouble | None:
+        try:
+            quiet = self._comes_to_rest(world, chronicle)
+            found = tuple(flaws(world)) if quiet else ()
+        except Exception as error:  # nothing may escape the core: whatever does is the finding
+            what = f"{type(error).__name__}: {error}"
+            return Trouble("broken", type(error).__name__, what)
+        if found:
+            return Trouble("broken", _without_numbers(found[0]), "; ".join(found))
+        stuck = list(waiting(world))
+        if not world.unfinished():
+            return None
+        what = "nothing will happen any more, and it has not ended"
+        if not quiet:
+            what = f"it goes on and on: after {chronicle.commits} commits it has not ended"
+        same = "; ".join(sorted({place for place, _ in stuck}))
+        return Trouble("hang", same if quiet else "goes on", what, tuple(said for _, said in stuck))
+
+    def _comes_to_rest(self, world: World, chronicle: Chronicle) -> bool:
+        for _ in range(MOST_STRETCHES):
+            if world.run():
+                return True
+            if chronicle.commits >= self._most_commits:
+                return False
+        return False
+
+    def _problem(self, group: list[Played], usual: Played | None) -> Problem:
+        """Told with the seed that needs the fewest faults, among the first few."""
+        first = group[0]
+        fewest = min(group[:SHRUNK_AT_MOST], key=lambda played: (len(played.struck), played.seed))
+        plan = shrunk(fewest.plan, lambda plan: self.play(fewest.seed, plan).group == first.group)
+        told = self.play(fewest.seed, plan)
+        if told.trouble is not None:
+            kind, what, waits = told.trouble.kind, told.trouble.what, told.trouble.waits
+        else:
+            kind, what, waits = "differs", _in_words(told), ()
+            if usual is not None:
+                what = f"{what}; seed {usual.seed} {_in_words(usual)}"
+        return Problem(kind, what, len(group), told.seed, told.struck, tuple(told.story()), waits)
+
+
+class _Onlooker(Nobody):
+    """Writes down what happens, and lets people react to it."""
+
+    def __init__(self) -> None:
+        self.chronicle: Chronicle | None = None
+        self.people: People | None = None
+
+    def committed(self, step: Step) -> None:
+        if self.chronicle is not None:
+            self.chronicle.committed(step)
+        if self.people is not None:
+            self.people.committed(step)
+
+
+def sample_input(schema: Schema | None) -> Json:
+    """An input for a workflow that was given none: always the same one."""
+    return {} if schema is None else sample(schema, Random("input"))
+
+
+def _played(seed: int, world: World, run: RunId, trouble: Trouble | None, chronicle: Chronicle) -> Played:
+    row = world.store.row(run)
+    status = "submitted" if row is None else row.status
+    return Played(
+        seed=seed,
+        plan=msgspec.structs.replace(world.plan, faults=_by_kind(world.faults.struck)),
+        status="broken" if trouble is not None and trouble.kind == "broken" else status,
+        output=None if row is None else row.output,
+        error=None if row is None or row.error is None else row.error.type,
+        trouble=trouble,
+        story=chronicle.story,
+        struck=tuple(fault_list(world.faults.struck)),
+    )
+
+
+def _by_kind(struck: list[tuple[FaultKind, Fault]]) -> dict[FaultKind, tuple[Fault, ...]]:
+    found: dict[FaultKind, tuple[Fault, ...]] = {}
+    for kind, fault in struck:
+        found[kind] = (*found.get(kind, ()), fault)
+    return found
+
+
+def _ending(group: list[Played]) -> Ending:
+    first = group[0]
+    return Ending(first.status, first.output, first.error, len(group), first.seed)
+
+
+def _in_words(played: Played) -> str:
+    if played.error is not None:
+        return f"{played.status}: {played.error}"
+    return f"{played.status} with {_canonical(played.output).decode()}"
+
+
+def _without_numbers(text: str) -> str:
+    """The same flaw of another token is the same flaw."""
+    return "".join(letter for letter in text if not letter.isdigit())

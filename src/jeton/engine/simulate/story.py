@@ -1,0 +1,117 @@
+"""How it came about: what happened in a world, in order, with the faults where they struck."""
+
+from collections.abc import Iterator
+from typing import cast
+
+import msgspec
+
+from jeton.actor.ports import decode_entry
+from jeton.actor.replay import replay
+from jeton.apply.record import events_of
+from jeton.engine.explain.views import Wait
+from jeton.engine.explain.waits import waits
+from jeton.engine.tokens import token_views
+from jeton.hosts.simulated.clock import EPOCH_MS
+from jeton.hosts.simulated.faults import Fault, FaultKind
+from jeton.hosts.simulated.observer import Step
+from jeton.hosts.simulated.world import World
+from jeton.model.entry import Entry
+from jeton.model.event import Event, TokenCreated, TokenWaiting
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json, JsonObject
+from jeton.model.run import Head
+
+LEFT_OUT = frozenset(
+    {"run.started", "run.waiting", "run.resumed"}
+    | {f"token.{word}" for word in ("created", "dispatched", "executing", "waiting", "completed", "failed")}
+    | {f"task.{word}" for word in ("progress", "log", "missing")}
+)
+"""Events that say what the ones beside them say as well."""
+
+
+class Chronicle:
+    """Every commit of a world, with when it was and how many faults had struck by then."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._commits: list[tuple[int, int, RunId, Entry]] = []
+        self._places: dict[tuple[RunId, TokenId], tuple[str, str]] = {}
+
+    @property
+    def commits(self) -> int:
+        """How many there were."""
+        return len(self._commits)
+
+    def committed(self, step: Step) -> None:
+        if step.commit.entry is not None:
+            world = self._world
+            self._commits.append((world.clock.steady, len(world.faults.struck), step.run, step.commit.entry))
+
+    def story(self) -> list[JsonObject]:
+        """`{at_ms, type, …}` for each event and each fault, in the order they came about."""
+        found: list[JsonObject] = []
+        told = 0
+        for at, struck, run, entry in self._commits:
+            found += self._faults(told, struck)
+            told = max(told, struck)
+            for event in events_of(run, entry):
+                found += self._event(at, event)
+        return [*found, *self._faults(told, len(self._world.faults.struck))]
+
+    def _faults(self, first: int, behind: int) -> Iterator[JsonObject]:
+        faults = self._world.faults
+        for at, (kind, fault) in zip(faults.struck_at[first:behind], faults.struck[first:behind], strict=True):
+            yield {"at_ms": at, "type": "fault", "fault": kind, "nth": fault.nth, "by_ms": fault.by_ms}
+
+    def _event(self, at: int, event: Event) -> Iterator[JsonObject]:
+        fact = event.fact
+        if isinstance(fact, TokenCreated):
+            self._places[event.run, fact.token] = (fact.node, fact.path)
+        fields = cast("dict[str, Json]", msgspec.to_builtins(fact))
+        kind = str(fields.pop("type"))
+        arrives = isinstance(fact, TokenWaiting) and fact.wait == "siblings"
+        if kind in LEFT_OUT and not arrives:
+            return
+        due = fields.get("due")
+        if isinstance(due, int):
+            fields["due"] = due - EPOCH_MS
+        token = fields.get("token")
+        known = self._places.get((event.run, TokenId(token))) if isinstance(token, int) else None
+        if known is not None:
+            fields = {**fields, "node": fields.get("node") or known[0], "path": known[1]}
+        yield {"at_ms": at, "run_id": event.run, "type": kind, **fields}
+
+
+def fault_list(struck: list[tuple[FaultKind, Fault]]) -> list[JsonObject]:
+    """Faults as plain data."""
+    return [{"fault": kind, "nth": fault.nth, "by_ms": fault.by_ms} for kind, fault in struck]
+
+
+def waiting(world: World) -> Iterator[tuple[str, str]]:
+    """What each token of an unfinished run waits for: the place, which is the same for every seed, and in words."""
+    for run in world.unfinished():
+        entries = [decode_entry(body) for body in world.store.journal(run)]
+        if not entries:
+            yield f"{world.store.workflow(run)}: start", f"run {run} has not begun"
+            continue
+        state = replay(Head(run, world.store.workflow(run)), entries).state
+        if state.head.paused:
+            yield f"{state.head.workflow}: paused", f"run {run} is paused"
+        for wait in waits(world.program(run), state, {view.id: view for view in token_views(entries)}):
+            yield f"{state.head.workflow}: {wait.node} {wait.kind}", f"run {run}: {_in_words(wait)}"
+
+
+def _in_words(wait: Wait) -> str:
+    what = {
+        "worker": "a worker",
+        "timer": "a time",
+        "retry": f"attempt {wait.attempt}",
+        "siblings": "its siblings",
+        "branch": "the rest of its branch",
+        "turn": "its turn",
+        "subworkflow": f"run {wait.child}",
+        "gate": f'an answer to "{wait.label}"',
+        "signal": f"the signal '{wait.label}'",
+    }[wait.kind]
+    since = round(wait.since.timestamp() * 1000) - EPOCH_MS
+    return f"token {wait.token} at '{wait.node}' waits for {what} since {since} ms"
