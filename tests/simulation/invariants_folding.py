@@ -26,8 +26,15 @@ def sections_reload(run: LiveRun, sections: Mapping[str, bytes]) -> None:
         found, was = getattr(loaded, table), getattr(run.state, table)
         if table in ("signals", "waiters"):  # who came first counts; a name with nobody left is as good as none
             found, was = _in_order(found), _in_order(was)
+        if table == "_flow":  # made when first asked for, and partly a memory of what follows from the rest
+            found, was = _flow_tables(loaded), _flow_tables(run.state)
         if found != was:
             broken(f"{table} is loaded as {found} and was {was}")
+
+
+def _flow_tables(state: RunState) -> dict[str, object]:
+    flow = state.flow
+    return {name: getattr(flow, name) for name in flow.__slots__ if name not in ("blocked", "contexts")}
 
 
 def _in_order(table: dict[str, dict[int, object]]) -> dict[str, list[tuple[int, object]]]:
@@ -57,6 +64,10 @@ def whole(state: RunState) -> dict[str, bytes]:
     touched.progress.update(state.progress)
     touched.slots.update((group, index // SLOTS_PER_STRETCH) for group, index in state.slots)
     touched.arrived.update(state.arrived)
+    flow = state.flow
+    touched.overrides = bool(flow.overrides)
+    for table in (flow.executed, flow.executing, flow.waiting, flow.errors, flow.skipped, flow.remaining):
+        touched.nodes.update(table)
     touched.signals.update((name, number) for name, kept in state.signals.items() for number in kept)
     touched.heard.update(state.heard)
     touched.early.update(state.early)

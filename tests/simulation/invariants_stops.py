@@ -1,11 +1,14 @@
 """Nobody works for a token that is done with: whoever is left at work when it goes on or ends is told to stop."""
 
 from jeton.model.decision import (
+    BreakNode,
     Decision,
     DispatchToken,
     EndTokens,
+    ExecuteNode,
     FailNode,
     FinishNode,
+    HoldNode,
     RedeliverToken,
     RetryToken,
     RouteToken,
@@ -37,6 +40,8 @@ class Stops:
             case DispatchToken(token) | RedeliverToken(token):
                 self._at_work.add(token)
             case FinishNode(token) | RetryToken(token) | FailNode(token) | RouteToken(token, ends=str()):
+                over.append(token)
+            case HoldNode(token) | ExecuteNode(token) | BreakNode(token):
                 over.append(token)
             case EndTokens():
                 over.extend(numbers_in(decision.tokens))

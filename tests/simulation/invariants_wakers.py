@@ -8,6 +8,7 @@ from jeton.model.decision import (
     CallWorkflow,
     Decision,
     DispatchToken,
+    HoldNode,
     MarkExecuting,
     OpenGate,
     RedeliverToken,
@@ -66,6 +67,8 @@ class Wakers:
                 heappush(self._due, (due, token, ""))
             case WaitForSignal(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
+            case HoldNode(token, held=held):
+                heappush(self._due, (held.due, token, ""))
             case SettleSlot(slot, node=str() as node, deadline=int() as due):
                 heappush(self._due, (due, slot[0], node))
             case BeginRun(deadline=int() as due):

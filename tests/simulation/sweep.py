@@ -1,9 +1,9 @@
 """Many seeds: `python -m tests.simulation.sweep --seeds 20000`. One seed, with its story: `--seed 17`.
 
-Each seed is a random workflow under random faults, compared with the oracle and watched by every invariant; every
-fourth is beside that a few workflows that call one another and wait for people (`--waits 17`), and every twentieth a
-tree of runs that is cancelled (`--tree 17`). A sweep of some size fails as well if it never reached one of the cases
-it is there for.
+Each seed is a random workflow under random faults, compared with the oracle and watched by every invariant. Every
+fourth is beside that a few workflows that call one another and wait for people (`--waits 17`), every second a flow
+(`--flow 17`), and every twentieth a tree of runs that is cancelled (`--tree 17`). A sweep of some size fails as well if
+it never reached one of the cases it is there for.
 """
 
 import argparse
@@ -17,13 +17,14 @@ import msgspec
 
 from tests.simulation.coverage import EXPECTED
 from tests.simulation.coverage_waits import WAIT_CASES
+from tests.simulation.flows import FLOW_CASES, flows_from, play_flow
 from tests.simulation.scenario import Played, play, scenario_from
 from tests.simulation.story import problem_of, tell, with_fewer_faults
 from tests.simulation.tree import TREE_CASES, play_tree
 from tests.simulation.waits import play_waits, waits_from
 
 SEEDS_PER_CHUNK = 50
-EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES)
+EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES, *FLOW_CASES)
 ENOUGH_TO_MEET_ALL = 10_000  # a smaller sweep may miss a rare case by chance
 SHOWN_FAILURES = 10
 
@@ -64,6 +65,8 @@ def sweep(seeds: Sequence[int]) -> Swept:
         swept.try_one("--seed", seed, lambda seed: play(scenario_from(seed)))
         if seed % 4 == 0:
             swept.try_one("--waits", seed, lambda seed: play_waits(waits_from(seed)))
+        if seed % 2 == 0:
+            swept.try_one("--flow", seed, lambda seed: play_flow(flows_from(seed)))
         if seed % 20 == 0:
             swept.try_one("--tree", seed, play_tree)
     return swept
@@ -114,11 +117,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="only this one, with its story")
     parser.add_argument("--waits", type=int, help="only this one of those that wait for people and for one another")
     parser.add_argument("--tree", type=int, help="only this one of the trees that are cancelled")
+    parser.add_argument("--flow", type=int, help="only this one of the flows")
     given = parser.parse_args(arguments)
     if given.seed is not None:
         return reproduce(given.seed)
     if given.waits is not None:
         return 0 if play_waits(waits_from(given.waits)) else 1
+    if given.flow is not None:
+        return 0 if play_flow(flows_from(given.flow)) else 1
     if given.tree is not None:
         return 0 if play_tree(given.tree) else 1
     return report(sweep_in_parallel(given.first, given.seeds, given.jobs))

@@ -36,8 +36,9 @@ def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> B
     inputs, context = inputs_of(program, state, node), context_into(program, state, node)
     match place.work:
         case Entry():
-            # what a run was given is plain data, whatever its keys are called
-            return Executed(started_with(state))
+            # what a run was given is plain data, whatever its keys are called; an object of its own, as it will be when
+            # the run is read back, or the keys of a context would come in another order then
+            return Executed(dict(started_with(state)))
         case Pure(compute):
             result = compute(inputs, context)
             return result if isinstance(result, TaskFailed) else read_result(result, now)

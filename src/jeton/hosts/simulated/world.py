@@ -28,7 +28,7 @@ from jeton.model.decision import CreateToken, CreateTokens, Decision
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.message import (
     AlarmRang,
     AnswerGate,
@@ -44,7 +44,7 @@ from jeton.model.message import (
     TaskStarted,
     UnpauseRun,
 )
-from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState
+from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState, Trigger
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
 from jeton.planning.program import Program
@@ -95,13 +95,23 @@ class World:
 
     # what people do
 
-    def start(self, workflow: str, input: Json, *, run: str | None = None, after_ms: int = 0) -> RunId:
+    def start(
+        self,
+        workflow: str,
+        input: Json,
+        *,
+        run: str | None = None,
+        after_ms: int = 0,
+        trigger: Trigger | None = None,
+        overrides: dict[str, JsonObject] | None = None,
+    ) -> RunId:
         """Submit a run. It begins when time passes."""
         if workflow not in self._library.workflows and workflow not in self._library.flows:
             raise Refused("unknown_workflow", f"no workflow is called '{workflow}'", "name one of the library's")
         name = RunId(run or f"{workflow}-{len(self.store.runs())}")
         self.store.submit(name, workflow)
-        self._agenda.put(self.clock.steady + after_ms, lambda: self.deliver(name, StartRun(self.clock.now(), input)))
+        given = StartRun(0, input, trigger=trigger, overrides=overrides or {})
+        self.tell(name, given, after_ms=after_ms)
         return name
 
     def cancel(self, run: RunId, reason: str = "", *, after_ms: int = 0) -> None:

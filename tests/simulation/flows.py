@@ -1,0 +1,251 @@
+"""One seed: a flow, what its Python nodes do, what goes wrong, and where it must end.
+
+What a flow comes to depends on no order: every node's result follows from those before it. So the oracle is told what
+each node gave, in its own order and with nothing stopping it early, and whatever the run did has to agree with that. A
+run that ended in the middle (a limit, `on_error: fail`, a cancellation) did a part of it, and nothing else.
+"""
+
+from collections import Counter
+from random import Random
+
+import msgspec
+
+from jeton.actor.ports import decode_entry
+from jeton.actor.run_actor import LiveRun
+from jeton.actor.sections import load_run
+from jeton.definitions.files import SourceFile
+from jeton.definitions.library import read_library
+from jeton.definitions.read_python import read_python
+from jeton.definitions.report import Report
+from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
+from jeton.hosts.simulated.observer import Step
+from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.world import World
+from jeton.model.effect import Effect
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import RunId
+from jeton.model.run import Trigger
+from jeton.model.task import Action
+from jeton.model.workflow import Library
+from jeton.planning.compile import compile_definition
+from jeton.planning.flow import node_view
+from tests.simulation.flow_grammar import make_flow, make_overrides, make_result
+from tests.simulation.flow_oracle import FlowOracle
+from tests.simulation.invariants import RunInvariants
+from tests.simulation.invariants_flow import FlowNodes
+from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
+from tests.simulation.invariants_seen import Seen, broken
+from tests.simulation.oracle_model import Object
+from tests.simulation.scenario import Played, Stuck, journal
+
+CLOSE_LOOKS = 0.15
+TROUBLES = ("timed_out", "worker_lost")
+GIVEN: tuple[Object, ...] = ({}, {"x": 1, "y": "y"}, {"_branch": "x", "k": {"x": 2}})
+FLOW_CASES = (
+    "flow completed", "flow failed", "flow cancelled", "flow stopped at its limit", "flow stopped by an error",
+    "node skipped: upstream_failure", "node skipped: branch_not_taken", "node failed by a fault", "node failed",
+    "node waited", "node given an override", "nodes at once", "empty flow", "back edge ignored",
+)  # fmt: skip
+
+
+class FlowScenario(msgspec.Struct, frozen=True):
+    """Everything that follows from a seed."""
+
+    seed: int
+    flow: Object
+    given: Object
+    overrides: Object
+    fired: str | None
+    plan: FaultPlan
+    cancel_ms: int | None
+
+
+def flows_from(seed: int) -> FlowScenario:
+    rng = Random(f"{seed}/flow")
+    flow = make_flow(rng)
+    plan = plan_from_seed(seed)
+    if rng.random() < 0.15:
+        plan = msgspec.structs.replace(plan, moves=rng.randint(1, 6))
+    return FlowScenario(
+        seed=seed,
+        flow=flow,
+        given=rng.choice(GIVEN),
+        overrides=make_overrides(rng, flow),
+        fired=rng.choice((None, *flow["nodes"])),
+        plan=plan,
+        cancel_ms=rng.randint(0, 60) if rng.random() < 0.07 else None,
+    )
+
+
+def flow_library(flow: Object) -> Library:
+    """The flow, called `f`, and the one Python node it uses."""
+    report = Report()
+    document = read_python({"flows": {"f": flow}}, "grammar", report)
+    assert document is not None
+    library = read_library([SourceFile("grammar", document)], report).library()
+    assert not report.problems, report.problems
+    return msgspec.structs.replace(library, actions={"work": Action("node", {"function": "work"})})
+
+
+def result_of(seed: int, node: str) -> Object | None:
+    """What the node gives back, whenever and however often it is asked; nothing if it fails."""
+    return make_result(Random(f"{seed}/{node}/result"))
+
+
+class FlowWatchers:
+    """The invariants and the counters."""
+
+    looks_back: bool = True
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(f"{seed}/looks")
+        self._invariants = RunInvariants()
+        self._nodes = FlowNodes()
+        self.cases: Counter[str] = Counter()
+        self.calls: dict[str, Call] = {}
+        self.commits = 0
+        self.world: World | None = None
+
+    def committed(self, step: Step) -> None:
+        assert self.world is not None
+        self.commits += 1
+        flow = step.live.state.flow
+        self.cases["node waited"] += bool(flow.waiting)
+        self.cases["nodes at once"] += len(flow.executing) > 1
+        if step.stored is not None:
+            entry = decode_entry(step.stored.entry)
+            seen = Seen(step.program, step.stored, entry, step.live, step.commit.effects)
+            self._invariants.committed(seen)
+            self._nodes.committed(seen)
+        if step.commit.ended or self._chance.random() < CLOSE_LOOKS:
+            batch_repeats(step)
+            sections = self.world.store.sections(step.run)
+            if sections is not None:
+                sections_reload(step.live, sections)
+                journal_folds(step.live, journal(self.world, step.run), sections)
+
+    def released(self, run: RunId, effect: Effect) -> None:
+        self._invariants.released(effect)
+
+
+def play_flow(scenario: FlowScenario) -> Played:
+    """Let everything happen, and see that the run came to what its nodes gave."""
+    watchers = FlowWatchers(scenario.seed)
+
+    def answer(call: Call) -> Answer:
+        before = watchers.calls.setdefault(call.node, call)
+        if before.input != call.input:
+            broken(f"node {call.node} is asked again with other input: {call.input}, it was {before.input}")
+        result = result_of(scenario.seed, call.node)
+        return Answer(failure=TaskFailed("boom", "as it should")) if result is None else Answer(result)
+
+    library = flow_library(scenario.flow)
+    script = Script(dict.fromkeys(scenario.flow["nodes"], answer), seed=scenario.seed)
+    world = watchers.world = World(library, seed=scenario.seed, plan=scenario.plan, script=script, observer=watchers)
+    trigger = None if scenario.fired is None else Trigger("manual", node=scenario.fired)
+    run = world.start("f", scenario.given, trigger=trigger, overrides=scenario.overrides)
+    if scenario.cancel_ms is not None:
+        world.cancel(run, "enough", after_ms=scenario.cancel_ms)
+    world.run()
+    row, sections = world.store.row(run), world.store.sections(run)
+    if row is None or sections is None or world.unfinished():
+        raise Stuck(f"{run}: {row}")
+    live = load_run(sections)
+    oracle = settled_oracle(scenario, live)
+    _agree(scenario, oracle, live, world)
+    _asked_as_it_should(oracle, watchers.calls)
+    cases = watchers.cases
+    cases.update(_met(scenario, live, library))
+    cases.update(f"flow, fault: {kind}" for kind, _ in world.faults.struck)
+    return Played(world.store.digest(), cases, watchers.commits)
+
+
+def settled_oracle(scenario: FlowScenario, live: LiveRun) -> FlowOracle:
+    """The oracle when every node has given what it gives, except those that a fault made fail."""
+    unbounded = {**scenario.flow, "on_error": "continue", "limits": {"max_nodes": 1000}}
+    now = live.state.head.submitted_at
+    assert now is not None
+    oracle = FlowOracle(unbounded, scenario.given, scenario.overrides, scenario.fired, now)
+    lost = {node for node, error in live.state.flow.errors.items() if error.type in TROUBLES}
+    while oracle.status == "running":
+        under_way = oracle.executing()
+        if not under_way:
+            oracle.wake(next(iter(oracle.waiting)))
+            continue
+        result = None if under_way[0] in lost else result_of(scenario.seed, under_way[0])
+        if result is None:
+            oracle.fail(under_way[0])
+        else:
+            oracle.finish(under_way[0], result)
+    return oracle
+
+
+def _agree(scenario: FlowScenario, oracle: FlowOracle, live: LiveRun, world: World) -> None:
+    head, flow = live.state.head, live.state.flow
+    skipped = {node: reason for node in oracle.nodes if (reason := oracle.skipped(node)) is not None}
+    executed = {node: (outputs, oracle.branch[node]) for node, outputs in oracle.executed.items()}
+    ours = {node: (done.outputs, done.branch) for node, done in flow.executed.items()}
+    if any(error.type in TROUBLES for error in flow.errors.values()) and not world.faults.struck:
+        broken(f"nothing went wrong, and nodes were lost: {flow.errors}")
+    if any(executed.get(node) != done for node, done in ours.items()):
+        broken(f"executed {ours}, and should have {executed}")
+    if not set(flow.errors) <= oracle.errors or not set(flow.skipped) <= set(skipped):
+        broken(f"failed {set(flow.errors)} of {oracle.errors}, skipped {set(flow.skipped)} of {skipped}")
+    if head.status == "cancelled" and scenario.cancel_ms is not None:
+        return
+    most = scenario.flow.get("limits", {}).get("max_nodes", 50)
+    over_limit = len(oracle.started) > most
+    stops = scenario.flow.get("on_error") == "fail" and bool(oracle.errors)
+    if over_limit or stops:
+        _stopped(head.error.type if head.error else "", live, over_limit=over_limit, stops=stops, most=most)
+        return
+    if (set(ours), set(flow.errors), set(flow.skipped)) != (set(executed), oracle.errors, set(skipped)):
+        broken(f"{set(ours)}, {set(flow.errors)}, {set(flow.skipped)}; should be {oracle.status}: {executed}")
+    program = compile_definition(flow_library(scenario.flow), "f").flow
+    assert program is not None
+    for node, reason in skipped.items():
+        view = node_view(program, flow, node)
+        blocked = oracle.blocked_by(node) if reason == "upstream_failure" else []
+        if (view.skip_reason, list(view.blocked_by)) != (reason, blocked):
+            broken(f"{node} is {view}, and should be {reason} by {blocked}")
+    if head.status != oracle.status:
+        broken(f"the run is {head.status}, and should be {oracle.status}: {head.error}")
+    if head.status == "completed" and head.result != oracle.output():
+        broken(f"the output is {head.result}, and should be {oracle.output()}")
+
+
+def _stopped(error: str, live: LiveRun, *, over_limit: bool, stops: bool, most: int) -> None:
+    """It ended in the middle: at the limit with as many nodes as are allowed, or with the first error."""
+    head, flow = live.state.head, live.state.flow
+    if head.status != "failed":
+        broken(f"the run should have failed, and is {head.status}")
+    if error == "limit_exceeded":
+        if not over_limit or flow.started < most:
+            broken(f"{flow.started} nodes began, and {most} may")
+    elif not stops or len(flow.errors) != 1:
+        broken(f"it stopped because of {error}, with {list(flow.errors)} failed")
+
+
+def _asked_as_it_should(oracle: FlowOracle, calls: dict[str, Call]) -> None:
+    for node, call in calls.items():
+        given = {"inputs": oracle.inputs(node), "context": oracle.context(node)}
+        asked = call.input if isinstance(call.input, dict) else {}
+        if {key: asked.get(key) for key in given} != given or asked.get("node_id") != node:
+            broken(f"node {node} was given {asked}, and should have been {given}")
+
+
+def _met(scenario: FlowScenario, live: LiveRun, library: Library) -> Counter[str]:
+    head, flow = live.state.head, live.state.flow
+    met: Counter[str] = Counter({f"flow {head.status}": 1})
+    program = compile_definition(library, "f").flow
+    assert program is not None
+    met["flow stopped at its limit"] += head.error is not None and head.error.type == "limit_exceeded"
+    met["flow stopped by an error"] += program.flow.on_error == "fail" and bool(flow.errors)
+    met.update(f"node skipped: {node_view(program, flow, node).skip_reason}" for node in flow.skipped)
+    met["node failed by a fault"] += any(error.type in TROUBLES for error in flow.errors.values())
+    met["node failed"] += any(error.type not in TROUBLES for error in flow.errors.values())
+    met["node given an override"] += bool(scenario.overrides)
+    met["empty flow"] += not scenario.flow["nodes"]
+    wires = sum(len(place.incoming) for place in program.places.values())
+    met["back edge ignored"] += wires < len(program.flow.connections)
+    return met
