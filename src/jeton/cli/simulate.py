@@ -93,10 +93,11 @@ def _kinds(faults: bool, kinds: tuple[str, ...]) -> "tuple[FaultKind, ...]":
 def _input(library: "Library", workflow: str, given: str | None) -> "Json":
     from jeton.engine.input import check_input, read_input
     from jeton.engine.simulate import sample_input
+    from jeton.planning.compile import compile_definition
 
     found = library.workflows.get(workflow) or library.flows[workflow]
     value = sample_input(found.input_schema) if given is None else read_input(read_text(given, "--input"))
-    check_input(found.input_schema, value)
+    check_input(compile_definition(library, found.name), value)
     return value
 
 
