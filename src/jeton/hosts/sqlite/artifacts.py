@@ -1,12 +1,13 @@
 """Which runs hold which artifacts, in the store. The files themselves lie in a folder beside it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
 from jeton.executor.artifacts import Reference
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.retention import Transactions
+from jeton.hosts.sqlite.rows import Write
 from jeton.hosts.sqlite.store import Store
 from jeton.model.ids import RunId
 
@@ -55,6 +56,19 @@ class SqliteIndex:
         with self._store.snapshot() as db:
             query = "select id, media_type, size from artifacts where run = ? and id = ?"
             return [Reference(*row) for row in db.execute(query, (run, id))]
+
+
+class InheritanceMirror:
+    """A run that was called with `inherit_artifacts` holds what its caller does, from its first commit on.
+
+    Fulfils `jeton.hosts.sqlite.rows.Mirror`."""
+
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        for write in writes:
+            parent = write.live.state.head.parent if write.first else None
+            if parent is not None and parent.inherit_artifacts:
+                query = "insert or ignore into artifacts select ?, id, media_type, size from artifacts where run = ?"
+                db.execute(query, (write.actor.run, parent.run))
 
 
 def _add(db: Connection, run: RunId, reference: Reference) -> None:

@@ -13,7 +13,7 @@ from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.outlet import Number
-from jeton.hosts.sqlite.artifacts import SqliteIndex, artifacts_folder
+from jeton.hosts.sqlite.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.connect import Durability, refusal
 from jeton.hosts.sqlite.gates import GateMirror
@@ -83,7 +83,7 @@ class SqliteHost:
                 workers,
                 durability,
                 clock,
-                (TypedMirror(), SnapshotMirror(), GateMirror(), *mirrors),
+                (TypedMirror(), SnapshotMirror(), GateMirror(), InheritanceMirror(), *mirrors),
             )
         except apsw.Error as problem:
             lock.release()
