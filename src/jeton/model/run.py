@@ -361,6 +361,11 @@ class RunState:
         self._flow: FlowState | None = None
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens
 
+    def begin(self, input: Json) -> None:
+        """What the run is given; whatever anybody thought of its nodes before is void."""
+        self.input = input
+        self._flow = None
+
     @property
     def flow(self) -> FlowState:
         """How far the nodes of a flow are; for a token graph there is nothing in it."""
