@@ -210,6 +210,9 @@ def count_events(decisions: Iterable[Decision]) -> int:
 
 
 def _count(decision: Decision) -> int:
+    fixed = _COUNTS.get(type(decision))
+    if fixed is not None:
+        return fixed
     match decision:
         case FinishNode():
             return (decision.work is not None) + bool(decision.writes or decision.missing)
@@ -224,14 +227,15 @@ def _count(decision: Decision) -> int:
         case SettleNodes():
             return len(decision.skipped)
         case _:
-            return _COUNTS.get(type(decision), 1)
+            return 1
 
 
 _COUNTS: dict[type[Decision], int] = {
     **dict.fromkeys((BeginRun, DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
     **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo), 0),
+    **dict.fromkeys((CreateToken, MarkExecuting), 1),
 }
-"""Where it is always the same number, and not one."""
+"""Where it is always the same number; those that are not here are counted one by one."""
 
 
 def _created(decision: CreateToken) -> TokenCreated:
