@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from jeton.engine.builder import Workflow, join, merge
     from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
+    from jeton.engine.flow_builder import Flow
     from jeton.engine.gates import GateView
     from jeton.engine.input import InputInvalid, InputProblem
     from jeton.engine.published import EmittedEvent, MetricValue
@@ -19,11 +20,23 @@ if TYPE_CHECKING:
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
     from jeton.engine.what_if import WhatIf
-    from jeton.executor import Call, TransientError, action, current_call
+    from jeton.executor import (
+        BlockingPublisher,
+        BlockingSteps,
+        Call,
+        Publisher,
+        Steps,
+        TransientError,
+        action,
+        current_call,
+        node,
+    )
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
     from jeton.model.flow_run import NodeView
 
 __all__ = [
+    "BlockingPublisher",
+    "BlockingSteps",
     "BrokenInvariant",
     "Call",
     "CancelAnswer",
@@ -32,6 +45,7 @@ __all__ = [
     "Deployment",
     "EmittedEvent",
     "Engine",
+    "Flow",
     "ForkedFrom",
     "GateView",
     "InputInvalid",
@@ -40,12 +54,14 @@ __all__ = [
     "NoOutput",
     "NodeView",
     "Problem",
+    "Publisher",
     "Refused",
     "Reply",
     "Run",
     "RunError",
     "RunExplained",
     "RunRecord",
+    "Steps",
     "SyncEngine",
     "SyncRun",
     "TokenExplained",
@@ -58,6 +74,7 @@ __all__ = [
     "current_call",
     "join",
     "merge",
+    "node",
     "open",
     "open_sync",
 ]
@@ -66,6 +83,7 @@ _HOMES = {
     "jeton.engine.builder": ("Workflow", "join", "merge"),
     "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
+    "jeton.engine.flow_builder": ("Flow",),
     "jeton.engine.gates": ("GateView",),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),
     "jeton.engine.published": ("EmittedEvent", "MetricValue"),
@@ -75,7 +93,17 @@ _HOMES = {
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
     "jeton.engine.what_if": ("WhatIf",),
-    "jeton.executor": ("Call", "TransientError", "action", "current_call"),
+    "jeton.executor": (
+        "BlockingPublisher",
+        "BlockingSteps",
+        "Call",
+        "Publisher",
+        "Steps",
+        "TransientError",
+        "action",
+        "current_call",
+        "node",
+    ),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
     "jeton.model.flow_run": ("NodeView",),
 }

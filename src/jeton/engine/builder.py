@@ -81,10 +81,10 @@ class Workflow:
     ) -> None:
         self.name = name
         self._initial_node = initial_node
-        self._about = _given(
-            input_schema=_schema(input, f"workflows.{name}.input_schema"),
-            state_schema=_schema(state, f"workflows.{name}.state_schema"),
-            output_schema=_schema(output, f"workflows.{name}.output_schema"),
+        self._about = given_values(
+            input_schema=schema_from(input, f"workflows.{name}.input_schema"),
+            state_schema=schema_from(state, f"workflows.{name}.state_schema"),
+            output_schema=schema_from(output, f"workflows.{name}.output_schema"),
             output_mapping=output_mapping,
             timeout_ms=timeout_ms,
             on_no_match=on_no_match,
@@ -117,7 +117,7 @@ class Workflow:
         """Add a node. `input` and `output` are its mappings; `on_failure` and `timeout_ms` are those of a workflow."""
         if name in self._nodes:
             raise _problem(f"workflows.{self.name}.nodes.{name}", "is there already", "give it another name")
-        self._nodes[name] = _given(
+        self._nodes[name] = given_values(
             action=self._action(action),
             task=task,
             workflow=self._workflow(workflow),
@@ -151,9 +151,9 @@ class Workflow:
         """Add a transition. `foreach` is the list, or an expression for it; `max_iterations` bounds a loop."""
         items = None
         if foreach is not None:
-            items = _given(collection=foreach, item_var=item_var, max_parallel=max_parallel)
+            items = given_values(collection=foreach, item_var=item_var, max_parallel=max_parallel)
         self._transitions.append(
-            _given(
+            given_values(
                 **{"from": _name(source), "to": _name(target)},
                 condition=condition,
                 priority=priority,
@@ -170,7 +170,7 @@ class Workflow:
         workflows: JsonObject = {}
         actions: JsonObject = {}
         self._collect(workflows, actions)
-        return _given(workflows=workflows, actions=actions or None)
+        return given_values(workflows=workflows, actions=actions or None)
 
     def _collect(self, workflows: JsonObject, actions: JsonObject) -> None:
         if self.name in workflows:
@@ -198,7 +198,7 @@ class Workflow:
         return workflow.name
 
 
-def _given(**values: object) -> JsonObject:
+def given_values(**values: object) -> JsonObject:
     """What was said, as plain data; what was not said is left out, as in a file."""
     return {key: plain(value) for key, value in values.items() if value is not None}
 
@@ -207,7 +207,8 @@ def _name(node: NodeLike) -> str:
     return node if isinstance(node, str) else node.name
 
 
-def _schema(shape: Shape | None, path: str) -> Schema | None:
+def schema_from(shape: Shape | None, path: str) -> Schema | None:
+    """The schema of a shape; a DefinitionError at the path if it has none."""
     if shape is None or isinstance(shape, Mapping):
         return cast("Schema | None", shape)
     try:

@@ -6,7 +6,9 @@ from jeton.executor.call import Call, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
 from jeton.executor.compile_task import ReadyTask, compile_task
 from jeton.executor.executor import Executor
+from jeton.executor.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
 from jeton.executor.python_action import ActionFunction, action, action_functions
+from jeton.executor.python_node import node
 from jeton.executor.run_task import run_task
 from jeton.executor.threads import Threads
 
@@ -15,6 +17,8 @@ __all__ = [
     "ActionCall",
     "ActionFailed",
     "ActionFunction",
+    "BlockingPublisher",
+    "BlockingSteps",
     "Call",
     "Clock",
     "Executor",
@@ -22,8 +26,10 @@ __all__ = [
     "Kind",
     "LaneName",
     "LoopClock",
+    "Publisher",
     "ReadyTask",
     "Resources",
+    "Steps",
     "TaskCall",
     "Threads",
     "TimedOut",
@@ -35,6 +41,7 @@ __all__ = [
     "compile_task",
     "current_call",
     "kind_names",
+    "node",
     "register_kind",
     "run_task",
 ]

@@ -4,6 +4,7 @@ A kind is a frozen value: its fields are what an author may write under `impleme
 what is fixed there cannot be changed by the input of a call.
 """
 
+import time
 from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -24,6 +25,12 @@ from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote, Note, ProgressNote
+
+
+def wall_ms() -> int:
+    """What the clock on the wall says, in milliseconds."""
+    return time.time_ns() // 1_000_000
+
 
 LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
 """What an action holds while it runs: nothing, because it never waits; a place on the loop; a thread; a process."""
@@ -70,6 +77,7 @@ class Resources(msgspec.Struct, frozen=True):
     breakers: Breakers = msgspec.field(default_factory=Breakers)
     processes: Processes = msgspec.field(default_factory=Processes)
     outlet: Outlet = msgspec.field(default_factory=MemoryOutlet)
+    wall: Callable[[], int] = wall_ms  # what the clock on the wall says, which a crash does not set back
 
 
 class ActionCall(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, Union, cast, get_type_hints
 
 import msgspec
@@ -25,7 +26,7 @@ class Signature:
     """The parameters and the result of a function, by its hints. Without a hint, anything goes."""
 
     def __init__(self, function: Callable[..., object], name: str) -> None:
-        hints = _hints_of(function, name)
+        hints = hints_of(function, name)
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
         self._open = False
         for parameter in inspect.signature(function).parameters.values():
@@ -33,7 +34,7 @@ class Signature:
             match parameter.kind:
                 case inspect.Parameter.POSITIONAL_ONLY:
                     problem = f"the parameter '{parameter.name}' is positional only, and input is given by name"
-                    raise _unfit(name, problem, "remove the '/' from the parameters")
+                    raise unfit(name, problem, "remove the '/' from the parameters")
                 case inspect.Parameter.VAR_POSITIONAL:
                     continue
                 case inspect.Parameter.VAR_KEYWORD:
@@ -76,18 +77,25 @@ class Signature:
         try:
             return schema_of(hint)
         except TypeError as error:
-            raise _unfit(self._name, f"{what} have no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
+            raise unfit(self._name, f"{what} have no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
 
 
-def _hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
+def converted(value: Json, hint: Any) -> object:
+    """A value of the right type, sharing nothing with the one it was made from."""
+    return msgspec.convert(msgspec.to_builtins(value), hint, dec_hook=_dec_hook)
+
+
+def hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
+    """The hints of a function; a DefinitionError if they name what is not there."""
     try:
         return get_type_hints(function, include_extras=True)
     except NameError as error:
         problem = f"its hints cannot be read: {error}"
-        raise _unfit(name, problem, "define the types at the top of the module, and import them at run time") from None
+        raise unfit(name, problem, "define the types at the top of the module, and import them at run time") from None
 
 
-def _unfit(name: str, problem: str, remedy: str) -> DefinitionError:
+def unfit(name: str, problem: str, remedy: str) -> DefinitionError:
+    """A function that no definition could call."""
     return DefinitionError((Problem("error", "bad_function", "", 0, f"actions.{name}", problem, remedy),))
 
 
@@ -100,8 +108,10 @@ def _dec_hook(hint: type, value: object) -> object:
 def _enc_hook(value: object) -> object:
     if is_pydantic(type(value)):
         return cast("PydanticModel", value).model_dump(mode="json")
+    if isinstance(value, MappingProxyType):  # the context of a node, which it may only read
+        return dict(cast("MappingProxyType[str, object]", value))
     raise NotImplementedError(f"a {type(value).__name__} is no JSON; give back {PLAIN_DATA}")
 
 
-_encode = msgspec.json.Encoder(enc_hook=_enc_hook).encode
+encoded = _encode = msgspec.json.Encoder(enc_hook=_enc_hook).encode
 _decode = msgspec.json.Decoder().decode

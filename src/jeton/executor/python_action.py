@@ -58,6 +58,11 @@ def action_functions() -> dict[str, Action]:
     return dict(_actions)
 
 
+def know_action(name: str, described: Action) -> None:
+    """Have definitions find a function's action by its name."""
+    _actions[name] = described
+
+
 def _registered(
     function: Callable[Parameters, Result], name: str | None, execution: Execution | None
 ) -> ActionFunction[Parameters, Result]:
@@ -70,5 +75,5 @@ def _registered(
         execution=execution,
         description=inspect.getdoc(function),
     )
-    _actions[known.name] = described
+    know_action(known.name, described)
     return ActionFunction(function, known.name, described)

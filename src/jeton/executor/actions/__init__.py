@@ -14,6 +14,7 @@ from jeton.executor.actions.file import File
 from jeton.executor.actions.http import Http
 from jeton.executor.actions.metric import Metric
 from jeton.executor.actions.mock import Mock
+from jeton.executor.actions.node import Node
 from jeton.executor.actions.python import Python
 from jeton.executor.actions.shell import Shell
 from jeton.model.json import JsonObject
@@ -32,6 +33,7 @@ _kinds: dict[str, type[Kind]] = {
     "http": Http,
     "metric": Metric,
     "mock": Mock,
+    "node": Node,
     "python": Python,
     "shell": Shell,
 }

@@ -29,7 +29,7 @@ class Python(Kind, frozen=True):
     def lane(self) -> LaneName:
         return "loop" if find_function(self.function).is_async else "thread"
 
-    def isolate(self) -> Act:
+    def isolate(self) -> Act | None:
         reference = find_function(self.function).reference
 
         async def act(call: ActionCall) -> Json | ActionFailed:

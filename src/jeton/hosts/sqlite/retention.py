@@ -165,6 +165,7 @@ def _forget(db: Connection, run: RunId) -> bool:
         Tables(layout).drop_run(db, run)
     for table in ("sections", "snapshots", "summaries", "inbox", "artifacts", "emitted", "measured", "runs"):
         db.execute(f"delete from {table} where run = ?", (run,))
+    db.execute("delete from once where key >= ? and key < ?", (f"step:{run}:", f"step:{run};"))  # of its nodes
     return bool(version)
 
 

@@ -1,0 +1,43 @@
+"""`node`: a Python function as a node of flows. It is given its inputs, and may take durable steps of its own."""
+
+import asyncio
+
+from jeton.executor.action import Act, ActionCall, ActionFailed
+from jeton.executor.actions.python import Python
+from jeton.executor.call import enter_call, leave_call
+from jeton.executor.functions import find_function
+from jeton.executor.hints import BadArguments, plain
+from jeton.executor.node_signature import given_to
+from jeton.executor.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
+from jeton.executor.python_node import signature_of
+from jeton.model.json import Json
+
+
+class Node(Python, frozen=True):
+    """Names the function as `module:name`, or by the name it was registered with."""
+
+    def isolate(self) -> Act | None:
+        return None  # its steps are kept by this process
+
+    def prepare(self) -> Act:
+        async def act(call: ActionCall) -> Json | ActionFailed:
+            function = find_function(self.function)  # at each call, because it may have been defined anew
+            steps, publisher = Steps(call), Publisher(call)
+            offered: dict[str, object] = {"step": steps, "publish": publisher}
+            if not function.is_async:
+                loop = asyncio.get_running_loop()
+                offered = {"step": BlockingSteps(steps, loop), "publish": BlockingPublisher(publisher, loop)}
+            try:
+                given = given_to(call.input, call.call.node)
+                arguments = signature_of(function.call, function.name).arguments(given, offered)
+            except BadArguments as bad:
+                return ActionFailed("input_invalid", str(bad))
+            token = enter_call(call.call, call.tell)
+            try:
+                if function.is_async:
+                    return plain(await function.call(**arguments))
+                return await call.resources.threads.run(lambda: plain(function.call(**arguments)))
+            finally:
+                leave_call(token)
+
+        return act

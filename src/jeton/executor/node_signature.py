@@ -1,0 +1,95 @@
+"""What a node of a flow is called with, by the names and the hints of its parameters."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, get_origin
+
+import msgspec
+
+from jeton.executor.hints import BadArguments, converted, hints_of, unfit
+from jeton.executor.schema_of import PLAIN_DATA, schema_of
+from jeton.model.json import Json, JsonObject, Schema
+
+OFFERED = ("publish", "step")
+"""What a node may do; the rest of what it may ask for is data."""
+
+
+class NodeGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The input of a node's task: all there is to know."""
+
+    inputs: JsonObject
+    data: JsonObject
+    context: JsonObject
+    node_id: str
+
+
+_DATA = ("inputs", "data", "context", "node_id")
+
+
+def given_to(input: Json, node: str) -> NodeGiven:
+    """The task's input; in a token graph it is the object that the node's mapping made, and so the inputs."""
+    try:
+        return msgspec.convert(input, NodeGiven)
+    except msgspec.ValidationError:
+        return NodeGiven(input if isinstance(input, dict) else {"main": input}, {}, {}, node)
+
+
+class NodeSignature:
+    """The parameters of a node. One that is none of the six names is an input handle."""
+
+    def __init__(self, function: Callable[..., object], name: str) -> None:
+        self._name = name
+        self._open = False
+        self._hints = hints_of(function, name)
+        self._parameters: list[inspect.Parameter] = []
+        for parameter in inspect.signature(function).parameters.values():
+            match parameter.kind:
+                case inspect.Parameter.POSITIONAL_ONLY:
+                    problem = f"the parameter '{parameter.name}' is positional only, and inputs are given by name"
+                    raise unfit(name, problem, "remove the '/' from the parameters")
+                case inspect.Parameter.VAR_POSITIONAL:
+                    continue
+                case inspect.Parameter.VAR_KEYWORD:
+                    self._open = True
+                case _:
+                    self._parameters.append(parameter)
+
+    def output_schema(self) -> Schema | None:
+        """What it gives; nothing if its hints do not say."""
+        result = self._hints.get("return", Any)
+        try:
+            return None if result is Any else schema_of(result) or None
+        except TypeError as error:
+            raise unfit(self._name, f"its result has no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
+
+    def arguments(self, given: NodeGiven, offered: Mapping[str, object]) -> dict[str, object]:
+        """A missing input is None, unless the hint says that there must be one; then the node has failed."""
+        found: dict[str, object] = {}
+        for parameter in self._parameters:
+            name, hint = parameter.name, self._hints.get(parameter.name, Any)
+            if name in OFFERED:
+                found[name] = offered[name]
+            elif name == "context" and (hint is Any or get_origin(hint) is Mapping or hint is Mapping):
+                found[name] = MappingProxyType(given.context)
+            elif name in _DATA:
+                found[name] = self._converted(name, getattr(given, name), hint)
+            elif name in given.inputs or parameter.default is inspect.Parameter.empty:
+                found[name] = self._handle(name, given.inputs, hint)
+        if self._open:
+            found.update({name: value for name, value in given.inputs.items() if name not in found})
+        return found
+
+    def _handle(self, name: str, inputs: JsonObject, hint: Any) -> object:
+        try:
+            return self._converted(name, inputs.get(name), hint)
+        except BadArguments:
+            if name in inputs:
+                raise
+            raise BadArguments(f"Missing required input: {name}") from None
+
+    def _converted(self, name: str, value: Json, hint: Any) -> object:
+        try:
+            return converted(value, hint)
+        except (msgspec.ValidationError, ValueError) as error:
+            raise BadArguments(f"{self._name}: input '{name}': {error}") from None

@@ -1,0 +1,95 @@
+"""Flows at the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.verbs import Verbs
+
+FLOW = {
+    "flows": {
+        "discount": {
+            "nodes": {
+                "start": {"type": "trigger"},
+                "total": {"type": "sum", "inputs": {"values": [10, 20]}},
+                "big": {"type": "if_else", "data": {"condition": "inputs.main > 25"}},
+                "rebate": {"type": "multiply", "inputs": {"b": 0.9}},
+                "thanks": {"type": "set", "data": {"note": "'no rebate'"}},
+            },
+            "connections": [
+                {"from": "start", "to": "total"},
+                {"from": "total", "from_output": "result", "to": "big"},
+                {"from": "big", "from_output": "true", "to": "rebate", "to_input": "a"},
+                {"from": "big", "from_output": "false", "to": "thanks"},
+            ],
+        }
+    }
+}
+DRAWN = """\
+discount
+○ start (trigger)
+  └─▶ total
+○ total (sum)
+  └─▶ big  [result]
+○ big (if_else: inputs.main > 25)
+  ├─▶ rebate  [true → a]
+  └─▶ thanks  [false]
+○ rebate (multiply)
+○ thanks (set)
+"""
+
+
+@pytest.fixture
+def file(jeton: Verbs, tmp_path: Path) -> str:
+    path = tmp_path / "flow.json"
+    path.write_text(json.dumps(FLOW))
+    return str(path)
+
+
+def test_the_only_flow_of_a_file_needs_no_name(jeton: Verbs, file: str) -> None:
+    found = jeton.json("run", file)
+    assert found["status"] == "completed"
+    assert found["nodes"]["rebate"]["outputs"] == {"result": 27.0}
+    assert found["nodes"]["thanks"] == {
+        "status": "skipped",
+        "outputs": None,
+        "error": None,
+        "skip_reason": "branch_not_taken",
+        "blocked_by": [],
+    }
+    shown = jeton.json("show", found["run_id"])
+    assert shown["nodes"] == found["nodes"]
+
+
+def test_every_verb_that_reads_reads_a_flow(jeton: Verbs, file: str) -> None:
+    run = jeton.json("run", file, "discount")["run_id"]
+    assert jeton.json("check", file)["ok"]
+    nodes = {node["node"]: node["status"] for node in jeton.json("explain", run)["nodes"]}
+    assert nodes["thanks"] == "skipped"
+    assert "'thanks' is skipped because no branch led to it" in jeton("explain", run).stdout
+    assert [token["node"] for token in jeton.json("tokens", run)["tokens"]] == ["start", "total", "big", "rebate"]
+    assert jeton.json("context", run)["state"] == {}
+    assert jeton.json("events", run)["events"][-1]["type"] == "run.completed"
+    assert jeton("show", run).exit_code == 0
+    assert jeton.json("show", run, "--words", "editor")["status"] == "SUCCESS"
+    assert jeton.json("show", run, "--words", "dataflow")["skippedNodes"] == ["thanks"]
+    assert jeton("run", file).exit_code == 0
+
+
+def test_a_flow_is_drawn_with_its_handles_and_its_state(jeton: Verbs, file: str) -> None:
+    assert jeton("draw", file).stdout == DRAWN
+    run = jeton.json("run", file)["run_id"]
+    drawn = jeton("draw", "--run", run).stdout
+    assert "● rebate (multiply)  1 done" in drawn
+    assert "⊘ thanks (set)  1 skipped" in drawn
+    for style in ("mermaid", "svg"):
+        assert jeton("draw", "--run", run, "--format", style).exit_code == 0
+
+
+def test_a_flow_that_fails_exits_so(jeton: Verbs, file: str, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text(json.dumps({"flows": {"f": {"nodes": {"d": {"type": "divide", "inputs": {"a": 1, "b": 0}}}}}}))
+    found = jeton.json("run", str(broken), exits=1)
+    assert found["nodes"]["d"]["status"] == "failed"
+    assert "zero" in found["nodes"]["d"]["error"]["message"]

@@ -1,0 +1,240 @@
+"""`@jeton.node`: what a function is called with, what it may do, and what is not done twice."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+import jeton
+from jeton import DefinitionError
+from jeton.executor import ActionFunction
+from jeton.executor.action import Resources
+from jeton.executor.once import MemoryKeys
+from jeton.executor.outlet import MemoryOutlet
+from jeton.executor.run_task import Answer
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json, JsonObject
+from tests.executor.given_action import Bench, failed, succeeded
+
+
+class Sum(TypedDict):
+    result: float
+
+
+async def done(bench: Bench, function: ActionFunction[..., Any], inputs: JsonObject | None = None) -> Answer:
+    given: JsonObject = {"inputs": inputs or {}, "data": {"d": 1}, "context": {"c": 2}, "node_id": "n"}
+    return await bench.call(function.action, given)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@jeton.node
+async def asks_for_all(
+    inputs: dict[str, Any], data: dict[str, Any], context: Mapping[str, Any], node_id: str
+) -> dict[str, Any]:
+    """Everything it can know."""
+    return {"all": [inputs, data, context, node_id]}
+
+
+@jeton.node
+def adds(a: float, b: float, *, times: int = 1) -> Sum:
+    return {"result": (a + b) * times}
+
+
+@jeton.node
+def accepts(a: float, b: float | None, c: Any) -> dict[str, Any]:
+    return {"b": b, "c": c}
+
+
+@jeton.node
+def takes_the_rest(a: int, **rest: Any) -> dict[str, Any]:
+    return {"rest": rest}
+
+
+@jeton.node
+def lies(a: int) -> Sum:
+    wrong: Any = "text"
+    return {"result": wrong}
+
+
+@jeton.node
+def writes_to_its_context(context: Any) -> dict[str, Any]:
+    context["c"] = 3
+    return {}
+
+
+async def test_a_node_is_given_what_it_asks_for(bench: Bench) -> None:
+    assert await done(bench, asks_for_all, {"x": 1}) == {"all": [{"x": 1}, {"d": 1}, {"c": 2}, "n"]}
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "then"),
+    [
+        pytest.param(adds, {"a": 1, "b": 2}, {"result": 3}, id="handles as parameters"),
+        pytest.param(adds, {"a": 1, "b": 2, "times": 2}, {"result": 6}, id="a handle with a default, given"),
+        pytest.param(accepts, {"a": 1}, {"b": None, "c": None}, id="a missing input is None"),
+        pytest.param(takes_the_rest, {"a": 1, "x": 2}, {"rest": {"x": 2}}, id="the rest"),
+    ],
+)
+async def test_inputs(bench: Bench, function: ActionFunction[..., Any], inputs: JsonObject, then: Json) -> None:
+    assert await done(bench, function, inputs) == then
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "type", "message"),
+    [
+        pytest.param(adds, {"a": 1}, "input_invalid", "Missing required input: b", id="there must be one"),
+        pytest.param(adds, {"a": 1, "b": "x"}, "input_invalid", "input 'b': Expected `float`", id="another type"),
+        pytest.param(lies, {"a": 1}, "output_invalid", "result", id="outputs that its hint does not allow"),
+        pytest.param(writes_to_its_context, {}, "TypeError", "item assignment", id="a context is to be read"),
+    ],
+)
+async def test_a_node_that_fails(
+    bench: Bench, function: ActionFunction[..., Any], inputs: JsonObject, type: str, message: str
+) -> None:
+    failure = failed(await done(bench, function, inputs))
+    assert failure.type == type
+    assert message in failure.message
+
+
+async def test_in_a_token_graph_the_input_is_its_inputs(bench: Bench) -> None:
+    assert await bench.call(adds.action, {"a": 1, "b": 2}) == {"result": 3}
+
+
+def test_called_directly_it_is_the_function_it_was() -> None:
+    assert adds(1, 2) == {"result": 3}
+    assert adds.action.kind == "node"
+
+
+def test_a_positional_parameter_has_no_name_to_give_it_by() -> None:
+    def positional(a: int, /) -> None: ...
+
+    with pytest.raises(DefinitionError, match="positional only"):
+        jeton.node(positional)
+
+
+# steps
+
+
+class Flaky:
+    """What a node does outside, and where it fails."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.fails = True
+
+    def make(self, what: str) -> str:
+        self.made.append(what)
+        return what
+
+    def stumble(self) -> None:
+        if self.fails:
+            raise RuntimeError("in the middle")
+
+
+WORLD = Flaky()
+
+
+@jeton.node
+async def steps(step: jeton.Steps, publish: jeton.Publisher) -> dict[str, Any]:
+    async def second() -> str:
+        return WORLD.make("second")
+
+    first = await step.run("first", lambda: WORLD.make("first"))
+    await publish("node.stepped", {"first": first})
+    WORLD.stumble()
+    return {"made": [first, await step.run("second", second)]}
+
+
+@jeton.node
+def blocking_steps(step: jeton.BlockingSteps, publish: jeton.BlockingPublisher) -> dict[str, Any]:
+    first = step.run("first", lambda: WORLD.make(f"first of {jeton.current_call().node}"))
+    publish("node.stepped", {"first": first})
+    WORLD.stumble()
+    return {"made": [first, step.run("second", lambda: WORLD.make("second"))]}
+
+
+@pytest.mark.parametrize("function", [steps, blocking_steps])
+async def test_what_was_done_is_not_done_again(
+    tmp_path: Path, function: ActionFunction[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outlet = MemoryOutlet()
+    bench = Bench(tmp_path, outlet=outlet)
+    monkeypatch.setattr("tests.executor.test_node.WORLD", Flaky())
+    assert failed(await done(bench, function)).message == "in the middle"
+    WORLD.fails = False
+    made = succeeded(await done(bench, function))["made"]
+    assert WORLD.made == made
+    assert len(WORLD.made) == 2
+    assert len(outlet.events) == 1
+
+
+async def test_another_run_does_it_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.executor.test_node.WORLD", Flaky())
+    WORLD.fails = False
+    await bench.call(steps.action, {}, run="r1")
+    await bench.call(steps.action, {}, run="r2")
+    assert WORLD.made == ["first", "second", "first", "second"]
+
+
+@jeton.node
+async def same_name_twice(step: jeton.Steps) -> dict[str, Any]:
+    return {"a": await step.run("a", lambda: 1), "b": await step.run("a", lambda: 2)}
+
+
+async def test_a_step_has_a_name_of_its_own(bench: Bench) -> None:
+    assert "name of its own" in failed(await done(bench, same_name_twice)).message
+
+
+@jeton.node
+async def publishes_nonsense(publish: jeton.Publisher) -> None:
+    await publish("no spaces, please")
+
+
+async def test_an_event_needs_a_proper_name(bench: Bench) -> None:
+    assert "cannot name an event" in failed(await done(bench, publishes_nonsense)).message
+
+
+class SlowClock:
+    """A clock that notes how long it was asked to wait, and stops the first time."""
+
+    def __init__(self) -> None:
+        self.slept: list[int] = []
+
+    def now(self) -> int:
+        return 0
+
+    async def sleep(self, ms: int) -> None:
+        self.slept.append(ms)
+        if len(self.slept) == 1:
+            raise RuntimeError("killed while it slept")
+
+    async def within(self, ms: int, work: Any) -> Any:
+        return await work
+
+
+@jeton.node
+async def naps(step: jeton.Steps) -> dict[str, Any]:
+    await step.sleep(10)
+    return {"rested": True}
+
+
+async def test_a_sleep_goes_on_where_it_was() -> None:
+    from jeton.executor import TaskCall, Threads, compile_task, run_task
+    from jeton.model.ids import RunId, TokenId
+    from jeton.model.workflow import Library
+    from tests.executor.given import task
+
+    clock, wall = SlowClock(), [1_000]
+    resources = Resources(clock, Threads(1), keys=MemoryKeys(), wall=lambda: wall[0])
+    ready = compile_task(task(naps.action), Library())
+    call = TaskCall(RunId("r"), TokenId(0), "n", 1, {})
+    assert isinstance(await run_task(call, ready, resources), TaskFailed)
+    wall[0] += 4_000
+    assert await run_task(call, ready, resources) == {"rested": True}
+    assert await run_task(call, ready, resources) == {"rested": True}
+    assert clock.slept == [10_000, 6_000]
