@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jeton.engine.reply import Reply
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
+    from jeton.engine.triggers import FiringView, TriggerView
     from jeton.engine.what_if import WhatIf
     from jeton.executor import Call, TransientError, action, current_call
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
@@ -31,6 +32,7 @@ __all__ = [
     "Deployment",
     "EmittedEvent",
     "Engine",
+    "FiringView",
     "ForkedFrom",
     "GateView",
     "InputInvalid",
@@ -50,6 +52,7 @@ __all__ = [
     "TokenView",
     "TransientError",
     "TransitionExplained",
+    "TriggerView",
     "WhatIf",
     "Workflow",
     "action",
@@ -72,6 +75,7 @@ _HOMES = {
     "jeton.engine.reply": ("Reply",),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
+    "jeton.engine.triggers": ("FiringView", "TriggerView"),
     "jeton.engine.what_if": ("WhatIf",),
     "jeton.executor": ("Call", "TransientError", "action", "current_call"),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),

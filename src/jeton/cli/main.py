@@ -19,6 +19,8 @@ VERBS = {
     "context": "Show a run's data.",
     "explain": "Say why a run did what it did.",
     "cancel": "Stop a run.",
+    "triggers": "List what starts by itself.",
+    "fire": "Fire a trigger by hand.",
     "draw": "Draw a workflow, with a run's state on it.",
     "verify": "Say whether a store is whole.",
     "backup": "Copy a store while it is in use.",

@@ -57,11 +57,12 @@ def command(
         workflow = choose_workflow(library, name, file)
         for problem in () if as_json else loaded.problems:
             say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
-        value = read_input(_text(given))
+        value = read_input(given_text(given))
         sys.exit(asyncio.run(_run(library, workflow, value, key, wait_s, trace, store, as_json)))
 
 
-def _text(given: str) -> str:
+def given_text(given: str) -> str:
+    """JSON as it was given: itself, from a file, or from standard input."""
     if not given.startswith("@"):
         return given
     try:

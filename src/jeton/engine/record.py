@@ -1,7 +1,6 @@
 """The execution record: what anybody may know of a run without reading its history."""
 
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 
@@ -59,7 +58,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     forked_from: ForkedFrom | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
-    trigger_type: Literal["manual"] = "manual"
+    trigger_type: str = "manual"
     trigger_id: str | None = None
     trigger_depth: int = 0
     current_nodes: tuple[str, ...] = ()
@@ -107,6 +106,9 @@ def record_of(row: RunRow, state: RunState | None) -> RunRecord:
         forked_from=None if row.forked is None else ForkedFrom(row.forked.run, row.forked.entry),
         started_at=maybe_moment(row.started_at),
         completed_at=maybe_moment(row.ended_at),
+        trigger_type="manual" if row.trigger is None else row.trigger.type,
+        trigger_id=None if row.trigger is None else row.trigger.id,
+        trigger_depth=0 if row.trigger is None else row.trigger.depth,
         current_nodes=pointers.current_nodes,
         waiting_at_node=pointers.waiting_at_node,
         waiting_label=pointers.waiting_label,
