@@ -212,9 +212,12 @@ class Owner:
     async def idle(self) -> None:
         """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""
         while True:
+            fired = self.triggers.fired
             await self.recover()
             if not self.runs.actors:
-                return
+                await self.triggers.look()  # what ended, or was published, since recovery looked
+                if self.triggers.fired == fired:
+                    return
             await self.runs.quiet()
 
     async def recover(self) -> None:

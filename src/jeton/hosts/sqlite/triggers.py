@@ -31,7 +31,7 @@ from jeton.hosts.sqlite.retention import Transactions
 from jeton.hosts.sqlite.store import Store
 from jeton.model.cron import parse_cron
 from jeton.model.json import Json
-from jeton.model.trigger import OnEvent, OnRunFinished, OnSchedule, Trigger
+from jeton.model.trigger import Missed, OnEvent, OnRunFinished, OnSchedule, Trigger
 from jeton.planning.firing import Delivery, Refusal, Startable, hears, plan_firing, rfc3339
 from jeton.planning.schedule import due, next_fire
 
@@ -49,7 +49,7 @@ class Schedule:
     def __init__(self, trigger: Trigger, on: OnSchedule, seen: int) -> None:
         self.trigger = trigger
         self.seen = seen
-        self._missed = on.missed
+        self._missed: Missed = on.missed
         self._cron = parse_cron(on.cron)
         self._zone = ZoneInfo(on.time_zone)
 
@@ -95,6 +95,7 @@ class Triggers:
         self._clock = clock
         self._mirror = mirror
         self._tell_fired = fired
+        self.fired = 0  # how often something was
         self._news = asyncio.Event()
         self._looking = asyncio.Lock()
         self._take(triggers_in(store))
@@ -226,6 +227,7 @@ class Triggers:
     async def _see_to(self, planned: list[Planned], seen: Mapping[str, int], finished: Iterable[int] = ()) -> None:
         await self._do(partial(see_to, planned=planned, seen=seen, finished=tuple(finished)))
         if planned:
+            self.fired += 1
             self._tell_fired()
 
 

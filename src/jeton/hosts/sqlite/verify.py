@@ -109,13 +109,13 @@ class _Verifying:
         unborn: dict[str, bool] = {}  # runs that are not there, and whether a start waits for them
         known = "select run, body, run in (select run from runs) from inbox"
         for run, body, there in db.execute(known):
+            begins = False
             try:
-                message = _message(body)
+                begins = isinstance(_message(body), StartRun)
             except msgspec.MsgspecError as problem:
                 yield Finding(RunId(run), f"a message that waits for it cannot be read: {problem}")
-                continue
             if not there:
-                unborn[run] = unborn.get(run, False) or isinstance(message, StartRun)
+                unborn[run] = unborn.get(run, False) or begins
         for run, begins in unborn.items():
             if not begins:
                 yield Finding(RunId(run), "'inbox' has rows of a run that is not there")
