@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jeton.engine.reply import Reply
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
+    from jeton.engine.triggers import FiringView, TriggerView
     from jeton.engine.what_if import WhatIf
     from jeton.executor import (
         BlockingPublisher,
@@ -45,6 +46,7 @@ __all__ = [
     "Deployment",
     "EmittedEvent",
     "Engine",
+    "FiringView",
     "Flow",
     "ForkedFrom",
     "GateView",
@@ -68,6 +70,7 @@ __all__ = [
     "TokenView",
     "TransientError",
     "TransitionExplained",
+    "TriggerView",
     "WhatIf",
     "Workflow",
     "action",
@@ -92,6 +95,7 @@ _HOMES = {
     "jeton.engine.reply": ("Reply",),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
+    "jeton.engine.triggers": ("FiringView", "TriggerView"),
     "jeton.engine.what_if": ("WhatIf",),
     "jeton.executor": (
         "BlockingPublisher",

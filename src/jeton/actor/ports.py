@@ -28,7 +28,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
 from jeton.model.note import Note
-from jeton.model.run import Fork, Parent, RunStatus
+from jeton.model.run import Fork, Parent, RunStatus, Trigger
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
@@ -53,6 +53,7 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
     output: Json = None
     parent: Parent | None = None
     forked: Fork | None = None
+    trigger: Trigger | None = None
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -145,6 +146,7 @@ def stored(run: LiveRun, commit: Commit) -> Stored | None:
         output=None if head.result is msgspec.UNSET else head.result,
         parent=head.parent,
         forked=head.forked,
+        trigger=head.trigger,
     )
     sections = encode_sections(run.state, commit.touched)
     return Stored(row, commit.entry.number, _encode_entry(commit.entry), sections)

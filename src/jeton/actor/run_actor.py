@@ -114,7 +114,9 @@ def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commi
     error = RunError("cannot_be_stored", f"what the run came to cannot be stored: {problem}")
     decisions: list[Decision] = [EndRun(batch[-1].at, "failed", error=error, broken=True)]
     if run.state.head.status == "submitted":
-        decisions[:0] = [BeginRun(m.at, m.input, None, m.parent) for m in batch if isinstance(m, StartRun)][:1]
+        decisions[:0] = [BeginRun(m.at, m.input, None, m.parent, m.trigger) for m in batch if isinstance(m, StartRun)][
+            :1
+        ]
     for decision in decisions:
         fold(draft, decision)
     return _commit(run, draft, batch, decisions, again=False)

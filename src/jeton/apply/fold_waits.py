@@ -49,7 +49,8 @@ def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None
     head = draft.state.head
     given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
     parent = Parent(head.run, token.id, head.root, head.depth + 1, call.inherit_artifacts)
-    draft.effects.append(SendMessage(call.child, StartRun(call.since, given, call.workflow, parent)))
+    trigger = None if head.trigger is None else msgspec.structs.replace(head.trigger, node=None)
+    draft.effects.append(SendMessage(call.child, StartRun(call.since, given, call.workflow, parent, trigger)))
 
 
 def stop_child(draft: Draft, decision: StopChild) -> None:

@@ -99,6 +99,7 @@ from jeton.model.event import (
     TokenFailed,
     TokenTimedOut,
     TokenWaiting,
+    TriggerFired,
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
@@ -118,6 +119,9 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
     match decision:
         case BeginRun():
             yield RunSubmitted(decision.input)
+            if decision.trigger is not None and decision.parent is None:
+                fired = decision.trigger
+                yield TriggerFired(fired.type, fired.depth, fired.id, fired.source)
             yield RunStarted()
         case CreateToken():
             yield _created(decision)
@@ -226,12 +230,14 @@ def _count(decision: Decision) -> int:
             return 1 + count_in(decision.tokens)
         case SettleNodes():
             return len(decision.skipped)
+        case BeginRun():
+            return 2 + (decision.trigger is not None and decision.parent is None)
         case _:
             return 1
 
 
 _COUNTS: dict[type[Decision], int] = {
-    **dict.fromkeys((BeginRun, DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
+    **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
     **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo), 0),
     **dict.fromkeys((CreateToken, MarkExecuting), 1),
 }

@@ -27,6 +27,8 @@ VERBS = {
     "retry": "Do again what a run failed at, as a new run.",
     "fork": "Make a new run that shares a run's history.",
     "what-if": "Say what a run would decide.",
+    "triggers": "List what starts by itself.",
+    "fire": "Fire a trigger by hand.",
     "draw": "Draw a workflow, with a run's state on it.",
     "simulate": "Run a workflow under many schedules and faults.",
     "verify": "Say whether a store is whole.",

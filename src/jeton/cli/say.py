@@ -29,6 +29,7 @@ EXITS = {
     "token_not_found": Exit.NOT_FOUND,
     "transition_not_found": Exit.NOT_FOUND,
     "unknown_workflow": Exit.NOT_FOUND,
+    "unknown_trigger": Exit.NOT_FOUND,
     "no_store": Exit.NOT_FOUND,
 }
 STATUS_COLOURS = {

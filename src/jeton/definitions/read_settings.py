@@ -12,7 +12,18 @@ from jeton.definitions.place import Place
 from jeton.definitions.report import Report, closest, kind, shown
 from jeton.model.json import Json
 
-KNOWN = ("concurrency", "credits", "defaults", "files", "http", "limits", "secrets", "shell", "snapshot_policy")
+KNOWN = (
+    "concurrency",
+    "credits",
+    "defaults",
+    "files",
+    "http",
+    "limits",
+    "secrets",
+    "shell",
+    "snapshot_policy",
+    "triggers",
+)
 SOURCES = ("env", "file", "command")
 
 
@@ -33,6 +44,10 @@ def check_setting(name: str, value: Json, place: Place, report: Report) -> None:
             shell = fields_of(value, place, report, ("scripts",), "'shell'")
             if shell is not None:
                 shell.flag("scripts", default=False)
+        case "triggers":
+            triggers = fields_of(value, place, report, ("max_depth",), "'triggers'")
+            if triggers is not None:
+                triggers.integer("max_depth", at_least=0)
         case "snapshot_policy":
             _check_snapshot_policy(value, place, report)
         case _:

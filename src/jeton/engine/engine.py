@@ -14,11 +14,11 @@ from jeton.engine.flows import Overrides, overrides_in
 from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.input import check_input, plain_input
 from jeton.engine.pins import check_pins
-from jeton.engine.reading import Reading
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.reference import parts_of
 from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
 from jeton.engine.source import Built, Source, load_source
+from jeton.engine.triggers import Firing
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
 from jeton.hosts.sqlite import SqliteHost, wall_ms
@@ -78,8 +78,8 @@ async def open(
             await host.close(grace_s)
 
 
-class Engine(Reading):
-    """All runs of one store: those of `Reading` to look at, and here to move."""
+class Engine(Firing):
+    """All runs of one store: those of `Reading` to look at, those of `Firing` to begin by themselves, here to move."""
 
     # definitions
 
@@ -92,7 +92,10 @@ class Engine(Reading):
         """Store definitions that were loaded and checked before; the version of each workflow and each flow."""
         check_pins(self._host, library)
         names = (*library.workflows, *library.flows)
-        return {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
+        versions = {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
+        if library.triggers:
+            await self._host.deploy_triggers(library.triggers)
+        return versions
 
     # runs
 

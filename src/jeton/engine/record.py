@@ -91,7 +91,6 @@ class _Pointers(msgspec.Struct, frozen=True):
 
 def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | None = None) -> RunRecord:
     """The record of a run. Without its state (a list of many) the pointers are left out, but for the next step."""
-    trigger = None if state is None else state.head.trigger
     pointers = _Pointers(next_step_at=row.wake if row.status == "waiting" else None)
     if row.status in TERMINAL:
         pointers = _Pointers()
@@ -109,9 +108,9 @@ def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | 
         forked_from=None if row.forked is None else ForkedFrom(row.forked.run, row.forked.entry),
         started_at=maybe_moment(row.started_at),
         completed_at=maybe_moment(row.ended_at),
-        trigger_type="manual" if trigger is None else trigger.type,
-        trigger_id=None if trigger is None else trigger.id,
-        trigger_depth=0 if trigger is None else trigger.depth,
+        trigger_type="manual" if row.trigger is None else row.trigger.type,
+        trigger_id=None if row.trigger is None else row.trigger.id,
+        trigger_depth=0 if row.trigger is None else row.trigger.depth,
         current_nodes=pointers.current_nodes,
         waiting_at_node=pointers.waiting_at_node,
         waiting_label=pointers.waiting_label,

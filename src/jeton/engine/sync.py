@@ -19,6 +19,7 @@ from jeton.engine.record import RunRecord
 from jeton.engine.reply import Reply
 from jeton.engine.source import Built, Source
 from jeton.engine.tokens import TokenView
+from jeton.engine.triggers import FiringView, TriggerView
 from jeton.engine.what_if import WhatIf
 from jeton.hosts.sqlite.connect import Durability
 from jeton.model.ids import RunId
@@ -192,6 +193,31 @@ class SyncEngine:
         arrives_at: str | None = None,
     ) -> WhatIf:
         return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
+
+    def triggers(self) -> tuple[TriggerView, ...]:
+        return self._loop.wait(self._engine.triggers())
+
+    def firings(
+        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
+    ) -> tuple[FiringView, ...]:
+        return self._loop.wait(self._engine.firings(trigger, run=run, limit=limit))
+
+    def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
+        return self._loop.wait(self._engine.fire(trigger, payload, delivery_id=delivery_id))
+
+    def deliver_webhook(
+        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
+    ) -> FiringView:
+        return self._loop.wait(self._engine.deliver_webhook(path, body, headers, delivery_id))
+
+    def enable(self, workflow: str) -> None:
+        self._loop.wait(self._engine.enable(workflow))
+
+    def disable(self, workflow: str) -> None:
+        self._loop.wait(self._engine.disable(workflow))
+
+    def remove_trigger(self, trigger: str) -> None:
+        self._loop.wait(self._engine.remove_trigger(trigger))
 
     def idle(self) -> None:
         self._loop.wait(self._engine.idle())

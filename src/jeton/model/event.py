@@ -22,6 +22,15 @@ class RunStarted(_Fact, frozen=True, tag="run.started"):
     pass
 
 
+class TriggerFired(_Fact, frozen=True, tag="trigger.fired"):
+    """What began this run."""
+
+    cause: str
+    depth: int
+    trigger: str | None = None
+    source: str | None = None
+
+
 class RunWaiting(_Fact, frozen=True, tag="run.waiting"):
     pass
 
@@ -279,6 +288,7 @@ class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
 Fact: TypeAlias = (
     RunSubmitted
     | RunStarted
+    | TriggerFired
     | RunWaiting
     | RunResumed
     | RunPaused

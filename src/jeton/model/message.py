@@ -17,7 +17,7 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
 
     at: int
     input: Json
-    workflow: str | None = None  # from a parent: the workflow as its node names it
+    workflow: str | None = None  # from a parent: as its node names it; from a trigger: with its version
     parent: Parent | None = None
     trigger: Trigger | None = None
     overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs that this run is given

@@ -281,6 +281,7 @@ class Trigger(msgspec.Struct, frozen=True, omit_defaults=True):
     depth: int = 0
     id: str | None = None
     node: str | None = None  # of a flow: the trigger that it begins at
+    source: str | None = None  # the run, the address or the time it came from
 
 
 class Head(msgspec.Struct, omit_defaults=True):

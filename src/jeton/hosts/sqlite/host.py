@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from functools import cached_property
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
@@ -15,17 +16,28 @@ from jeton.executor.artifacts import Artifacts
 from jeton.executor.outlet import Number
 from jeton.hosts.sqlite.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.bundles import Bundles
-from jeton.hosts.sqlite.connect import Durability, refusal
+from jeton.hosts.sqlite.connect import Connection, Durability, refusal
+from jeton.hosts.sqlite.firings import (
+    FiringRow,
+    Planned,
+    TriggerRow,
+    disabled_in,
+    firings_in,
+    put_firings,
+    set_disabled,
+    triggers_in,
+)
 from jeton.hosts.sqlite.gates import GateMirror
 from jeton.hosts.sqlite.once import SqliteKeys
 from jeton.hosts.sqlite.opening import take, visit
 from jeton.hosts.sqlite.outlet import Published, SqliteOutlet, numbers, published
 from jeton.hosts.sqlite.owner import Owner, unknown
-from jeton.hosts.sqlite.recovery import leave_message
+from jeton.hosts.sqlite.recovery import leave_message, write_beside
 from jeton.hosts.sqlite.retention import Pruned, Rule
 from jeton.hosts.sqlite.rows import Mirror
 from jeton.hosts.sqlite.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, GateRow, Store
+from jeton.hosts.sqlite.triggers import startable
 from jeton.hosts.sqlite.typed.mirror import TypedMirror
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
@@ -33,9 +45,13 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
 from jeton.model.run import TERMINAL, RunStatus
+from jeton.model.trigger import Trigger
 from jeton.model.workflow import Library
+from jeton.planning.firing import Delivery, plan_firing
 
 POLL_S = 0.05
+
+Value = TypeVar("Value")
 
 
 def wall_ms() -> int:
@@ -105,6 +121,47 @@ class SqliteHost:
     def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
         """A version of a workflow with all it reaches; without a number, the one deployed last."""
         return self._bundles.find(name, version)
+
+    # triggers
+
+    async def deploy_triggers(self, triggers: Mapping[str, Trigger]) -> None:
+        """Have these triggers, by name, from now on."""
+        await self._owning().triggers.deploy(triggers)
+
+    async def remove_trigger(self, name: str) -> bool:
+        """Have it no longer; whether there was one."""
+        return await self._owning().triggers.remove(name)
+
+    async def fire(self, trigger: Trigger, delivery: Delivery) -> FiringRow:
+        """Deliver something to a trigger. Durable when this returns; the run begins with whoever owns the store."""
+        firing = plan_firing(trigger, delivery, startable(self._bundles, trigger))
+        (row,) = await self._write(partial(put_firings, planned=[Planned(trigger, delivery, firing)]))
+        if self._owner is not None:
+            await self._owner.recover()
+        return row
+
+    async def set_disabled(self, workflow: str, disabled: bool) -> None:
+        """Whether triggers may start a workflow or flow."""
+        now = wall_ms() if self._owner is None else self._owner.clock()
+        await self._write(partial(set_disabled, workflow=workflow, disabled=disabled, now=now))
+
+    def triggers(self) -> list[TriggerRow]:
+        """All triggers, by name."""
+        return triggers_in(self._store)
+
+    def firings(self, *, trigger: str | None = None, run: RunId | None = None, limit: int = 100) -> list[FiringRow]:
+        """What became of deliveries, newest first."""
+        return firings_in(self._store, trigger, run, limit)
+
+    def disabled(self) -> frozenset[str]:
+        """The workflows and flows that no trigger starts."""
+        return disabled_in(self._store)
+
+    async def _write(self, act: Callable[[Connection], Value]) -> Value:
+        """In a transaction of the owner's, or, beside one, in a short one of our own."""
+        if self._owner is not None:
+            return await self._owner.write(act)
+        return await asyncio.to_thread(write_beside, self._path, act)
 
     # runs
 
@@ -179,7 +236,7 @@ class SqliteHost:
     def outlet(self) -> SqliteOutlet:
         """Where what actions publish and measure goes."""
         owner = self._owning()
-        return SqliteOutlet(owner.write, owner.clock)
+        return SqliteOutlet(owner.write, owner.clock, owner.triggers.published)
 
     # reading
 

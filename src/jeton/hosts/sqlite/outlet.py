@@ -26,12 +26,14 @@ class Published(msgspec.Struct, frozen=True):
 class SqliteOutlet:
     """Fulfils `jeton.executor.outlet.Outlet`."""
 
-    def __init__(self, do: Transactions, clock: Callable[[], int]) -> None:
+    def __init__(self, do: Transactions, clock: Callable[[], int], published: Callable[[], None]) -> None:
         self._do = do
         self._clock = clock
+        self._tell_published = published
 
     async def emit(self, emitted: Emitted) -> None:
         await self._do(partial(_emit, emitted=emitted, at=self._clock()))
+        self._tell_published()
 
     async def measure(self, measured: Measured) -> None:
         await self._do(partial(_measure, measured=measured, at=self._clock()))

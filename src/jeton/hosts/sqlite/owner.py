@@ -19,6 +19,7 @@ from jeton.hosts.sqlite.alarms import Alarms
 from jeton.hosts.sqlite.bundles import Bundles, put_bundle
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import Connection, Durability, refusal
+from jeton.hosts.sqlite.firings import FinishedMirror
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock
 from jeton.hosts.sqlite.recovery import Recovery
@@ -26,6 +27,7 @@ from jeton.hosts.sqlite.retention import Pruned, Rule, prune
 from jeton.hosts.sqlite.rows import Mirror
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.triggers import Triggers
 from jeton.hosts.sqlite.writer import Writer
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -69,16 +71,31 @@ class Owner:
         self._starting: dict[tuple[str, str], tuple[RunId, bytes, Future[None]]] = {}
         self._endings: dict[RunId, list[Future[RunRow]]] = {}
         self._bells: dict[RunId, set[Event]] = {}
+        finished = FinishedMirror()
         self.runs = Runs(loop, store, bundles, workers, clock, self._committed, self._wants_alarm, self._stuck)
         self._writer = Writer(
-            path, durability, epoch, loop, mirrors, self.runs.written, self.runs.spoiled, self._noticed, self._fail
+            path,
+            durability,
+            epoch,
+            loop,
+            (*mirrors, finished),
+            self.runs.written,
+            self.runs.spoiled,
+            self._noticed,
+            self._fail,
         )
         self.runs.write_to(self._writer)
         self._alarms = Alarms(loop, store, self.runs, clock, self._breath)
         self._recovery = Recovery(store, self.runs, clock, self._breath)
         self.runs.hand_in_by(self._recovery.hand_in)
         self._mail = Event()
-        keepers = (self._alarms.keep(), self._recovery.keep(), self._recovery.keep_reading(self._mail))
+        self.triggers = Triggers(store, bundles, self._writer.do, clock, finished, self._mail.set)
+        keepers = (
+            self._alarms.keep(),
+            self._recovery.keep(),
+            self._recovery.keep_reading(self._mail),
+            self.triggers.keep(),
+        )
         self._keepers = [loop.create_task(keeper) for keeper in keepers]
 
     # what people do
@@ -208,14 +225,18 @@ class Owner:
     async def idle(self) -> None:
         """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""
         while True:
+            fired = self.triggers.fired
             await self.recover()
             if not self.runs.actors:
-                return
+                await self.triggers.look()  # what ended, or was published, since recovery looked
+                if self.triggers.fired == fired:
+                    return
             await self.runs.quiet()
 
     async def recover(self) -> None:
         """Hand in all that the store owes its runs; changes nothing when it owes nothing."""
         self.check()
+        await self.triggers.look()
         await self._recovery.take_inbox()
         await self._recovery.ask_after_tasks()
         await self._alarms.look()
@@ -274,6 +295,7 @@ class Owner:
 
     def _committed(self, row: RunRow) -> None:
         if row.status in TERMINAL:
+            self.triggers.committed(row)
             for answer in self._endings.pop(row.run, ()):
                 if not answer.done():
                     answer.set_result(row)

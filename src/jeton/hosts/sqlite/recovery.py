@@ -8,11 +8,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from jeton.hosts.sqlite.actor import Actor
-from jeton.hosts.sqlite.connect import BUSY_MS, begin, connect
+from jeton.hosts.sqlite.connect import BUSY_MS, Connection, begin, connect
 from jeton.hosts.sqlite.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused, RunError
@@ -25,6 +26,7 @@ AT_ONCE = 100
 
 _log = logging.getLogger("jeton.store")
 _message = msgspec.json.Decoder(Message)
+Value = TypeVar("Value")
 
 
 class Recovery:
@@ -89,8 +91,9 @@ class Recovery:
     def _give(self, number: int, run: RunId, message: Message) -> None:
         try:
             actor = self._runs.find(run)
-            if actor is None and isinstance(message, StartRun) and message.parent is not None:
-                actor = self._runs.begin_child(run, message)
+            if actor is None and isinstance(message, StartRun):
+                begin = self._runs.begin_fired if message.parent is None else self._runs.begin_child
+                actor = begin(run, message)
         except Refused as refused:
             _log.error("message %s to run %s cannot be handed in: %s", number, run, refused)
             if isinstance(message, StartRun) and message.parent is not None and run not in self._runs.damaged:
@@ -153,12 +156,19 @@ class Recovery:
 
 
 def leave_message(path: Path, run: RunId, message: Message) -> None:
+    """For a process that does not own the store: the owner finds it there."""
+    row = (run, msgspec.json.encode(message))
+    write_beside(path, lambda db: db.execute("insert into inbox(run, body) values(?, ?)", row))
+
+
+def write_beside(path: Path, act: Callable[[Connection], Value]) -> Value:
     """For a process that does not own the store: one short transaction. However busy the owner is, its turn comes."""
     db = connect(path)
     try:
         db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, so that a busy owner cannot slip in before us each time
         begin(db, "a message")
-        db.execute("insert into inbox(run, body) values(?, ?)", (run, msgspec.json.encode(message)))
+        done = act(db)
         db.execute("commit")
+        return done
     finally:
         db.close()

@@ -134,6 +134,12 @@ class Runs:
         program, bundle = self._bundles.program(workflow, version)
         return Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
 
+    def begin_fired(self, run: RunId, start: StartRun) -> Actor:
+        """A run that a trigger starts. It is durable as a message already, which names the version."""
+        workflow, _, version = (start.workflow or "").partition("@")
+        program, bundle = self._bundles.program(workflow, int(version or 0))
+        return Actor(LiveRun(RunState(Head(run, workflow, int(version)))), program, bundle, None)
+
     def begin_fork(self, live: LiveRun, prior: list[JournalRow], fork: ForkRun) -> "Future[None]":
         """A run that shares another's history; all of it is stored with its first commit."""
         head = live.state.head

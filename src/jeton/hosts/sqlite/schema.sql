@@ -156,6 +156,42 @@ create table emitted(
 create index emitted_by_event on emitted(event, number);
 create index emitted_by_run on emitted(run, number);
 
+-- What starts workflows by itself. `seen`: of a schedule, the time up to which it was seen to; of an event, its number.
+create table triggers(
+    name text primary key,
+    body blob not null,
+    seen integer not null
+) strict, without rowid;
+
+-- What became of each delivery to a trigger: a run, or the reason why there is none. A run's start lies in the inbox
+-- since the same commit.
+create table firings(
+    number integer primary key autoincrement,
+    trigger text not null,
+    delivery text not null,
+    type text not null,
+    source text,
+    depth integer not null,
+    at integer not null,
+    run text,
+    code text,
+    problem text,
+    unique(trigger, delivery),
+    check((run is null) = (code is not null))
+) strict;
+
+-- Runs that ended while some trigger waits for such an end, until that trigger has fired.
+create table finished(
+    number integer primary key autoincrement,
+    run text not null unique
+) strict;
+
+-- Workflows and flows that no trigger starts.
+create table disabled(
+    workflow text primary key,
+    since integer not null
+) strict, without rowid;
+
 -- Numbers that actions measured, one row per call.
 create table measured(
     number integer primary key,

@@ -16,7 +16,7 @@ from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import Fork, Parent, RunStatus
+from jeton.model.run import Fork, Parent, RunStatus, Trigger
 
 ENTRIES_AT_ONCE = 500
 
@@ -30,6 +30,7 @@ class _Outcome(msgspec.Struct):
     result: Json | UnsetType = UNSET
     parent: Parent | None = None
     forked: Fork | None = None
+    trigger: Trigger | None = None
 
 
 _outcome = msgspec.json.Decoder(_Outcome).decode
@@ -234,4 +235,5 @@ def _row(found: Row) -> RunRow:
         output=None if isinstance(outcome.result, UnsetType) else outcome.result,
         parent=outcome.parent,
         forked=outcome.forked,
+        trigger=outcome.trigger,
     )

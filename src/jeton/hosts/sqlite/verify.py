@@ -18,7 +18,7 @@ from jeton.hosts.sqlite.typed.branches import all_branch_rows
 from jeton.hosts.sqlite.typed.tables import Tables, stored_layout
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import Message
+from jeton.model.message import Message, StartRun
 from jeton.model.workflow import Library
 
 AT_ONCE = 500
@@ -102,15 +102,23 @@ class _Verifying:
 
     def _strays(self, db: Connection) -> Iterator[Finding]:
         """Rows of runs that are not there, and messages that cannot be handed in."""
-        for table in ("journal", "sections", "snapshots", "summaries", "inbox"):
+        for table in ("journal", "sections", "snapshots", "summaries"):
             query = f"select distinct run from {table} where run not in (select run from runs)"
             for (run,) in db.execute(query):
                 yield Finding(RunId(run), f"'{table}' has rows of a run that is not there")
-        for run, body in db.execute("select run, body from inbox"):
+        unborn: dict[str, bool] = {}  # runs that are not there, and whether a start waits for them
+        known = "select run, body, run in (select run from runs) from inbox"
+        for run, body, there in db.execute(known):
+            begins = False
             try:
-                _message(body)
+                begins = isinstance(_message(body), StartRun)
             except msgspec.MsgspecError as problem:
                 yield Finding(RunId(run), f"a message that waits for it cannot be read: {problem}")
+            if not there:
+                unborn[run] = unborn.get(run, False) or begins
+        for run, begins in unborn.items():
+            if not begins:
+                yield Finding(RunId(run), "'inbox' has rows of a run that is not there")
         missing = "select run from runs where (workflow, version) not in (select name, version from definitions)"
         for (run,) in db.execute(missing):
             yield Finding(RunId(run), "the version of its workflow is not there")

@@ -1,0 +1,197 @@
+"""Triggers, as people and web servers use them: list, fire, and take a webhook's request."""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import uuid4
+
+import msgspec
+
+from jeton.engine.input import plain_input, read_input
+from jeton.engine.reading import Reading
+from jeton.engine.times import maybe_moment, moment
+from jeton.executor import LoopClock, Threads
+from jeton.executor.secrets import SecretStore, SecretUnavailable
+from jeton.hosts.sqlite import SqliteHost, wall_ms
+from jeton.hosts.sqlite.firings import FiringRow, TriggerRow
+from jeton.hosts.sqlite.triggers import NEVER, Schedule
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.json import Json, JsonObject
+from jeton.model.trigger import OnSchedule, OnWebhook, Trigger
+from jeton.planning.firing import Delivery, misfit
+
+SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
+DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
+REMEDIES = {
+    "disabled": "enable it with engine.enable, or `jeton triggers --enable`",
+    "too_deep": "see whether the runs go round in circles, or set triggers.max_depth",
+    "input_invalid": "mend what is delivered, or the trigger's own input",
+    "unknown_workflow": "deploy it",
+}
+
+
+class FiringView(msgspec.Struct, frozen=True):
+    """What became of one delivery: a run, or (`code`, `problem`) why there is none."""
+
+    trigger: str
+    delivery_id: str
+    type: str
+    source: str | None
+    depth: int
+    at: datetime
+    run_id: RunId | None = None
+    code: str | None = None
+    problem: str | None = None
+
+
+class TriggerView(msgspec.Struct, frozen=True):
+    """A trigger, when it fires next if that is known, and what became of its last delivery."""
+
+    name: str
+    type: str
+    start: str
+    on: JsonObject
+    disabled: bool
+    next_at: datetime | None = None
+    last: FiringView | None = None
+
+
+class Firing(Reading):
+    """The part of the engine that is about triggers."""
+
+    def __init__(self, host: SqliteHost) -> None:
+        super().__init__(host)
+        self._secrets = SecretStore()
+
+    async def triggers(self) -> tuple[TriggerView, ...]:
+        """All triggers, by name."""
+        return await asyncio.to_thread(self._triggers)
+
+    def _triggers(self) -> tuple[TriggerView, ...]:
+        disabled, now = self._host.disabled(), wall_ms()
+        return tuple(
+            _view(row, self._host.firings(trigger=row.trigger.name, limit=1), disabled, now)
+            for row in self._host.triggers()
+        )
+
+    async def firings(
+        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
+    ) -> tuple[FiringView, ...]:
+        """What became of deliveries, newest first: to one trigger or to all, or the one that began a run."""
+        known = None if run is None else RunId(run)
+        found = await asyncio.to_thread(lambda: self._host.firings(trigger=trigger, run=known, limit=limit))
+        return tuple(map(firing_view, found))
+
+    async def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
+        """Fire a trigger by hand. The same delivery id fires once: the second time gives what the first one gave.
+
+        Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
+        brings = None if payload is None else plain_input(payload)
+        return await self._fire(self._trigger(trigger), "manual", delivery_id, brings, None)
+
+    async def deliver_webhook(
+        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
+    ) -> FiringView:
+        """Take a request to `/hooks/{path}`: its signature is checked, then its body, and then the trigger fires.
+
+        The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
+        Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
+        trigger, on = self._hook(path)
+        lowered = {name.lower(): value for name, value in headers.items()}
+        if on.secret is not None:
+            await self._check_signature(trigger, on.secret, body, lowered)
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            raise Refused("input_invalid", "the body is no text in utf-8", "send JSON") from None
+        brings: Json = read_input(text) if text.strip() else None
+        problem = misfit(on.schema, brings, "body")
+        if problem is not None:
+            raise Refused("input_invalid", problem, "send what the trigger's schema says")
+        delivery = delivery_id or next((lowered[name] for name in DELIVERIES if name in lowered), None)
+        return await self._fire(trigger, "webhook", delivery, brings, on.path)
+
+    async def enable(self, workflow: str) -> None:
+        """Let triggers start a workflow or flow again."""
+        await self._host.set_disabled(self._startable(workflow), False)
+
+    async def disable(self, workflow: str) -> None:
+        """Have no trigger start a workflow or flow, until it is enabled. Whoever starts it by name still may."""
+        await self._host.set_disabled(self._startable(workflow), True)
+
+    async def remove_trigger(self, trigger: str) -> None:
+        """Have it no longer. What it fired stays on record."""
+        if not await self._host.remove_trigger(trigger):
+            raise _unknown(trigger)
+
+    def _startable(self, workflow: str) -> str:
+        self._bundle(workflow, None)
+        return workflow
+
+    def _trigger(self, name: str) -> Trigger:
+        found = next((row.trigger for row in self._host.triggers() if row.trigger.name == name), None)
+        if found is None:
+            raise _unknown(name)
+        return found
+
+    def _hook(self, path: str) -> tuple[Trigger, OnWebhook]:
+        for row in self._host.triggers():
+            if isinstance(row.trigger.on, OnWebhook) and row.trigger.on.path == path.strip("/"):
+                return row.trigger, row.trigger.on
+        raise Refused("unknown_hook", f"no trigger has the path '{path}'", "list the triggers there are")
+
+    async def _check_signature(self, trigger: Trigger, name: str, body: bytes, headers: Mapping[str, str]) -> None:
+        """HMAC-SHA256 over the body's very bytes, compared in a time that says nothing about how much was right."""
+        bundle, _ = self._bundle(*_parts(trigger.start))
+        try:
+            secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), Threads())
+        except SecretUnavailable as unavailable:
+            raise Refused("secret_unavailable", str(unavailable), "see to the project's secrets") from None
+        wanted = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        given = next((headers[header] for header in SIGNATURES if header in headers), "")
+        if not hmac.compare_digest(f"sha256={wanted}".encode(), given.strip().encode()):
+            remedy = f"send {SIGNATURES[0]}: sha256=… over the body, with the secret '{name}'"
+            raise Refused("bad_signature", "the signature does not fit the body", remedy)
+
+    async def _fire(
+        self, trigger: Trigger, type: str, delivery_id: str | None, brings: Json, source: str | None
+    ) -> FiringView:
+        row = await self._host.fire(trigger, Delivery(delivery_id or uuid4().hex, type, wall_ms(), brings, source))
+        if row.code is not None:
+            raise Refused(row.code, row.problem or "", REMEDIES.get(row.code, ""))
+        return firing_view(row)
+
+
+def firing_view(row: FiringRow) -> FiringView:
+    at = moment(row.at)
+    return FiringView(row.trigger, row.delivery, row.type, row.source, row.depth, at, row.run, row.code, row.problem)
+
+
+def _view(row: TriggerRow, last: list[FiringRow], disabled: frozenset[str], now: int) -> TriggerView:
+    trigger, next_at = row.trigger, None
+    if isinstance(trigger.on, OnSchedule):
+        due = Schedule(trigger, trigger.on, max(row.seen, now)).next
+        next_at = None if due >= NEVER else due
+    on: JsonObject = msgspec.to_builtins(trigger.on)
+    kind = str(on.pop("type"))
+    return TriggerView(
+        trigger.name,
+        kind,
+        trigger.start,
+        on,
+        _parts(trigger.start)[0] in disabled,
+        maybe_moment(next_at),
+        firing_view(last[0]) if last else None,
+    )
+
+
+def _parts(reference: str) -> tuple[str, int | None]:
+    name, _, version = reference.partition("@")
+    return name, int(version) if version else None
+
+
+def _unknown(trigger: str) -> Refused:
+    return Refused("unknown_trigger", f"there is no trigger '{trigger}' in this store", "list the triggers there are")

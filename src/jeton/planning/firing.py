@@ -1,0 +1,123 @@
+"""What a cause makes of a trigger: the start of a run, or the reason why there is none.
+
+Runs that set off runs could go on for ever. So a run knows how many were before it, and from a depth on none follows.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import jsonschema_rs
+import msgspec
+
+from jeton.expression import Failed, Missing, compile_expression
+from jeton.model import run
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.message import StartRun
+from jeton.model.trigger import OnEvent, Trigger
+
+MAX_DEPTH = 3
+NAMES_OF_AN_EVENT = frozenset(("event",))
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """One occasion for a trigger to fire. The same `id` is the same occasion."""
+
+    id: str
+    type: str
+    at: int
+    brings: Json = None
+    source: str | None = None
+    from_depth: int | None = None  # of the run that caused it, if one did
+
+
+class Startable(msgspec.Struct, frozen=True):
+    """What a trigger starts, as it is deployed now."""
+
+    workflow: str
+    version: int
+    input_schema: Schema | None
+    settings: Mapping[str, Json]
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why nothing was started."""
+
+    code: str
+    problem: str
+    remedy: str
+
+
+Firing: TypeAlias = StartRun | Refusal
+
+
+def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | None) -> Firing:
+    """The start that follows, or why none does. Whether this delivery came before is for the store to say."""
+    if startable is None:
+        problem = f"trigger '{trigger.name}' starts '{trigger.start}', which is not deployed"
+        return Refusal("unknown_workflow", problem, "deploy it")
+    limit = max_depth(startable.settings)
+    if delivery.from_depth is not None and delivery.from_depth >= limit:
+        problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
+        return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
+    given = laid_over(trigger.input, delivery.brings)
+    wrong = misfit(startable.input_schema, given)
+    if wrong is not None:
+        return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
+    depth = firing_depth(delivery)
+    given["_trigger"] = {
+        "type": delivery.type,
+        "depth": depth,
+        "fired_at": rfc3339(delivery.at),
+        "source": delivery.source,
+    }
+    fired = run.Trigger(delivery.type, depth, trigger.name, trigger.node, delivery.source)
+    return StartRun(delivery.at, given, f"{startable.workflow}@{startable.version}", trigger=fired)
+
+
+def firing_depth(delivery: Delivery) -> int:
+    """How deep the run is that the delivery starts."""
+    return 0 if delivery.from_depth is None else delivery.from_depth + 1
+
+
+def max_depth(settings: Mapping[str, Json]) -> int:
+    """From which depth on nothing further is fired."""
+    said = settings.get("triggers")
+    limit = said.get("max_depth") if isinstance(said, dict) else None
+    return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else MAX_DEPTH
+
+
+def laid_over(below: JsonObject, brings: Json) -> JsonObject:
+    """The trigger's own input with what the cause brings over it; what is no object is under `payload`."""
+    if brings is None:
+        return dict(below)
+    return {**below, **(brings if isinstance(brings, dict) else {"payload": brings})}
+
+
+def hears(on: OnEvent, data: Json) -> bool | Refusal:
+    """Whether a published event is one the trigger waits for. A key that is missing makes the condition false."""
+    if not isinstance(on.condition, str):
+        return bool(on.condition)
+    match compile_expression(on.condition, NAMES_OF_AN_EVENT).holds({"event": data}):
+        case Missing():
+            return False
+        case Failed(problem, position, values):
+            said = f"the condition {on.condition!r} fails at {position}: {problem}, with {values}"
+            return Refusal("expression_error", said, "mend the condition")
+        case held:
+            return held
+
+
+def misfit(schema: Schema | None, value: Json, root: str = "input") -> str | None:
+    """The first place where a value does not fit its schema."""
+    if schema is None:
+        return None
+    validator: Any = jsonschema_rs.validator_for(schema)
+    for error in validator.iter_errors(value):
+        return f"{'.'.join([root, *(str(part) for part in error.instance_path)])}: {error.message}"
+    return None
+
+
+def rfc3339(at_ms: int) -> str:
+    """A time as text, in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
