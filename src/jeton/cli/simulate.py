@@ -174,7 +174,8 @@ def _event(event: "JsonObject", several: bool) -> str:
     where = f"{event.get('node') or ''}{f'[{path}]' if path else ''}"
     run = f"{event['run_id']}  " if several else ""
     rest = [f"{key}={short_json(value)}" for key, value in event.items() if _worth_saying(key, value)]
-    line = printable(f"{when}  {run}{event['type']!s:<16} {where}  {'  '.join(rest)}".rstrip())
+    parts = [part for part in (where, *rest) if part]
+    line = printable(f"{when}  {run}{event['type']!s:<16}  {'  '.join(parts)}".rstrip())
     return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…"
 
 

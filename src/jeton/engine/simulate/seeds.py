@@ -26,7 +26,8 @@ from jeton.planning.program import Program
 SLOWEST_MS = 20
 SHRUNK_AT_MOST = 50
 MOST_COMMITS = 50_000
-MOST_STRETCHES = 20  # of steps, most of which may only look after workers that say nothing
+STRETCH = 1000  # steps; most of them may only look after workers that say nothing
+MOST_STRETCHES = 2000
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -81,7 +82,7 @@ class Trial:
         self._library = library
         self._workflow = workflow
         self._input = input
-        self._faults = frozenset(faults)
+        self._faults = tuple(faults)
         self._answers = answers
         self._slowest_ms = slowest_ms
         self._most_commits = most_commits
@@ -141,7 +142,7 @@ class Trial:
 
     def _comes_to_rest(self, world: World, chronicle: Chronicle) -> bool:
         for _ in range(MOST_STRETCHES):
-            if world.run():
+            if world.run(STRETCH):
                 return True
             if chronicle.commits >= self._most_commits:
                 return False
