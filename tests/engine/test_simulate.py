@@ -9,6 +9,7 @@ import pytest
 from jeton.definitions import library_from
 from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS, FaultKind, Report, Trial, sample_input
 from jeton.engine.simulate.plans import LOSES_WORKERS, plan_for
+from jeton.engine.simulate.seeds import MOST_TOLD
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
 from jeton.model.run import RunState, Token
@@ -119,6 +120,16 @@ def test_an_outcome_that_depends_on_who_is_first_is_told_with_its_story() -> Non
         assert (problem.count, problem.faults) == (ending.count, ())
         assert problem.story[-1]["type"] == "run.completed"
         assert problem.story[-1]["output"] == ending.output
+
+
+def test_of_many_outcomes_the_first_few_have_a_story() -> None:
+    crowd = panel({"m_of_n": 2})
+    crowd["transitions"][0]["foreach"]["collection"] = "[1, 2, 3, 4, 5, 6, 7]"
+    report = trial(crowd, 60)
+    assert len(report.problems) == len(report.outcomes) - 1 > MOST_TOLD
+    assert [bool(problem.story) for problem in report.problems] == [
+        number < MOST_TOLD for number in range(len(report.problems))
+    ]
 
 
 def test_only_a_timeout_that_is_reached_is_another_outcome() -> None:

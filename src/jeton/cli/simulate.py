@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST_STORY = 60  # lines; of a longer one the middle is left out
 LONGEST_LINE = 160
+MOST_LINES = 20  # of outcomes
+MOST_PROBLEMS = 5  # with their stories; with --json, all of them
 TITLES = {"differs": "outcomes differ", "hang": "hangs", "broken": "broken"}
 ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group")
 
@@ -130,10 +132,12 @@ def _one(trial: "Trial", seed: int, as_json: bool) -> Exit:
 
 
 def _lines(report: "Report") -> Iterator[str]:
-    for outcome in report.outcomes:
+    for outcome in report.outcomes[:MOST_LINES]:
         result = _result(outcome.output, outcome.error)
         yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
-    for problem in report.problems:
+    if len(report.outcomes) > MOST_LINES:
+        yield f"{'…':>6}   {len(report.outcomes) - MOST_LINES} more"
+    for problem in report.problems[:MOST_PROBLEMS]:
         yield ""
         yield from _problem(problem)
     yield ""
