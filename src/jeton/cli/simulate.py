@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST_STORY = 60  # lines; of a longer one the middle is left out
 LONGEST_LINE = 160
+MOST_LINES = 20  # of outcomes
+MOST_PROBLEMS = 5  # with their stories; with --json, all of them
 TITLES = {"differs": "outcomes differ", "hang": "hangs", "broken": "broken"}
 ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group")
 
@@ -131,10 +133,12 @@ def _one(trial: "Trial", seed: int, as_json: bool) -> Exit:
 
 
 def _lines(report: "Report") -> Iterator[str]:
-    for outcome in report.outcomes:
+    for outcome in report.outcomes[:MOST_LINES]:
         result = _result(outcome.output, outcome.error)
         yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
-    for problem in report.problems:
+    if len(report.outcomes) > MOST_LINES:
+        yield f"{'…':>6}   {len(report.outcomes) - MOST_LINES} more"
+    for problem in report.problems[:MOST_PROBLEMS]:
         yield ""
         yield from _problem(problem)
     yield ""
@@ -175,7 +179,8 @@ def _event(event: "JsonObject", several: bool) -> str:
     where = f"{event.get('node') or ''}{f'[{path}]' if path else ''}"
     run = f"{event['run_id']}  " if several else ""
     rest = [f"{key}={short_json(value)}" for key, value in event.items() if _worth_saying(key, value)]
-    line = printable(f"{when}  {run}{event['type']!s:<16} {where}  {'  '.join(rest)}".rstrip())
+    parts = [part for part in (where, *rest) if part]
+    line = printable(f"{when}  {run}{event['type']!s:<16}  {'  '.join(parts)}".rstrip())
     return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…"
 
 

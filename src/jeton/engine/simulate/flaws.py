@@ -74,7 +74,7 @@ def _left_over(world: World, row: RunRow, state: RunState, entries: list[Entry])
 
 
 def _contradiction(end: EndRun) -> str:
-    return "a decision contradicts the state" + ("" if end.error is None else f": {end.error.message}")
+    return "a decision contradicts the run's state" if end.error is None else end.error.message
 
 
 def _whole(state: RunState) -> dict[str, bytes | None]:

@@ -41,8 +41,8 @@ class People:
         if not isinstance(target, GateTarget):
             return
         names = [*target.assignees, *(f"person {n + 1}" for n in range(target.approvals))]
+        value = self._value(step, token, node, target.schema)  # all say the same: who is first shall not matter here
         for by in names[: target.approvals]:
-            value = self._value(step, token, node, target.schema)
             self._world.answer(step.run, AnswerGate(0, self._id(), value, by, token), after_ms=self._delay_ms())
 
     def _value(self, step: Step, token: TokenId, node: str, schema: Schema | None) -> Json:

@@ -1,11 +1,10 @@
 """Which faults a seed brings to a user's workflow."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from random import Random
 
-import msgspec
-
-from jeton.hosts.simulated.faults import KINDS, Fault, FaultKind, FaultPlan, plan_from_seed
+from jeton.actor.run_actor import MOVES_PER_BATCH
+from jeton.hosts.simulated.faults import AMOUNTS, KINDS, Fault, FaultKind, FaultPlan
 from jeton.planning.plan_run import MAX_DELIVERIES
 
 USUAL_FAULTS: tuple[FaultKind, ...] = tuple(kind for kind in KINDS if kind not in ("worker_silent", "worker_stalls"))
@@ -19,25 +18,39 @@ LOSES_WORKERS: tuple[FaultKind, ...] = (
     "commit_fails",
     "commit_unknown",
     "worker_dies",
+    "result_late",  # while the answer is under way nobody is seen at work
+    "delivery_delayed",
 )
-NO_END = 10**15  # each kind has a bounded number of opportunities, so the storm ends by itself, even after long waits
+NO_END = 10**15  # there are few faults, so the storm ends by itself, even after long waits
+REACHES = (3, 10, 40)  # opportunities: most workflows have few of each, some have many
 
 
-def plan_for(seed: int, kinds: Collection[FaultKind]) -> FaultPlan:
-    """The seed's faults of these kinds; one seed in ten takes short batches besides.
+def plan_for(seed: int, kinds: Sequence[FaultKind]) -> FaultPlan:
+    """A few faults of some of these kinds; one seed in four has none, and one in ten takes short batches.
 
     A task whose worker is lost for the fifth time fails, and rightly so. Fewer are lost here: what is looked for is
     what the workflow does, not what the limit does.
     """
-    drawn = plan_from_seed(seed)
-    chance = Random(f"{seed}/thinned")
-    faults: dict[FaultKind, tuple[Fault, ...]] = {kind: drawn.faults.get(kind, ()) for kind in KINDS if kind in kinds}
-    losing = [(kind, fault) for kind in LOSES_WORKERS for fault in faults.get(kind, ())]
-    kept = chance.sample(losing, min(len(losing), MAX_DELIVERIES - 1))
-    thinned: dict[FaultKind, tuple[Fault, ...]] = {}
-    for kind, found in faults.items():
-        left = tuple(fault for fault in found if kind not in LOSES_WORKERS or (kind, fault) in kept)
-        if left:
-            thinned[kind] = left
-    plan = FaultPlan(thinned, storm_ms=NO_END)
-    return msgspec.structs.replace(plan, moves=chance.randint(1, 6)) if chance.random() < 0.1 else plan
+    chance = Random(f"{seed}/plan")
+    moves = chance.randint(1, 6) if chance.random() < 0.1 else MOVES_PER_BATCH
+    if chance.random() < 0.25:
+        return FaultPlan(storm_ms=NO_END, moves=moves)
+    likely = max(0.3, 1 / len(kinds))
+    drawn: list[tuple[FaultKind, Fault]] = [(kind, fault) for kind in kinds for fault in _drawn(seed, kind, likely)]
+    losing = [each for each in drawn if each[0] in LOSES_WORKERS]
+    spared = chance.sample(losing, max(0, len(losing) - MAX_DELIVERIES + 1))
+    faults: dict[FaultKind, tuple[Fault, ...]] = {}
+    for kind, fault in drawn:
+        if (kind, fault) not in spared:
+            faults[kind] = (*faults.get(kind, ()), fault)
+    return FaultPlan(faults, NO_END, moves)
+
+
+def _drawn(seed: int, kind: FaultKind, likely: float) -> list[Fault]:
+    """Each kind has random numbers of its own, so that a new kind leaves the others as they were."""
+    chance = Random(f"{seed}/plan/{kind}")
+    if chance.random() >= likely:
+        return []
+    reach = chance.choice(REACHES)
+    struck = sorted({chance.randrange(reach) for _ in range(chance.randint(1, 4))})
+    return [Fault(nth, chance.choice(AMOUNTS.get(kind, (0,)))) for nth in struck]

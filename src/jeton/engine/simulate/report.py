@@ -25,7 +25,7 @@ class Ending(msgspec.Struct, frozen=True):
 class Problem(msgspec.Struct, frozen=True):
     """One thing that goes wrong, with as few faults as it needs, and what happened.
 
-    `seed` together with `faults` gives the story again; so does the seed alone, with all its faults, the problem.
+    `seed` gives the problem again, with all the faults it brings. Beyond the first few problems there is no story.
     """
 
     kind: ProblemKind

@@ -34,7 +34,7 @@ FaultKind: TypeAlias = Literal[
 KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 OPPORTUNITIES = 60
 STORM_MS = 400
-_AMOUNTS: dict[FaultKind, tuple[int, ...]] = {
+AMOUNTS: dict[FaultKind, tuple[int, ...]] = {
     "crash_before_commit": (0, 1, 3, 20),
     "crash_after_commit": (0, 1, 3, 20),
     "crash_amid_effects": (0, 1, 3, 20),
@@ -75,7 +75,7 @@ def plan_from_seed(seed: int) -> FaultPlan:
         chance = Random(f"{seed}/{kind}")
         if chance.random() < 0.3:
             rate = chance.choice((0.03, 0.1, 0.3))
-            amounts = _AMOUNTS.get(kind, (0,))
+            amounts = AMOUNTS.get(kind, (0,))
             struck = [n for n in range(OPPORTUNITIES) if chance.random() < rate]
             found[kind] = tuple(Fault(n, chance.choice(amounts)) for n in struck)
     return FaultPlan({kind: struck for kind, struck in found.items() if struck})

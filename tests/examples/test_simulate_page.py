@@ -1,0 +1,35 @@
+"""The example of docs/simulate.md prints what the page says it prints."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from jeton.cli.main import main
+from jeton.cli.options import Exit
+
+PAGE = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text()
+
+
+def shown(pattern: str) -> re.Match[str]:
+    found = re.search(pattern, PAGE, re.DOTALL)
+    assert found is not None, "there is no example"
+    return found
+
+
+def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quote.yaml").write_text(shown(r"```yaml\n(.*?)```")[1])
+    asked, said = shown(r"```console\n\$ (.*?)\n(.*?)```").groups()
+    done = CliRunner().invoke(main, shlex.split(asked)[1:])
+    assert done.stdout == said
+    assert done.exit_code == Exit.RUN_FAILED
+
+
+def test_the_remedy_of_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "quote.yaml"
+    file.write_text(shown(r"```yaml\n(.*?)```")[1].replace("strategy: any", "strategy: all"))
+    done = CliRunner().invoke(main, ["simulate", str(file), "--faults"])
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (Exit.DONE, "100 seeds, one outcome")
