@@ -123,6 +123,11 @@ def _put_child(db: Connection, name: str, bundle: Library) -> None:
 
 def _insert(db: Connection, name: str, found: str, bundle: Library, deployed: int) -> int:
     version: int = db.execute("select coalesce(max(version), 0) + 1 from definitions where name = ?", (name,)).get
-    insert = "insert into definitions(name, version, hash, bundle, deployed) values(?, ?, ?, ?, ?)"
-    db.execute(insert, (name, version, found, _encode(bundle), deployed))
+    insert_version(db, name, version, found, _encode(bundle), deployed)
     return version
+
+
+def insert_version(db: Connection, name: str, version: int, found: str, body: bytes, deployed: int) -> None:
+    """A version, as it is kept."""
+    insert = "insert into definitions(name, version, hash, bundle, digest, deployed) values(?, ?, ?, ?, ?, ?)"
+    db.execute(insert, (name, version, found, body, hashlib.sha256(body).digest(), deployed))

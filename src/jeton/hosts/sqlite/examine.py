@@ -22,7 +22,7 @@ from jeton.model.ids import RunId
 from jeton.model.run import RunState
 
 _canonical = msgspec.json.Encoder(order="sorted").encode
-_COLUMNS = "workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries"
+_COLUMNS = "workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, parent"
 
 
 class JournalRow(msgspec.Struct, frozen=True):
@@ -55,6 +55,7 @@ class Columns(msgspec.Struct, frozen=True):
     wake: int | None
     busy: int
     entries: int
+    parent: str | None
 
 
 class RunCopy(msgspec.Struct, frozen=True):
@@ -175,6 +176,7 @@ def _row_problems(copy: RunCopy) -> Iterator[str]:
         wake=live.timers.next_due(),
         busy=int(head.busy > 0 and not head.ended),
         entries=head.entries,
+        parent=None if head.parent is None else head.parent.run,
     )
     if head.run != copy.run:
         yield f"the row is that of run {head.run}"

@@ -40,5 +40,15 @@ def list_gates(db: Connection, state: RunState) -> None:
         db.executemany(_OPEN, rows)
 
 
+def gates_problem(db: Connection, state: RunState) -> str | None:
+    """Whether the list says of this run what its tokens do."""
+    waiting = [(token, token.phase) for token in state.tokens.values()]
+    expected = [_row(state.head.run, token, at) for token, at in waiting if isinstance(at, WaitingForGate)]
+    query = "select run, token, node, path, title, since, due, answers from gates where run = ? order by token"
+    if list(db.execute(query, (state.head.run,))) == sorted(expected):
+        return None
+    return "the list of open gates is not what its tokens say"
+
+
 def _row(run: RunId, token: Token, at: WaitingForGate) -> tuple[Value, ...]:
     return run, token.id, token.node, token.path, at.title, at.since, at.deadline, len(at.answers)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from jeton.hosts.sqlite.bundles import bundle_hash, put_children
+from jeton.hosts.sqlite.bundles import bundle_hash, insert_version, put_children
 from jeton.hosts.sqlite.connect import Connection, begin, connect
 from jeton.hosts.sqlite.examine import (
     Columns,
@@ -246,8 +246,7 @@ def _put_definition(db: Connection, name: str, version: int, bundle: bytes, foun
         return known
     taken = {number for (number,) in db.execute("select version from definitions where name = ?", (name,))}
     free = version if version not in taken else max(taken) + 1
-    insert = "insert into definitions(name, version, hash, bundle, deployed) values(?, ?, ?, ?, 0)"
-    db.execute(insert, (name, free, found, bundle))
+    insert_version(db, name, free, found, bundle, 0)
     return free
 
 

@@ -11,6 +11,7 @@ create table definitions(
     version integer not null,
     hash text not null,
     bundle blob not null,
+    digest blob not null, -- of the bundle's bytes: the hash is of what it means, and does not see a name
     deployed integer not null, -- the highest of a name is the one that new runs get
     primary key(name, version),
     unique(name, hash)

@@ -3,6 +3,7 @@
 It may be asked while the store is in use: each run is looked at in a short transaction of its own.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import msgspec
 from jeton.hosts.sqlite.bundles import bundle_hash
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.examine import RunCopy, canonical, problems_in, read_copy
+from jeton.hosts.sqlite.gates import gates_problem
 from jeton.hosts.sqlite.opening import visit
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tail import Loss, kept_losses, lost_commits
@@ -91,13 +93,14 @@ class _Verifying:
             yield from _lost(loss)
 
     def _definitions(self, db: Connection) -> Iterator[Finding]:
-        for name, version, stored, bundle in db.execute("select name, version, hash, bundle from definitions"):
+        query = "select name, version, hash, bundle, digest from definitions"
+        for name, version, stored, bundle, digest in db.execute(query):
             try:
                 found = bundle_hash(_library(bundle))
             except msgspec.MsgspecError as problem:
                 yield Finding(None, f"version {version} of '{name}' cannot be read: {problem}")
             else:
-                if found != stored:
+                if found != stored or hashlib.sha256(bundle).digest() != digest:
                     yield Finding(None, f"version {version} of '{name}' was altered")
 
     def _strays(self, db: Connection) -> Iterator[Finding]:
@@ -145,13 +148,19 @@ class _Verifying:
                 copy = read_copy(db, run)
                 if copy is None:
                     return []  # it was pruned in the meantime
-                problems = list(problems_in(copy)) or list(self._typed_problems(db, copy))
+                problems = list(problems_in(copy)) or list(self._listed_problems(db, copy))
         except Exception as problem:
             problems = [f"it cannot be read: {type(problem).__name__}: {problem}"]
         return [Finding(run, problem) for problem in problems]
 
-    def _typed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
+    def _listed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
         """Asked of a run that is whole otherwise, since it is the run that the tables are compared with."""
+        problem = gates_problem(db, copy.live.state)
+        if problem is not None:
+            yield problem
+        yield from self._typed_problems(db, copy)
+
+    def _typed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
         version = copy.columns.workflow, copy.columns.version
         if version not in self._tables:
             layout = stored_layout(db, *version)
