@@ -254,3 +254,62 @@ async def test_gates_of_a_flow_are_listed_and_a_fork_waits_for_its_own(engine: E
     await fork.answer({"yes": True})
     assert (await fork.result(timeout=20)).nodes["one"].outputs == {"value": 1}
     assert (await engine.get(run.id)).status == "waiting"
+
+
+# what is refused before anything runs, and what travels
+
+
+@pytest.mark.parametrize(
+    ("connections", "code"),
+    [
+        pytest.param([wire("a", "b"), wire("b", "a")], "flow_cycle", id="D06 a cycle"),
+        pytest.param([wire("a", "a")], "flow_cycle", id="D06 a node that leads to itself"),
+        pytest.param([wire("a", "nobody")], None, id="D08 a connection to a node that is not there"),
+    ],
+)
+async def test_a_graph_that_is_refused(engine: Engine, connections: list[Data], code: str | None) -> None:
+    with pytest.raises(jeton.DefinitionError) as refused:
+        await engine.deploy(flow({"a": {"type": "merge"}, "b": {"type": "merge"}}, *connections))
+    assert code is None or code in [problem.code for problem in refused.value.problems]
+    with pytest.raises(Refused, match="deployed"):
+        await engine.start("f")
+    assert await engine.list() == ()
+
+
+async def test_h12_a_flow_that_is_not_there_is_refused(engine: Engine) -> None:
+    with pytest.raises(Refused) as refused:
+        await engine.start("nobody")
+    assert refused.value.code == "unknown_workflow"
+    assert await engine.list() == ()
+
+
+async def test_d17_content_travels_as_a_reference(engine: Engine) -> None:
+    write = {"kind": "artifact", "implementation": {"operation": "write", "encoding": "base64"}}
+    start = {"start": {"type": "trigger"}, "keep": {"type": "keep"}, "next": {"type": "merge"}}
+    library = flow(start, wire("start", "keep"), wire("keep", "next"))
+    record = await ended(engine, {**library, "actions": {"keep": write}}, {"base64": "AAEC/w=="})
+    kept = record.nodes["keep"].outputs
+    assert kept is not None
+    assert (set(kept), kept["size"]) == ({"id", "media_type", "size"}, 4)
+    assert record.nodes["next"].outputs == {"main": kept}
+
+
+async def test_g05_a_run_that_waits_says_where_and_until_when(engine: Engine) -> None:
+    rest = {"nap": {"type": "wait", "data": {"seconds": 0.2, "label": "a nap"}}, "after": {"type": "merge"}}
+    await engine.deploy(flow(rest, wire("nap", "after")))
+    run = await engine.start("f")
+    record = await told(engine, run.id, "waiting")
+    assert (record.waiting_at_node, record.waiting_label, record.current_nodes) == ("nap", "a nap", ("nap",))
+    assert record.next_step_at is not None
+    assert record.nodes["nap"].status == "executing"
+    record = await run.result(timeout=20)
+    assert (record.waiting_at_node, record.waiting_label, record.next_step_at) == (None, None, None)
+    assert record.nodes["after"].status == "completed"
+
+
+async def test_a_run_that_is_cancelled_leaves_nothing_executing(engine: Engine) -> None:
+    await engine.deploy(flow({"ask": {"type": "gate", "data": {"title": "?"}}}))
+    run = await engine.start("f")
+    await told(engine, run.id, "waiting")
+    await run.cancel("enough")
+    assert (await engine.get(run.id)).nodes["ask"].status == "idle"

@@ -13,13 +13,13 @@ from jeton.actor.ports import decode_entry
 from jeton.actor.replay import replay
 from jeton.actor.run_actor import LiveRun
 from jeton.actor.sections import encode_sections, load_run
-from jeton.apply.draft import TOKENS_PER_SECTION, Touched
+from jeton.apply.draft import Touched
 from jeton.apply.record import count_events
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import Connection
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
-from jeton.model.run import SLOTS_PER_STRETCH, RunState
+from jeton.model.run import RunState
 
 _canonical = msgspec.json.Encoder(order="sorted").encode
 _COLUMNS = "workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries"
@@ -201,14 +201,8 @@ def _snapshot_problems(copy: RunCopy) -> Iterator[str]:
 def whole_sections(state: RunState) -> dict[str, bytes]:
     """Every section of a run, as one commit would store it."""
     touched = Touched()
+    touched.everything(state)
     touched.input = state.head.entries > 0
-    touched.state.update(state.state)
-    touched.output.update(state.output)
-    touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
-    touched.groups.update(state.groups)
-    touched.progress.update(state.progress)
-    touched.slots.update((group, index // SLOTS_PER_STRETCH) for group, index in state.slots)
-    touched.arrived.update(state.arrived)
     return {name: body for name, body in encode_sections(state, touched).items() if body is not None}
 
 

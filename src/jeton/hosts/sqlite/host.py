@@ -32,7 +32,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
-from jeton.model.run import TERMINAL, RunStatus
+from jeton.model.run import TERMINAL, RunStatus, Trigger
 from jeton.model.workflow import Library
 
 POLL_S = 0.05
@@ -117,11 +117,12 @@ class SqliteHost:
         key: str | None = None,
         run: RunId | None = None,
         overrides: dict[str, JsonObject] | None = None,
+        trigger: Trigger | None = None,
     ) -> tuple[RunId, bool]:
         """Begin a run: its id, and whether it is new. Durable when this returns.
 
-        `overrides` are inputs of a flow's nodes, by node and handle."""
-        return await self._owning().start(workflow, version, input, key, run, overrides or {})
+        `overrides` are inputs of a flow's nodes, by node and handle; `trigger` is what fired it."""
+        return await self._owning().start(workflow, version, input, key, run, overrides or {}, trigger)
 
     async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
         """A new run that shares a run's history up to an entry. Durable when this returns."""
