@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -313,3 +314,57 @@ async def test_a_run_that_is_cancelled_leaves_nothing_executing(engine: Engine) 
     await told(engine, run.id, "waiting")
     await run.cancel("enough")
     assert (await engine.get(run.id)).nodes["ask"].status == "idle"
+
+
+# going on after a failure
+
+
+FLAKY: list[str] = []
+
+
+@jeton.node
+async def flaky(node_id: str, data: Data) -> Data:
+    """Fails the first time it is asked."""
+    FLAKY.append(node_id)
+    if FLAKY.count(node_id) == 1 and data.get("fails", True):
+        raise ValueError("not today")
+    return {node_id: True}
+
+
+@pytest.mark.parametrize("on_error", ["continue", "fail"])
+async def test_a_retry_does_the_failed_nodes_again_and_no_other(engine: Engine, on_error: str) -> None:
+    FLAKY.clear()
+    nodes = {
+        "fine": {"type": "flaky", "data": {"fails": False}},
+        "a": {"type": "flaky"},
+        "behind": {"type": "flaky", "data": {"fails": False}},
+        "both": {"type": "merge", "repeated": ["main"]},
+    }
+    library = flow(
+        nodes, wire("fine", "a"), wire("a", "behind"), wire("behind", "both"), wire("fine", "both"), on_error=on_error
+    )
+    first = await ended(engine, library)
+    assert first.status == "failed"
+    again = await (await engine.retry(first.run_id)).result(timeout=20)
+    assert (again.status, again.output) == ("completed", {"fine": True, "a": True, "behind": True, "main": [ANY, ANY]})
+    assert FLAKY == ["fine", "a", "a", "behind"]
+    assert again.forked_from is not None
+    assert {view.status for view in again.nodes.values()} == {"completed"}
+    assert (await engine.get(first.run_id)).nodes["a"].status == "failed"
+
+
+@pytest.mark.parametrize("on_error", ["continue", "fail"])
+async def test_a_retry_of_what_cannot_succeed_fails_again(engine: Engine, on_error: str) -> None:
+    first = await ended(engine, {"flows": {"f": {**BROKEN["flows"]["f"], "on_error": on_error}}})
+    again = await (await engine.retry(first.run_id)).result(timeout=20)
+    assert (again.status, again.nodes["div"].status) == ("failed", "failed")
+    assert again.nodes["add"].skip_reason == ("upstream_failure" if on_error == "continue" else None)
+
+
+async def test_a_store_with_a_retried_flow_is_whole(tmp_path: Path) -> None:
+    from jeton.hosts.sqlite.verify import verify
+
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        first = await ended(engine, BROKEN)
+        await (await engine.retry(first.run_id)).result(timeout=20)
+    assert verify(tmp_path / "runs.db").problems == ()

@@ -124,9 +124,11 @@ class SqliteHost:
         `overrides` are inputs of a flow's nodes, by node and handle; `trigger` is what fired it."""
         return await self._owning().start(workflow, version, input, key, run, overrides or {}, trigger)
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
-        """A new run that shares a run's history up to an entry. Durable when this returns."""
-        return await self._owning().fork(run, entry, writes)
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool = False) -> RunId:
+        """A new run that shares a run's history up to an entry. Durable when this returns.
+
+        `again`: the nodes of a flow that failed in it are done again."""
+        return await self._owning().fork(run, entry, writes, again=again)
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""

@@ -155,7 +155,7 @@ class Owner:
         await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
         return True
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool) -> RunId:
         """Begin a run that shares another's history up to an entry."""
         self.check()
         row = self._store.row(run)
@@ -177,7 +177,7 @@ class Owner:
             body = encode_entry(shared)
             last = next_hash(last, body)
             prior.append((chosen, shared.number, last, body))
-        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes))
+        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes, again))
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:
