@@ -368,3 +368,45 @@ async def test_a_store_with_a_retried_flow_is_whole(tmp_path: Path) -> None:
         first = await ended(engine, BROKEN)
         await (await engine.retry(first.run_id)).result(timeout=20)
     assert verify(tmp_path / "runs.db").problems == ()
+
+
+async def test_e04_supposing_something_of_a_flow_changes_nothing(engine: Engine) -> None:
+    ask = {"ask": {"type": "gate", "data": {"title": "?"}}, "next": {"type": "merge"}}
+    await engine.deploy(flow(ask, wire("ask", "next")))
+    run = await engine.start("f")
+    before = await told(engine, run.id, "waiting")
+    supposed = await engine.simulate(run.id, 0, result={"ok": True})
+    assert supposed.status == "completed"
+    assert "execute_node" in [decision["do"] for decision in supposed.decisions]
+    failing = await engine.simulate(run.id, 0, failure="no")
+    assert failing.status == "failed"
+    assert await engine.get(run.id) == before
+
+
+async def test_e02_a_trace_changes_no_result(engine: Engine) -> None:
+    first = await ended(engine, BROKEN)
+    second = await ended(engine, BROKEN, trace=True)
+    assert first.nodes == second.nodes
+    plain = [event["type"] async for event in engine.events(first.run_id)]
+    traced = [event["type"] async for event in engine.events(second.run_id, trace=True)]
+    assert plain == [kind for kind in traced if not str(kind).startswith("decision.")]
+    assert len(traced) > len(plain)
+
+
+async def test_c01_a_child_that_is_given_the_wrong_input_fails_and_tells_its_parent(engine: Engine) -> None:
+    call = {"start": {"type": "trigger"}, "call": {"type": "workflow", "data": {"workflow": "picky"}}}
+    library = flow(call, wire("start", "call"))
+    picky = {"nodes": {"one": constant(1)}, "input_schema": {"type": "object", "required": ["n"]}}
+    library["flows"]["picky"] = picky
+    record = await ended(engine, library, {"x": 1})
+    assert record.status == "failed"
+    (child,) = await engine.children(record.run_id)
+    assert (child.workflow, child.status) == ("picky", "failed")
+    assert record.nodes["call"].error is not None
+    assert (await engine.get(child.run_id)).nodes["one"].status == "idle"
+
+
+async def test_c06_two_runs_never_see_each_other(engine: Engine) -> None:
+    await engine.deploy(flow({"start": {"type": "trigger"}, "next": {"type": "merge"}}, wire("start", "next")))
+    runs = [await engine.start("f", {"n": n}) for n in range(5)]
+    assert [(await run.result(timeout=20)).output for run in runs] == [{"n": n, "main": {"n": n}} for n in range(5)]
