@@ -185,7 +185,7 @@ def _begin_run(draft: Draft, decision: BeginRun) -> None:
     head = draft.state.head
     if head.status != "submitted":
         raise BrokenInvariant("a run begins once", status=head.status)
-    draft.state.input = decision.input
+    draft.state.take_input(decision.input)
     draft.touched.input = True
     head.status = "running"
     head.submitted_at = head.started_at = decision.at

@@ -361,6 +361,12 @@ class RunState:
         self._flow: FlowState | None = None
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens
 
+    def take_input(self, given: Json) -> None:
+        """What the run was started with. Somebody may have looked at its nodes before there was any."""
+        self.input = given
+        if self._flow is not None:
+            self._flow.input = given
+
     @property
     def flow(self) -> FlowState:
         """How far the nodes of a flow are; for a token graph there is nothing in it."""
