@@ -6,7 +6,9 @@ from typing import Any, Literal
 import msgspec
 
 from jeton.model.decision import Decision
+from jeton.model.flow_run import NodeView
 from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
+from jeton.model.run import Trigger
 
 Data = dict[str, Any]
 
@@ -65,6 +67,7 @@ class Outcome(msgspec.Struct, frozen=True):
     children: tuple[RunSeen, ...] = ()
     replies: tuple[ReplySeen, ...] = ()
     decisions: tuple[str, ...] = ()  # of the root, by their tags
+    views: dict[str, NodeView] = {}  # of a flow
 
     def reply(self, id: str) -> ReplySeen:
         return next(reply for reply in self.replies if reply.id == id)
@@ -97,6 +100,10 @@ class Case(msgspec.Struct, frozen=True):
     tasks: Data = {}
     others: Data = {}  # workflows that this one calls
     acts: tuple[Act, ...] = ()
+    flow: Data | None = None  # instead of a workflow
+    actions: Data = {}
+    overrides: Data = {}
+    trigger: Trigger | None = None
 
 
 def workflow(

@@ -9,11 +9,24 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from jeton.actor.ports import RunRow, decode_entry
+from jeton.actor.sections import load_run
 from jeton.definitions import library_from
-from jeton.definitions.bundle import bundle_of
+from jeton.definitions.bundle import bundle_of, joined
 from jeton.engine.events import events_in
+from jeton.engine.flows import node_views
+from jeton.engine.source import KINDS
 from jeton.engine.tokens import token_views
-from jeton.executor import Executor, ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
+from jeton.executor import (
+    Executor,
+    ReadyTask,
+    Resources,
+    TaskCall,
+    Threads,
+    VirtualClock,
+    action_functions,
+    compile_task,
+    run_task,
+)
 from jeton.executor.once import MemoryKeys
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
@@ -24,10 +37,11 @@ from jeton.hosts.sqlite.verify import verify
 from jeton.model.decision import CallWorkflow, Decision, ReplyTo
 from jeton.model.entry import Entry
 from jeton.model.failure import TaskFailed
+from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.workflow import Library
-from jeton.planning.program import compile_program
+from jeton.planning.compile import compile_definition
 from tests.conformance.case import Act, Case, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 
 Play = Callable[[Case], Outcome]
@@ -35,8 +49,12 @@ Play = Callable[[Case], Outcome]
 
 def library_of(case: Case) -> Library:
     """The case's definitions, read and checked like anybody's."""
-    data = {"workflows": {"w": case.workflow, **case.others}, **({"tasks": case.tasks} if case.tasks else {})}
-    return library_from(data).require()
+    flows = {} if case.flow is None else {"flows": {"w": case.flow}}
+    workflows = {**({"w": case.workflow} if case.flow is None else {}), **case.others}
+    data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows}
+    known = Library(actions=action_functions())
+    loaded = library_from({name: section for name, section in data.items() if section}, known, kinds=KINDS)
+    return joined(known, loaded.require())
 
 
 class Audience:
@@ -77,12 +95,14 @@ def play_simulated(case: Case) -> Outcome:
     library = library_of(case)
     onlooker = _Onlooker(case)
     world = onlooker.world = World(library, script=Script(really_run(library)), observer=onlooker)
-    run = onlooker.root = world.start("w", case.input)
+    run = onlooker.root = world.start("w", case.input, trigger=case.trigger, overrides=case.overrides)
     world.run()
     assert not world.unfinished(), world.unfinished()
     rows = {one: row for one in world.store.runs() if (row := world.store.row(one)) is not None}
     journals = {one: [decode_entry(body) for body in world.store.journal(one)] for one in rows}
-    return seen(rows.pop(run), journals, tuple(world.store.sections(run) or ()), list(rows.values()))
+    sections = world.store.sections(run) or {}
+    views = node_views(compile_definition(library, "w"), load_run(sections))
+    return seen(rows.pop(run), journals, tuple(sections), list(rows.values()), views)
 
 
 def play_sqlite(case: Case) -> Outcome:
@@ -99,13 +119,14 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
     workers.use(path.parent, host.artifacts, host.keys, host.outlet)
     try:
         version = await host.deploy(bundle_of(library_of(case), "w"), "w")
-        run, _ = await host.start("w", version, case.input)
+        run, _ = await host.start("w", version, case.input, overrides=case.overrides, trigger=case.trigger)
         async with asyncio.timeout(20), asyncio.TaskGroup() as people:
             people.create_task(_look_on(host, run, run, Audience(case), people))
         await host.idle()
         rows = _tree(host, run)
         journals = {row.run: host.entries(row.run) for row in rows}
-        return seen(rows[0], journals, _kept(host, run), rows[1:])
+        views = node_views(compile_definition(library_of(case), "w"), host.live(run))
+        return seen(rows[0], journals, _kept(host, run), rows[1:], views)
     finally:
         await host.close(0)
 
@@ -145,7 +166,7 @@ def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
 
 def really_run(library: Library) -> dict[str, Reply]:
     """Answers worked out by the executor, on a clock that passes at once. Nodes of two workflows differ in name."""
-    programs = [compile_program(workflow, library) for workflow in library.workflows.values()]
+    programs = [compile_definition(library, name) for name in (*library.workflows, *library.flows)]
     tasks = {name: place.task for program in programs for name, place in program.places.items() if place.task}
     keys = MemoryKeys()
 
@@ -171,7 +192,13 @@ def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | Ta
     raise AssertionError("a task on a virtual clock never waits")
 
 
-def seen(row: RunRow, journals: dict[RunId, list[Entry]], sections: tuple[str, ...], children: list[RunRow]) -> Outcome:
+def seen(
+    row: RunRow,
+    journals: dict[RunId, list[Entry]],
+    sections: tuple[str, ...],
+    children: list[RunRow],
+    views: dict[str, NodeView],
+) -> Outcome:
     """What a reader of the store can tell."""
     entries = journals[row.run]
     tokens = tuple(TokenSeen(t.node, t.status, t.path, t.branch_index) for t in token_views(entries))
@@ -188,6 +215,7 @@ def seen(row: RunRow, journals: dict[RunId, list[Entry]], sections: tuple[str, .
         children=tuple(_child(child) for child in children),
         replies=tuple(ReplySeen(reply.id, reply.accepted, reply.why) for reply in told),
         decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
+        views=views,
     )
 
 

@@ -8,6 +8,8 @@ from tests.conformance import (
     rows_failure,
     rows_fan_in,
     rows_fan_out,
+    rows_flow,
+    rows_flow_data,
     rows_gates,
     rows_pause,
     rows_routing,
@@ -28,6 +30,8 @@ ROWS = [
     *rows_signals.ROWS,
     *rows_pause.ROWS,
     *rows_tasks.ROWS,
+    *rows_flow.ROWS,
+    *rows_flow_data.ROWS,
 ]
 
 

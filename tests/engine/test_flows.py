@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -254,3 +255,158 @@ async def test_gates_of_a_flow_are_listed_and_a_fork_waits_for_its_own(engine: E
     await fork.answer({"yes": True})
     assert (await fork.result(timeout=20)).nodes["one"].outputs == {"value": 1}
     assert (await engine.get(run.id)).status == "waiting"
+
+
+# what is refused before anything runs, and what travels
+
+
+@pytest.mark.parametrize(
+    ("connections", "code"),
+    [
+        pytest.param([wire("a", "b"), wire("b", "a")], "flow_cycle", id="D06 a cycle"),
+        pytest.param([wire("a", "a")], "flow_cycle", id="D06 a node that leads to itself"),
+        pytest.param([wire("a", "nobody")], None, id="D08 a connection to a node that is not there"),
+    ],
+)
+async def test_a_graph_that_is_refused(engine: Engine, connections: list[Data], code: str | None) -> None:
+    with pytest.raises(jeton.DefinitionError) as refused:
+        await engine.deploy(flow({"a": {"type": "merge"}, "b": {"type": "merge"}}, *connections))
+    assert code is None or code in [problem.code for problem in refused.value.problems]
+    with pytest.raises(Refused, match="deployed"):
+        await engine.start("f")
+    assert await engine.list() == ()
+
+
+async def test_h12_a_flow_that_is_not_there_is_refused(engine: Engine) -> None:
+    with pytest.raises(Refused) as refused:
+        await engine.start("nobody")
+    assert refused.value.code == "unknown_workflow"
+    assert await engine.list() == ()
+
+
+async def test_d17_content_travels_as_a_reference(engine: Engine) -> None:
+    write = {"kind": "artifact", "implementation": {"operation": "write", "encoding": "base64"}}
+    start = {"start": {"type": "trigger"}, "keep": {"type": "keep"}, "next": {"type": "merge"}}
+    library = flow(start, wire("start", "keep"), wire("keep", "next"))
+    record = await ended(engine, {**library, "actions": {"keep": write}}, {"base64": "AAEC/w=="})
+    kept = record.nodes["keep"].outputs
+    assert kept is not None
+    assert (set(kept), kept["size"]) == ({"id", "media_type", "size"}, 4)
+    assert record.nodes["next"].outputs == {"main": kept}
+
+
+async def test_g05_a_run_that_waits_says_where_and_until_when(engine: Engine) -> None:
+    rest = {"nap": {"type": "wait", "data": {"seconds": 0.2, "label": "a nap"}}, "after": {"type": "merge"}}
+    await engine.deploy(flow(rest, wire("nap", "after")))
+    run = await engine.start("f")
+    record = await told(engine, run.id, "waiting")
+    assert (record.waiting_at_node, record.waiting_label, record.current_nodes) == ("nap", "a nap", ("nap",))
+    assert record.next_step_at is not None
+    assert record.nodes["nap"].status == "executing"
+    record = await run.result(timeout=20)
+    assert (record.waiting_at_node, record.waiting_label, record.next_step_at) == (None, None, None)
+    assert record.nodes["after"].status == "completed"
+
+
+async def test_a_run_that_is_cancelled_leaves_nothing_executing(engine: Engine) -> None:
+    await engine.deploy(flow({"ask": {"type": "gate", "data": {"title": "?"}}}))
+    run = await engine.start("f")
+    await told(engine, run.id, "waiting")
+    await run.cancel("enough")
+    assert (await engine.get(run.id)).nodes["ask"].status == "idle"
+
+
+# going on after a failure
+
+
+FLAKY: list[str] = []
+
+
+@jeton.node
+async def flaky(node_id: str, data: Data) -> Data:
+    """Fails the first time it is asked."""
+    FLAKY.append(node_id)
+    if FLAKY.count(node_id) == 1 and data.get("fails", True):
+        raise ValueError("not today")
+    return {node_id: True}
+
+
+@pytest.mark.parametrize("on_error", ["continue", "fail"])
+async def test_a_retry_does_the_failed_nodes_again_and_no_other(engine: Engine, on_error: str) -> None:
+    FLAKY.clear()
+    nodes = {
+        "fine": {"type": "flaky", "data": {"fails": False}},
+        "a": {"type": "flaky"},
+        "behind": {"type": "flaky", "data": {"fails": False}},
+        "both": {"type": "merge", "repeated": ["main"]},
+    }
+    library = flow(
+        nodes, wire("fine", "a"), wire("a", "behind"), wire("behind", "both"), wire("fine", "both"), on_error=on_error
+    )
+    first = await ended(engine, library)
+    assert first.status == "failed"
+    again = await (await engine.retry(first.run_id)).result(timeout=20)
+    assert (again.status, again.output) == ("completed", {"fine": True, "a": True, "behind": True, "main": [ANY, ANY]})
+    assert FLAKY == ["fine", "a", "a", "behind"]
+    assert again.forked_from is not None
+    assert {view.status for view in again.nodes.values()} == {"completed"}
+    assert (await engine.get(first.run_id)).nodes["a"].status == "failed"
+
+
+@pytest.mark.parametrize("on_error", ["continue", "fail"])
+async def test_a_retry_of_what_cannot_succeed_fails_again(engine: Engine, on_error: str) -> None:
+    first = await ended(engine, {"flows": {"f": {**BROKEN["flows"]["f"], "on_error": on_error}}})
+    again = await (await engine.retry(first.run_id)).result(timeout=20)
+    assert (again.status, again.nodes["div"].status) == ("failed", "failed")
+    assert again.nodes["add"].skip_reason == ("upstream_failure" if on_error == "continue" else None)
+
+
+async def test_a_store_with_a_retried_flow_is_whole(tmp_path: Path) -> None:
+    from jeton.hosts.sqlite.verify import verify
+
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        first = await ended(engine, BROKEN)
+        await (await engine.retry(first.run_id)).result(timeout=20)
+    assert verify(tmp_path / "runs.db").problems == ()
+
+
+async def test_e04_supposing_something_of_a_flow_changes_nothing(engine: Engine) -> None:
+    ask = {"ask": {"type": "gate", "data": {"title": "?"}}, "next": {"type": "merge"}}
+    await engine.deploy(flow(ask, wire("ask", "next")))
+    run = await engine.start("f")
+    before = await told(engine, run.id, "waiting")
+    supposed = await engine.simulate(run.id, 0, result={"ok": True})
+    assert supposed.status == "completed"
+    assert "execute_node" in [decision["do"] for decision in supposed.decisions]
+    failing = await engine.simulate(run.id, 0, failure="no")
+    assert failing.status == "failed"
+    assert await engine.get(run.id) == before
+
+
+async def test_e02_a_trace_changes_no_result(engine: Engine) -> None:
+    first = await ended(engine, BROKEN)
+    second = await ended(engine, BROKEN, trace=True)
+    assert first.nodes == second.nodes
+    plain = [event["type"] async for event in engine.events(first.run_id)]
+    traced = [event["type"] async for event in engine.events(second.run_id, trace=True)]
+    assert plain == [kind for kind in traced if not str(kind).startswith("decision.")]
+    assert len(traced) > len(plain)
+
+
+async def test_c01_a_child_that_is_given_the_wrong_input_fails_and_tells_its_parent(engine: Engine) -> None:
+    call = {"start": {"type": "trigger"}, "call": {"type": "workflow", "data": {"workflow": "picky"}}}
+    library = flow(call, wire("start", "call"))
+    picky = {"nodes": {"one": constant(1)}, "input_schema": {"type": "object", "required": ["n"]}}
+    library["flows"]["picky"] = picky
+    record = await ended(engine, library, {"x": 1})
+    assert record.status == "failed"
+    (child,) = await engine.children(record.run_id)
+    assert (child.workflow, child.status) == ("picky", "failed")
+    assert record.nodes["call"].error is not None
+    assert (await engine.get(child.run_id)).nodes["one"].status == "idle"
+
+
+async def test_c06_two_runs_never_see_each_other(engine: Engine) -> None:
+    await engine.deploy(flow({"start": {"type": "trigger"}, "next": {"type": "merge"}}, wire("start", "next")))
+    runs = [await engine.start("f", {"n": n}) for n in range(5)]
+    assert [(await run.result(timeout=20)).output for run in runs] == [{"n": n, "main": {"n": n}} for n in range(5)]

@@ -16,6 +16,7 @@ PLAN_RUN = "src/jeton/planning/plan_run.py"
 NODE = "src/jeton/planning/node.py"
 FAN_IN = "src/jeton/planning/fan_in.py"
 ROUTING = "src/jeton/planning/routing.py"
+FLOW = "src/jeton/planning/flow.py"
 FOLD_RUN = "src/jeton/apply/fold_run.py"
 FOLD_GROUP = "src/jeton/apply/fold_group.py"
 WORLD = "src/jeton/hosts/simulated/world.py"
@@ -282,5 +283,41 @@ MUTANTS = (
         "src/jeton/actor/sections.py",
         "    for _, name, waiter in sorted(waiting):",
         "    for _, name, waiter in sorted(waiting, reverse=True):",
+    ),
+    Mutant(
+        "a node of a flow begins when the first of its connections is settled",
+        FLOW,
+        "            if before > 1:\n                continue\n",
+        "            if before > 1 and before < len(target.incoming):\n                continue\n",
+    ),
+    Mutant(
+        "a node of a flow runs though something before it failed",
+        FLOW,
+        '        if fate == "failed":\n            return "failed"\n',
+        "",
+    ),
+    Mutant(
+        "a branch that is not taken is a failure",
+        FLOW,
+        'return "delivered" if is_live(outcome, wire.from_output) else "dead"',
+        'return "delivered" if is_live(outcome, wire.from_output) else "failed"',
+    ),
+    Mutant(
+        "a node of a flow that waited is run again",
+        "src/jeton/planning/flow_turn.py",
+        "        return _executed(flow, state, token, held.executed)\n",
+        "        return [BeginNode(token.id, token.node), *_executed(flow, state, token, held.executed)]\n",
+    ),
+    Mutant(
+        "an override is over what a connection brings",
+        "src/jeton/planning/flow_node.py",
+        "            inputs[wire.to_input] = value\n    return inputs\n",
+        "            inputs[wire.to_input] = value\n    return {**inputs, **state.overrides.get(node, {})}\n",
+    ),
+    Mutant(
+        "the keys of a context come in another order when the run was read back",
+        "src/jeton/planning/flow_node.py",
+        "Executed(dict(started_with(state)))",
+        "Executed(started_with(state))",
     ),
 )

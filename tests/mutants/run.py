@@ -25,6 +25,8 @@ SELECTION = (
     "tests/hosts/test_fork.py",
     "tests/conformance/test_scenarios.py",
     "tests/simulation/test_sweep.py::test_a_seed_that_is_kept",
+    "tests/simulation/test_flows.py::test_a_flow_that_is_kept",
+    "tests/simulation/test_flows.py::test_fixed_flows_come_to_what_the_oracle_says",
     "tests/simulation/test_sweep.py::test_fixed_seeds_agree_with_the_oracle_and_break_no_invariant",
 )
 LONGEST_S = 600

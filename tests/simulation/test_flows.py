@@ -4,7 +4,10 @@ from random import SystemRandom
 
 import pytest
 
-from tests.simulation.flows import flows_from, play_flow
+from jeton.hosts.simulated.world import World
+from jeton.model.ids import RunId
+from jeton.model.run import Head, RunState
+from tests.simulation.flows import flow_library, flows_from, play_flow
 from tests.simulation.sweep import main
 
 FIXED = range(1, 601, 2)  # the even ones belong to the sweep of fixed seeds
@@ -34,3 +37,22 @@ def test_fresh_flows_come_to_what_the_oracle_says() -> None:
 
 def test_one_flow_can_be_played_again() -> None:
     assert main(["--flow", "3"]) == 0
+
+
+def test_a_flow_that_somebody_looked_at_before_it_began_knows_its_input() -> None:
+    library = flow_library({"nodes": {"start": {"type": "trigger"}}, "connections": []})
+    early = World(library)
+    run = early.start("f", {"x": 1}, after_ms=20)
+    early.pause(run)
+    early.unpause(run, after_ms=5)
+    early.run()
+    row = early.store.row(run)
+    assert row is not None
+    assert (row.status, row.output) == ("completed", {"x": 1})
+
+
+def test_looking_at_the_nodes_of_a_run_fixes_nothing() -> None:
+    state = RunState(Head(RunId("r"), "f", 1))
+    assert state.flow.input is None
+    state.take_input({"x": 1})
+    assert state.flow.input == {"x": 1}

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from jeton.model.decision import (
+    BeginNode,
+    BreakNode,
     CreateToken,
     CreateTokens,
     Decision,
@@ -26,7 +28,7 @@ from jeton.model.decision import (
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 
-_ENDS_NODE = (FinishNode, FailNode, RouteToken, EndChild, StopChild, TakeAnswer, TimeOutGate)
+_ENDS_NODE = (FinishNode, FailNode, BreakNode, RouteToken, EndChild, StopChild, TakeAnswer, TimeOutGate)
 
 
 def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
@@ -53,7 +55,8 @@ def _before_end(decisions: tuple[Decision, ...], end: EndRun) -> int:
         failing = None if end.error is None else end.error.token
         for index, decision in enumerate(decisions):
             if isinstance(decision, _ENDS_NODE) and decision.token == failing:
-                return index
+                # a node of a flow that failed as soon as it began has not begun yet
+                return index - (index > 0 and isinstance(decisions[index - 1], BeginNode))
             if failing is None and isinstance(decision, FailNode | TimeOutFanIn) and end.status == "failed":
                 return index
     index = decisions.index(end)

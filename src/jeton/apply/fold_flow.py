@@ -1,7 +1,7 @@
 """What decisions about the nodes of a flow do to a run."""
 
 from jeton.apply.draft import Draft
-from jeton.model.decision import BeginNode, BreakNode, ExecuteNode, HoldNode, SettleNodes
+from jeton.model.decision import BeginNode, BreakNode, ExecuteNode, HoldNode, ReopenNodes, SettleNodes
 from jeton.model.failure import BrokenInvariant
 from jeton.model.run import WaitingForTimer
 
@@ -42,6 +42,19 @@ def break_node(draft: Draft, decision: BreakNode) -> None:
     draft.drop(flow.executing, decision.node)
     draft.put(flow.errors, decision.node, decision.failure)
     draft.touched.nodes.add(decision.node)
+
+
+def reopen_nodes(draft: Draft, decision: ReopenNodes) -> None:
+    flow = draft.state.flow
+    for node in decision.failed:
+        draft.drop(flow.errors, node)
+    for node in decision.skipped:
+        draft.drop(flow.skipped, node)
+        if node in flow.blocked:
+            draft.drop(flow.blocked, node)
+    for node, count in decision.remaining.items():
+        draft.put(flow.remaining, node, count)
+    draft.touched.nodes.update(decision.failed, decision.skipped, decision.remaining)
 
 
 def settle_nodes(draft: Draft, decision: SettleNodes) -> None:

@@ -5,7 +5,7 @@ from typing import assert_never
 import msgspec
 
 from jeton.apply.draft import Draft
-from jeton.apply.fold_flow import begin_node, break_node, execute_node, hold_node, settle_nodes
+from jeton.apply.fold_flow import begin_node, break_node, execute_node, hold_node, reopen_nodes, settle_nodes
 from jeton.apply.fold_fork import fork_history
 from jeton.apply.fold_group import (
     abandon_tokens,
@@ -58,6 +58,7 @@ from jeton.model.decision import (
     OpenGroup,
     ParkToken,
     RedeliverToken,
+    ReopenNodes,
     ReplyTo,
     RetryToken,
     RouteToken,
@@ -164,6 +165,8 @@ def fold(draft: Draft, decision: Decision) -> None:
             execute_node(draft, decision)
         case BreakNode():
             break_node(draft, decision)
+        case ReopenNodes():
+            reopen_nodes(draft, decision)
         case SettleNodes():
             settle_nodes(draft, decision)
         case IgnoreLate() | NoteTask() | EndChild() | TimeOutGate() | ReplyTo():
@@ -182,7 +185,7 @@ def _begin_run(draft: Draft, decision: BeginRun) -> None:
     head = draft.state.head
     if head.status != "submitted":
         raise BrokenInvariant("a run begins once", status=head.status)
-    draft.state.begin(decision.input)
+    draft.state.take_input(decision.input)
     draft.touched.input = True
     head.status = "running"
     head.submitted_at = head.started_at = decision.at

@@ -33,6 +33,7 @@ from jeton.model.decision import (
     OpenGroup,
     ParkToken,
     RedeliverToken,
+    ReopenNodes,
     ReplyTo,
     RetryToken,
     RouteToken,
@@ -171,6 +172,8 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield NodeCompleted(token, node, executed.outputs, executed.branch, warning)
         case BreakNode(token, node, failure):
             yield NodeFailed(token, node, failure)
+        case ReopenNodes():
+            pass  # `run.forked` was said, and the nodes will be heard of again
         case SettleNodes(skipped):
             yield from (NodeSkipped(node) for node in skipped)
         case RetryToken():
@@ -238,7 +241,7 @@ def _count(decision: Decision) -> int:
 
 _COUNTS: dict[type[Decision], int] = {
     **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
-    **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo), 0),
+    **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, ReopenNodes), 0),
     **dict.fromkeys((CreateToken, MarkExecuting), 1),
 }
 """Where it is always the same number; those that are not here are counted one by one."""

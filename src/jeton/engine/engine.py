@@ -174,7 +174,7 @@ class Engine(Firing):
         if row.status not in RETRIED:
             problem = f"run {run} is {row.status}, and only one that failed can be retried"
             raise Refused("not_failed", problem, "fork it, to go on from another place")
-        return Run(self, await self._host.fork(row.run, row.entries - 1, {}))
+        return Run(self, await self._host.fork(row.run, row.entries - 1, {}, again=True))
 
     # people and other systems
 

@@ -10,8 +10,10 @@ from jeton.model.failure import Refused
 from jeton.model.flow import Flow
 from jeton.model.flow_run import NodeView
 from jeton.model.json import JsonObject
+from jeton.model.run import RunState
 from jeton.model.workflow import Library, Workflow
 from jeton.planning.flow import node_view
+from jeton.planning.flow_program import FlowProgram
 from jeton.planning.program import Program
 
 Overrides: TypeAlias = Mapping[str, Mapping[str, object]]
@@ -39,7 +41,13 @@ def node_views(program: Program, live: LiveRun | None) -> dict[str, NodeView]:
     """The nodes of a run of a flow, each after all that lead to it; a run of a token graph has none."""
     if program.flow is None or live is None:
         return {}
-    return {node: node_view(program.flow, live.state.flow, node) for node in program.flow.order}
+    return {node: shown_node(program.flow, live.state, node) for node in program.flow.order}
+
+
+def shown_node(program: FlowProgram, state: RunState, node: str) -> NodeView:
+    """A node as people are shown it: one that was stopped with its run is where it was before it began."""
+    view = node_view(program, state.flow, node)
+    return NodeView("idle") if view.status == "executing" and state.head.ended else view
 
 
 def skipped_of(record: RunRecord) -> tuple[str, ...]:

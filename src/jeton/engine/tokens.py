@@ -41,6 +41,7 @@ from jeton.model.decision import (
     OpenGroup,
     ParkToken,
     RedeliverToken,
+    ReopenNodes,
     ReplyTo,
     RetryToken,
     RouteToken,
@@ -165,7 +166,7 @@ class TokenTable:
                 self._change(held_token, "waiting_for_timer", held.due).label = held.label
             case BreakNode(token=broken, node=node, failure=failure):
                 self.tokens[broken].error = {"node": node, "type": failure.type, "message": failure.message}
-            case BeginNode() | ExecuteNode() | SettleNodes():
+            case BeginNode() | ExecuteNode() | SettleNodes() | ReopenNodes():
                 pass
             case RetryToken():
                 self._change(decision.token, "waiting_for_retry", decision.due).attempt = decision.attempt

@@ -246,6 +246,14 @@ class SettleNodes(_Decision, frozen=True, tag="settle_nodes"):
     remaining: dict[str, int] = {}
 
 
+class ReopenNodes(_Decision, frozen=True, tag="reopen_nodes"):
+    """These nodes of a flow failed, or were skipped for a failure, and are as if they had never been reached."""
+
+    failed: tuple[str, ...]
+    skipped: tuple[str, ...]
+    remaining: dict[str, int]
+
+
 class RetryToken(_Decision, frozen=True, tag="retry_token"):
     """Try the task again at `due`, as business attempt `attempt`."""
 
@@ -418,6 +426,7 @@ Decision: TypeAlias = (
     | HoldNode
     | ExecuteNode
     | BreakNode
+    | ReopenNodes
     | SettleNodes
     | RetryToken
     | FinishNode

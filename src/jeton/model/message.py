@@ -125,6 +125,7 @@ class ForkRun(msgspec.Struct, frozen=True, tag="fork_run", omit_defaults=True):
     entry: int  # the last one shared
     since: int  # when that was: time stands still in between
     writes: dict[str, Json] = {}
+    again: bool = False  # the failed nodes of a flow are to be done again
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):

@@ -362,10 +362,11 @@ class RunState:
         self._flow: FlowState | None = None
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens
 
-    def begin(self, input: Json) -> None:
-        """What the run is given; whatever anybody thought of its nodes before is void."""
-        self.input = input
-        self._flow = None
+    def take_input(self, given: Json) -> None:
+        """What the run was started with. Somebody may have looked at its nodes before there was any."""
+        self.input = given
+        if self._flow is not None:
+            self._flow.input = given
 
     @property
     def flow(self) -> FlowState:

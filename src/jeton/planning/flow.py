@@ -6,6 +6,7 @@ its targets, so what a finished node costs follows its connections and what they
 
 from typing import Literal, TypeAlias
 
+from jeton.model.decision import ReopenNodes
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.flow import MAIN
 from jeton.model.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
@@ -83,6 +84,23 @@ def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
             left = counted.get(wire.target, len(program.places[wire.target].incoming)) - 1
             counted[wire.target] = left
     return {name: left for name, left in counted.items() if left}
+
+
+def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
+    """What a run that goes on does again: its failed nodes, and all that was skipped for them."""
+    if not state.errors:
+        return None
+    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]
+    kept = FlowState()
+    kept.executed = state.executed
+    kept.skipped = {name: None for name in state.skipped if name not in set(skipped)}
+    counted = remaining_of(program, kept)
+    behind = {wire.target for name in (*state.errors, *skipped) for wire in program.places[name].leaving}
+    return ReopenNodes(
+        failed=_by_position(program, list(state.errors)),
+        skipped=_by_position(program, skipped),
+        remaining={name: counted.get(name, len(program.places[name].incoming)) for name in sorted(behind)},
+    )
 
 
 def fate_of(program: FlowProgram, state: FlowState, wire: Wire) -> Fate:

@@ -24,7 +24,7 @@ from jeton.model.run import RunState, Token, TokenEnd
 from jeton.model.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
 from jeton.planning.cancel import end_run
 from jeton.planning.control_keys import read_result
-from jeton.planning.flow import limit_problem, settle_executed, settle_failed, start_flow, status_of
+from jeton.planning.flow import limit_problem, reopened, settle_executed, settle_failed, start_flow, status_of
 from jeton.planning.flow_node import NodeCall, begin_node
 from jeton.planning.flow_output import flow_output
 from jeton.planning.flow_program import FlowProgram
@@ -35,6 +35,16 @@ def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> li
     """A token at every node that begins."""
     fired = None if message.trigger is None else message.trigger.node
     return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
+
+
+def plan_flow_again(program: Program, state: RunState) -> list[Decision]:
+    """A token at every node that failed, in a run that goes on where another one ended."""
+    reopen = None if program.flow is None else reopened(program.flow, state.flow)
+    if reopen is None:
+        return []
+    first = state.head.next_token
+    tokens = [CreateToken(TokenId(first + i), node, ROOT_PATH, None) for i, node in enumerate(reopen.failed)]
+    return [reopen, *tokens]
 
 
 def flow_of(program: Program) -> FlowProgram:

@@ -41,6 +41,7 @@ from jeton.planning.child import plan_child_ended
 from jeton.planning.completion import plan_completion
 from jeton.planning.deadline import plan_due
 from jeton.planning.fan_in import plan_group, plan_slot
+from jeton.planning.flow_turn import plan_flow_again
 from jeton.planning.gate import plan_answer
 from jeton.planning.node import Plan, plan_onward, plan_success, plan_task_failure, timeout_ms
 from jeton.planning.program import Program
@@ -79,7 +80,8 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
         case UnpauseRun():
             return Plan([SetPaused(paused=False)] if state.head.paused else [])
         case ForkRun():
-            return Plan([_plan_fork(program, message)])
+            again = plan_flow_again(program, state) if message.again else []
+            return Plan([_plan_fork(program, message), *again])
         case AlarmRang() | ContinueRun():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:

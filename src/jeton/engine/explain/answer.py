@@ -64,7 +64,7 @@ def explain_run(told: Told, needs_app: str | None = None) -> RunExplained:
         cancelled=tuple(_cancelled(told.entries)),
         missing=tuple(_missing(told.entries)),
         needs_app=needs_app,
-        nodes=() if told.program.flow is None else nodes_explained(told.program.flow, state.flow),
+        nodes=() if told.program.flow is None else nodes_explained(told.program.flow, state),
     )
 
 

@@ -1,18 +1,20 @@
 """Why a node of a flow ran, waits, or was skipped: what each connection into it came to."""
 
 from jeton.engine.explain.views import Incoming, NodeExplained
+from jeton.engine.flows import shown_node
 from jeton.model.flow_run import FlowState
-from jeton.planning.flow import fate_of, node_view
+from jeton.model.run import RunState
+from jeton.planning.flow import fate_of
 from jeton.planning.flow_program import FlowProgram, Wire
 
 
-def nodes_explained(program: FlowProgram, state: FlowState) -> tuple[NodeExplained, ...]:
+def nodes_explained(program: FlowProgram, run: RunState) -> tuple[NodeExplained, ...]:
     """All nodes, each after all that lead to it."""
-    return tuple(_node(program, state, node) for node in program.order)
+    return tuple(_node(program, run, node) for node in program.order)
 
 
-def _node(program: FlowProgram, state: FlowState, node: str) -> NodeExplained:
-    view = node_view(program, state, node)
+def _node(program: FlowProgram, run: RunState, node: str) -> NodeExplained:
+    view, state = shown_node(program, run, node), run.flow
     executed = state.executed.get(node)
     return NodeExplained(
         node=node,

@@ -39,6 +39,7 @@ from jeton.hosts.sqlite.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, GateRow, Store
 from jeton.hosts.sqlite.triggers import startable
 from jeton.hosts.sqlite.typed.mirror import TypedMirror
+from jeton.model import run as model_run
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -174,15 +175,18 @@ class SqliteHost:
         key: str | None = None,
         run: RunId | None = None,
         overrides: dict[str, JsonObject] | None = None,
+        trigger: model_run.Trigger | None = None,
     ) -> tuple[RunId, bool]:
         """Begin a run: its id, and whether it is new. Durable when this returns.
 
-        `overrides` are inputs of a flow's nodes, by node and handle."""
-        return await self._owning().start(workflow, version, input, key, run, overrides or {})
+        `overrides` are inputs of a flow's nodes, by node and handle; `trigger` is what fired it."""
+        return await self._owning().start(workflow, version, input, key, run, overrides or {}, trigger)
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
-        """A new run that shares a run's history up to an entry. Durable when this returns."""
-        return await self._owning().fork(run, entry, writes)
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool = False) -> RunId:
+        """A new run that shares a run's history up to an entry. Durable when this returns.
+
+        `again`: the nodes of a flow that failed in it are done again."""
+        return await self._owning().fork(run, entry, writes, again=again)
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""

@@ -33,7 +33,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ForkRun, Message, StartRun
-from jeton.model.run import TERMINAL, Head
+from jeton.model.run import TERMINAL, Head, Trigger
 from jeton.model.workflow import Library
 from jeton.planning.edits import check_edits
 
@@ -117,15 +117,16 @@ class Owner:
         key: str | None,
         run: RunId | None,
         overrides: dict[str, JsonObject],
+        trigger: Trigger | None,
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
         if key is not None:
-            return await self._start_by_key(workflow, version, input, key, run, overrides)
+            return await self._start_by_key(workflow, version, input, key, run, overrides, trigger)
         if run is not None and await self._has_begun(run, workflow, input):
             return run, False
         chosen = run or new_run_id(self.clock())
-        await self.runs.begin(chosen, workflow, version, input, None, overrides)
+        await self.runs.begin(chosen, workflow, version, input, None, overrides, trigger)
         return chosen, True
 
     async def _start_by_key(
@@ -136,6 +137,7 @@ class Owner:
         key: str,
         run: RunId | None,
         overrides: dict[str, JsonObject],
+        trigger: Trigger | None,
     ) -> tuple[RunId, bool]:
         """One run per workflow and key, whatever the version."""
         asked = (workflow, key)
@@ -152,7 +154,8 @@ class Owner:
         chosen = run or new_run_id(self.clock())
         if run is not None and self.runs.find(run) is not None:
             raise _taken(run)
-        durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given), overrides)
+        row = workflow, key, chosen, given
+        durable = self.runs.begin(chosen, workflow, version, input, row, overrides, trigger)
         self._starting[asked] = (chosen, given, durable)
         durable.add_done_callback(lambda _: self._starting.pop(asked, None))
         await asyncio.shield(durable)
@@ -169,7 +172,7 @@ class Owner:
         await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
         return True
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool) -> RunId:
         """Begin a run that shares another's history up to an entry."""
         self.check()
         row = self._store.row(run)
@@ -191,7 +194,7 @@ class Owner:
             body = encode_entry(shared)
             last = next_hash(last, body)
             prior.append((chosen, shared.number, last, body))
-        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes))
+        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes, again))
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:

@@ -28,7 +28,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskNoted, TaskStarted
 from jeton.model.note import Note
-from jeton.model.run import Head, RunState
+from jeton.model.run import Head, RunState, Trigger
 from jeton.model.task import Task
 
 RUNS_PER_TURN = 25
@@ -111,13 +111,14 @@ class Runs:
         input: Json,
         key: KeyRow | None,
         overrides: dict[str, JsonObject],
+        trigger: Trigger | None,
     ) -> "Future[None]":
         """A new run. The future is done when it is durable."""
         program, bundle = self._bundles.program(workflow, version)
         actor = Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
         actor.key = key
         self.actors[run] = actor
-        return self.ask(actor, StartRun(self._clock(), input, overrides=overrides))
+        return self.ask(actor, StartRun(self._clock(), input, trigger=trigger, overrides=overrides))
 
     def begin_child(self, run: RunId, start: StartRun) -> Actor:
         """A run that another one called. It is durable as a message already."""
