@@ -19,7 +19,16 @@ from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.json import Json
-from jeton.model.message import AlarmRang, ContinueRun, Message, StartRun, TaskNoted, TaskStarted, UnpauseRun
+from jeton.model.message import (
+    AlarmRang,
+    ContinueRun,
+    CreditsGranted,
+    Message,
+    StartRun,
+    TaskNoted,
+    TaskStarted,
+    UnpauseRun,
+)
 from jeton.model.run import Pending, RunState
 from jeton.planning.node import Plan
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
@@ -114,7 +123,7 @@ class _Handling:
         self._take(plan_run(self._program, state, message))
         if isinstance(message, TaskStarted):
             return  # nothing follows from it
-        if isinstance(message, ContinueRun | UnpauseRun):
+        if isinstance(message, ContinueRun | UnpauseRun | CreditsGranted):
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
         self._settle()
         if isinstance(message, AlarmRang | UnpauseRun):

@@ -5,6 +5,8 @@ from typing import assert_never
 
 from jeton.model.decision import (
     AbandonTokens,
+    AskForCredits,
+    AwaitCredits,
     BeginNode,
     BeginRun,
     BreakNode,
@@ -13,6 +15,7 @@ from jeton.model.decision import (
     CreateToken,
     CreateTokens,
     Decision,
+    DeclareShort,
     DispatchToken,
     EndChild,
     EndRun,
@@ -34,14 +37,17 @@ from jeton.model.decision import (
     ParkToken,
     RedeliverToken,
     ReplyTo,
+    ReserveCredits,
     RetryToken,
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleCredits,
     SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
+    TakeCredits,
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
@@ -56,6 +62,11 @@ from jeton.model.event import (
     ChildFailed,
     ChildStarted,
     ContextUpdated,
+    CreditsReceived,
+    CreditsRequested,
+    CreditsReserved,
+    CreditsSettled,
+    CreditsShort,
     Event,
     Fact,
     FanInOpened,
@@ -83,6 +94,7 @@ from jeton.model.event import (
     SignalReceived,
     SyncTimedOut,
     TaskCompleted,
+    TaskCost,
     TaskDispatched,
     TaskFailedAt,
     TaskLog,
@@ -103,7 +115,7 @@ from jeton.model.event import (
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
-from jeton.model.note import LogNote, MissingNote, ProgressNote
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote
 from jeton.model.ranges import count_in, numbers_in
 from jeton.model.run import TokenEnd
 
@@ -161,6 +173,16 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunPaused() if paused else RunUnpaused()
         case ForkHistory(run=run, entry=entry, writes=writes):
             yield RunForked(run, entry, writes)
+        case ReserveCredits(token, node, amount):
+            yield CreditsReserved(token, node, amount)
+        case SettleCredits(token, node, cost, refund, shortfall):
+            yield CreditsSettled(token, node, cost, refund, shortfall)
+        case AskForCredits(amount=amount):
+            yield CreditsRequested(amount)
+        case TakeCredits(amount):
+            yield CreditsReceived(amount)
+        case DeclareShort(missing):
+            yield CreditsShort(missing)
         case BeginNode(token, node):
             yield NodeStarted(token, node)
         case HoldNode(token, held=held):
@@ -202,7 +224,7 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunWaiting() if status == "waiting" else RunResumed()
         case EndRun():
             yield _run_ended(decision)
-        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo():
+        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo() | AwaitCredits():
             pass  # inner bookkeeping: what it leads to is a fact of its own
         case _:
             assert_never(decision)
@@ -235,7 +257,7 @@ def _count(decision: Decision) -> int:
 
 _COUNTS: dict[type[Decision], int] = {
     **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
-    **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo), 0),
+    **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, AwaitCredits), 0),
 }
 """Where it is always the same number, and not one."""
 
@@ -272,6 +294,8 @@ def _noted(decision: NoteTask) -> Fact:
             return TaskLog(*where, step, stream, text, truncated)
         case MissingNote(step, paths):
             return TaskMissing(*where, step, paths)
+        case CostNote(step, credits):
+            return TaskCost(*where, step, credits)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

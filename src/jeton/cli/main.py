@@ -21,6 +21,7 @@ VERBS = {
     "cancel": "Stop a run.",
     "triggers": "List what starts by itself.",
     "fire": "Fire a trigger by hand.",
+    "credits": "Show what is left, and what was used.",
     "draw": "Draw a workflow, with a run's state on it.",
     "verify": "Say whether a store is whole.",
     "backup": "Copy a store while it is in use.",

@@ -28,6 +28,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
 from jeton.model.run import TERMINAL, RunStatus
 from jeton.model.workflow import Library
+from jeton.planning.credits import balance_of
 
 GRACE_S = 5.0
 RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
@@ -91,6 +92,9 @@ class Engine(Firing):
         """Store definitions that were loaded and checked before; the version of each workflow."""
         check_pins(self._host, library)
         versions = {name: await self._host.deploy(bundle_of(library, name), name) for name in library.workflows}
+        balance = balance_of(library.settings)
+        if balance is not None:
+            await self._host.open_account(balance)
         if library.triggers:
             await self._host.deploy_triggers(library.triggers)
         return versions
@@ -98,12 +102,19 @@ class Engine(Firing):
     # runs
 
     async def start(
-        self, workflow: str | Built, input: object = None, *, key: str | None = None, trace: bool = False
+        self,
+        workflow: str | Built,
+        input: object = None,
+        *,
+        key: str | None = None,
+        trace: bool = False,
+        credits: int | None = None,
     ) -> "Run":
         """Begin a run of a workflow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
-        for an input that does not fit. `trace` has the run's events include what was decided.
+        for an input that does not fit. `trace` has the run's events include what was decided. `credits` is all that
+        the run's nodes may cost; without it the project's account pays, if there is one.
         """
         if isinstance(workflow, Built):
             await self.deploy(workflow)
@@ -111,7 +122,9 @@ class Engine(Firing):
         bundle, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(bundle.workflows[name].input_schema, value)
-        run, _ = await self._host.start(name, version, value, key=key)
+        if credits is not None and credits < 0:
+            raise Refused("bad_amount", f"a run cannot have {credits} credits", "give it none, or more")
+        run, _ = await self._host.start(name, version, value, key=key, credits=credits)
         return Run(self, run, trace=trace)
 
     def run(self, run: str) -> "Run":
@@ -158,13 +171,20 @@ class Engine(Firing):
         `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again."""
         return Run(self, await self._host.fork(self._row(run).run, at, dict(writes or {})))
 
-    async def retry(self, run: str) -> "Run":
-        """A new run that does again what this one failed at: its fork at the end."""
+    async def retry(self, run: str, *, credits: int = 0) -> "Run":
+        """A new run that does again what this one failed at: its fork at the end.
+
+        `credits` are added to what a run that was started with its own has left."""
         row = self._row(run)
         if row.status not in RETRIED:
             problem = f"run {run} is {row.status}, and only one that failed can be retried"
             raise Refused("not_failed", problem, "fork it, to go on from another place")
-        return Run(self, await self._host.fork(row.run, row.entries - 1, {}))
+        if credits:
+            purse = self._live(row.run).state.head.purse
+            if credits < 0 or purse is None or purse.account is not None:
+                problem = f"run {run} has no credits of its own that {credits} could be added to"
+                raise Refused("bad_amount", problem, "top up the project's account")
+        return Run(self, await self._host.fork(row.run, row.entries - 1, {}, credits))
 
     # people and other systems
 

@@ -34,6 +34,8 @@ from jeton.model.message import (
     AnswerGate,
     CancelRun,
     ContinueRun,
+    CreditsAsked,
+    CreditsClosed,
     ForkRun,
     Message,
     PauseRun,
@@ -47,6 +49,7 @@ from jeton.model.message import (
 from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
+from jeton.planning.credits import balance_of
 from jeton.planning.program import Program
 
 LOOK_AFTER_MS = 25
@@ -79,6 +82,7 @@ class World:
         self.faults = Faults(self.plan)
         self.crashes = 0
         self._library = library
+        self.store.balance = balance_of(library.settings) or 0
         self._programs: dict[str, Program] = {}
         self._observer: Observer = observer or Nobody()
         self._agenda = Agenda(Random(f"{seed}/ties"))
@@ -93,13 +97,17 @@ class World:
 
     # what people do
 
-    def start(self, workflow: str, input: Json, *, run: str | None = None, after_ms: int = 0) -> RunId:
+    def start(
+        self, workflow: str, input: Json, *, run: str | None = None, after_ms: int = 0, credits: int | None = None
+    ) -> RunId:
         """Submit a run. It begins when time passes."""
         if workflow not in self._library.workflows and workflow not in self._library.flows:
             raise Refused("unknown_workflow", f"no workflow is called '{workflow}'", "name one of the library's")
         name = RunId(run or f"{workflow}-{len(self.store.runs())}")
         self.store.submit(name, workflow)
-        self._agenda.put(self.clock.steady + after_ms, lambda: self.deliver(name, StartRun(self.clock.now(), input)))
+        self._agenda.put(
+            self.clock.steady + after_ms, lambda: self.deliver(name, StartRun(self.clock.now(), input, credits=credits))
+        )
         return name
 
     def cancel(self, run: RunId, reason: str = "", *, after_ms: int = 0) -> None:
@@ -131,7 +139,11 @@ class World:
 
         self._agenda.put(self.clock.steady + after_ms, tell)
 
-    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None) -> RunId:
+    def top_up(self, amount: int) -> None:
+        """Put credits into the project's account."""
+        self.store.balance += amount
+
+    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None, credits: int = 0) -> RunId:
         """A new run that shares a run's history up to an entry. It goes on when time passes."""
         history = shared_history([decode_entry(body) for body in self.store.journal(run)], entry)
         name = RunId(f"{run}-fork-{len(self.store.runs())}")
@@ -141,7 +153,7 @@ class World:
         sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
         self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
         self._note_tokens(name, [decision for shared in history for decision in shared.decisions])
-        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {})
+        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, credits)
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
 
@@ -239,6 +251,8 @@ class World:
                     self.start_task(run, effect)
                 case StopTask():
                     self.stop_task(run, effect)
+                case SendMessage(message=CreditsAsked() | CreditsClosed()):
+                    self._stir(run)  # the account's answer is in the inbox since the commit
                 case SendMessage():
                     self._stir(effect.run)  # it is in the inbox since the commit
             self._may_crash("crash_amid_effects")

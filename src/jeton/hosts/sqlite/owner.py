@@ -110,20 +110,20 @@ class Owner:
         return version
 
     async def start(
-        self, workflow: str, version: int, input: Json, key: str | None, run: RunId | None
+        self, workflow: str, version: int, input: Json, key: str | None, run: RunId | None, credits: int | None = None
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
         if key is not None:
-            return await self._start_by_key(workflow, version, input, key, run)
+            return await self._start_by_key(workflow, version, input, key, run, credits)
         if run is not None and await self._has_begun(run, workflow, input):
             return run, False
         chosen = run or new_run_id(self.clock())
-        await self.runs.begin(chosen, workflow, version, input, None)
+        await self.runs.begin(chosen, workflow, version, input, None, credits)
         return chosen, True
 
     async def _start_by_key(
-        self, workflow: str, version: int, input: Json, key: str, run: RunId | None
+        self, workflow: str, version: int, input: Json, key: str, run: RunId | None, credits: int | None
     ) -> tuple[RunId, bool]:
         """One run per workflow and key, whatever the version."""
         asked, given = (workflow, key), hashlib.sha256(_canonical(input)).digest()
@@ -139,7 +139,7 @@ class Owner:
         chosen = run or new_run_id(self.clock())
         if run is not None and self.runs.find(run) is not None:
             raise _taken(run)
-        durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given))
+        durable = self.runs.begin(chosen, workflow, version, input, (workflow, key, chosen, given), credits)
         self._starting[asked] = (chosen, given, durable)
         durable.add_done_callback(lambda _: self._starting.pop(asked, None))
         await asyncio.shield(durable)
@@ -156,7 +156,7 @@ class Owner:
         await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
         return True
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json]) -> RunId:
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], credits: int = 0) -> RunId:
         """Begin a run that shares another's history up to an entry."""
         self.check()
         row = self._store.row(run)
@@ -178,7 +178,7 @@ class Owner:
             body = encode_entry(shared)
             last = next_hash(last, body)
             prior.append((chosen, shared.number, last, body))
-        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes))
+        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes, credits))
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:

@@ -103,13 +103,15 @@ class Runs:
 
     # coming in
 
-    def begin(self, run: RunId, workflow: str, version: int, input: Json, key: KeyRow | None) -> "Future[None]":
+    def begin(
+        self, run: RunId, workflow: str, version: int, input: Json, key: KeyRow | None, credits: int | None = None
+    ) -> "Future[None]":
         """A new run. The future is done when it is durable."""
         program, bundle = self._bundles.program(workflow, version)
         actor = Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
         actor.key = key
         self.actors[run] = actor
-        return self.ask(actor, StartRun(self._clock(), input))
+        return self.ask(actor, StartRun(self._clock(), input, credits=credits))
 
     def begin_child(self, run: RunId, start: StartRun) -> Actor:
         """A run that another one called. It is durable as a message already."""
