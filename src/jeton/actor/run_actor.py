@@ -144,8 +144,9 @@ class _Handling:
             elif draft.ready and state.head.paused:
                 draft.ready.clear()  # they begin when the run goes on
             elif draft.ready and self._moves > 0:
-                self._moves -= 1
-                self._take(plan_cue(self._program, state, draft.ready.popleft(), self._now))
+                plan = plan_cue(self._program, state, draft.ready.popleft(), self._now)
+                self._moves -= bool(plan.decisions)  # one that cannot begin must not keep the others from it
+                self._take(plan)
             elif draft.ready:
                 self.again = True
                 draft.ready.clear()  # they are pending in the state, and found there

@@ -51,6 +51,6 @@ def _say(account: "CreditsView", usage: "tuple[UsageView, ...]", as_json: bool) 
         used, short = days.get((each.day, each.workflow), (0, 0))
         days[each.day, each.workflow] = used + each.credits, short + each.shortfall
     if days:
-        rows = [(day, workflow, str(used), str(short)) for (day, workflow), (used, short) in days.items()]
+        rows: list[tuple[str, ...]] = [(*of, str(used), str(short)) for of, (used, short) in days.items()]
         for line in table(("DAY", "WORKFLOW", "USED", "SHORTFALL"), rows):
             say(line)
