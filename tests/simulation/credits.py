@@ -15,11 +15,12 @@ from jeton.model.json import JsonObject
 from jeton.model.message import TaskNoted
 from jeton.model.note import CostNote
 from jeton.model.run import TERMINAL, RunStatus
+from tests.simulation.grammar_words import SeededScript
 from tests.simulation.invariants import RunInvariants
 from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
 from tests.simulation.invariants_seen import Seen, broken
 from tests.simulation.loading import library_of
-from tests.simulation.scenario import SeededScript, Stuck, scenario_from
+from tests.simulation.scenario import Stuck, scenario_from
 
 RUNS = 4
 
@@ -114,7 +115,7 @@ def play_credits(seed: int) -> set[RunStatus]:
 
 def _ended(world: World) -> set[RunStatus]:
     rows = [world.store.row(run) for run in world.store.runs()]
-    found = {row.status for row in rows if row is not None}
+    found: set[RunStatus] = {row.status for row in rows if row is not None}
     if world.unfinished() or not found <= TERMINAL:
         raise Stuck(f"{world.unfinished()}")
     return found
