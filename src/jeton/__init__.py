@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jeton.engine.builder import Workflow, join, merge
+    from jeton.engine.credits import CreditsView, UsageView
     from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
     from jeton.engine.flow_builder import Flow
@@ -42,6 +43,7 @@ __all__ = [
     "Call",
     "CancelAnswer",
     "Context",
+    "CreditsView",
     "DefinitionError",
     "Deployment",
     "EmittedEvent",
@@ -71,6 +73,7 @@ __all__ = [
     "TransientError",
     "TransitionExplained",
     "TriggerView",
+    "UsageView",
     "WhatIf",
     "Workflow",
     "action",
@@ -84,6 +87,7 @@ __all__ = [
 
 _HOMES = {
     "jeton.engine.builder": ("Workflow", "join", "merge"),
+    "jeton.engine.credits": ("CreditsView", "UsageView"),
     "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
     "jeton.engine.flow_builder": ("Flow",),

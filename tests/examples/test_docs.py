@@ -10,7 +10,7 @@ import pytest
 import jeton
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {"triggers": "orders.yaml"}
+PAGES = {"triggers": "orders.yaml", "credits": "review.yaml"}
 
 
 def block(page: str, language: str) -> str:

@@ -98,6 +98,9 @@ class RunInvariants:
             broken(f"{head.executions} node executions, past the limit")
         if head.busy + head.parked > workflow.limits.max_tokens:
             broken(f"{head.busy + head.parked} tokens at once, past the limit")
+        purse = head.purse
+        if purse is not None and min(purse.free, purse.used, purse.shortfall, purse.asked) < 0:
+            broken(f"credits are never negative: {purse}")
         for name, body in seen.stored.sections.items():
             if body is not None and len(body) > LARGEST_SECTION:
                 broken(f"section {name} has {len(body)} bytes")

@@ -23,6 +23,7 @@ from jeton.model.json import Json
 from jeton.model.message import (
     AlarmRang,
     ContinueRun,
+    CreditsGranted,
     Message,
     StartRun,
     TaskFinished,
@@ -138,7 +139,7 @@ class _Handling:
         self._take(plan_run(self._program, state, message))
         if isinstance(message, TaskStarted):
             return  # nothing follows from it
-        if isinstance(message, ContinueRun | UnpauseRun):
+        if isinstance(message, ContinueRun | UnpauseRun | CreditsGranted):
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
         self._settle()
         if isinstance(message, AlarmRang | UnpauseRun):
@@ -159,8 +160,9 @@ class _Handling:
             elif draft.ready and state.head.paused:
                 draft.ready.clear()  # they begin when the run goes on
             elif draft.ready and self._moves > 0:
-                self._moves -= 1
-                self._take(plan_cue(self._program, state, draft.ready.popleft(), self._now))
+                plan = plan_cue(self._program, state, draft.ready.popleft(), self._now)
+                self._moves -= bool(plan.decisions)  # one that cannot begin must not keep the others from it
+                self._take(plan)
             elif draft.ready:
                 self.again = True
                 draft.ready.clear()  # they are pending in the state, and found there

@@ -4,6 +4,7 @@ import msgspec
 from msgspec import UnsetType
 
 from jeton.apply.draft import Draft
+from jeton.apply.fold_credits import forked_purse
 from jeton.apply.fold_waits import start_child
 from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
 from jeton.model.decision import ForkHistory
@@ -32,10 +33,11 @@ def fork_history(draft: Draft, decision: ForkHistory) -> None:
     state.head.paused = False
     state.head.submitted_at = state.head.started_at = decision.at
     state.head.deadline = decision.deadline
+    forked_purse(draft, decision.credits)
     for path, value in decision.writes.items():
         draft.write(None, path, value)
     for token in list(state.tokens.values()):
-        moved = msgspec.structs.replace(token, phase=_moved(draft, token, decision))
+        moved = msgspec.structs.replace(token, phase=_moved(draft, token, decision), reserved=0, cost=None)
         draft.put_token(moved)
         _ask_again(draft, moved)
     for waiters in state.waiters.values():

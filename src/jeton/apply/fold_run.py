@@ -5,6 +5,16 @@ from typing import assert_never
 import msgspec
 
 from jeton.apply.draft import Draft
+from jeton.apply.fold_credits import (
+    ask_for_credits,
+    await_credits,
+    close_purse,
+    declare_short,
+    note_cost,
+    reserve_credits,
+    settle_credits,
+    take_credits,
+)
 from jeton.apply.fold_flow import begin_node, break_node, execute_node, hold_node, reopen_nodes, settle_nodes
 from jeton.apply.fold_fork import fork_history
 from jeton.apply.fold_group import (
@@ -30,6 +40,8 @@ from jeton.apply.fold_waits import (
 )
 from jeton.model.decision import (
     AbandonTokens,
+    AskForCredits,
+    AwaitCredits,
     BeginNode,
     BeginRun,
     BreakNode,
@@ -38,6 +50,7 @@ from jeton.model.decision import (
     CreateToken,
     CreateTokens,
     Decision,
+    DeclareShort,
     DispatchToken,
     EndChild,
     EndRun,
@@ -60,14 +73,17 @@ from jeton.model.decision import (
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
+    ReserveCredits,
     RetryToken,
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleCredits,
     SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
+    TakeCredits,
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
@@ -157,6 +173,18 @@ def fold(draft: Draft, decision: Decision) -> None:
             set_paused(draft, decision)
         case ForkHistory():
             fork_history(draft, decision)
+        case ReserveCredits():
+            reserve_credits(draft, decision)
+        case SettleCredits():
+            settle_credits(draft, decision)
+        case AwaitCredits():
+            await_credits(draft)
+        case AskForCredits():
+            ask_for_credits(draft, decision)
+        case TakeCredits():
+            take_credits(draft, decision)
+        case DeclareShort():
+            declare_short(draft)
         case BeginNode():
             begin_node(draft, decision)
         case HoldNode():
@@ -169,7 +197,9 @@ def fold(draft: Draft, decision: Decision) -> None:
             reopen_nodes(draft, decision)
         case SettleNodes():
             settle_nodes(draft, decision)
-        case IgnoreLate() | NoteTask() | EndChild() | TimeOutGate() | ReplyTo():
+        case NoteTask():
+            note_cost(draft, decision)
+        case IgnoreLate() | EndChild() | TimeOutGate() | ReplyTo():
             pass  # told, and kept in the journal; what it leads to follows in decisions of its own
         case BeginRun():
             _begin_run(draft, decision)
@@ -190,7 +220,7 @@ def _begin_run(draft: Draft, decision: BeginRun) -> None:
     head.status = "running"
     head.submitted_at = head.started_at = decision.at
     head.deadline = decision.deadline
-    head.parent, head.trigger = decision.parent, decision.trigger
+    head.parent, head.trigger, head.purse = decision.parent, decision.trigger, decision.purse
     if decision.overrides:
         draft.state.flow.overrides = decision.overrides
         draft.touched.overrides = True
@@ -210,6 +240,7 @@ def _end_run(draft: Draft, decision: EndRun) -> None:
         if group in draft.state.groups:
             draft.drop_group(group)
     forget_waits(draft)
+    close_purse(draft, decision.at)
     draft.urgent.clear()
     draft.ready.clear()
     if head.parent is not None and not decision.untold:
@@ -268,6 +299,8 @@ def _dispatch_token(draft: Draft, decision: DispatchToken) -> None:
             decision.attempt,
             decision.input,
             token.abandoned,
+            token.reserved,
+            token.cost,
         )
     )
     draft.timers.watch_token(decision.deadline, decision.at, token.id)

@@ -5,6 +5,8 @@ from typing import assert_never
 
 from jeton.model.decision import (
     AbandonTokens,
+    AskForCredits,
+    AwaitCredits,
     BeginNode,
     BeginRun,
     BreakNode,
@@ -13,6 +15,7 @@ from jeton.model.decision import (
     CreateToken,
     CreateTokens,
     Decision,
+    DeclareShort,
     DispatchToken,
     EndChild,
     EndRun,
@@ -35,14 +38,17 @@ from jeton.model.decision import (
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
+    ReserveCredits,
     RetryToken,
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleCredits,
     SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
+    TakeCredits,
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
@@ -57,6 +63,11 @@ from jeton.model.event import (
     ChildFailed,
     ChildStarted,
     ContextUpdated,
+    CreditsReceived,
+    CreditsRequested,
+    CreditsReserved,
+    CreditsSettled,
+    CreditsShort,
     Event,
     Fact,
     FanInOpened,
@@ -84,6 +95,7 @@ from jeton.model.event import (
     SignalReceived,
     SyncTimedOut,
     TaskCompleted,
+    TaskCost,
     TaskDispatched,
     TaskFailedAt,
     TaskLog,
@@ -104,7 +116,7 @@ from jeton.model.event import (
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
-from jeton.model.note import LogNote, MissingNote, ProgressNote
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote
 from jeton.model.ranges import count_in, numbers_in
 from jeton.model.run import TokenEnd
 
@@ -162,6 +174,16 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunPaused() if paused else RunUnpaused()
         case ForkHistory(run=run, entry=entry, writes=writes):
             yield RunForked(run, entry, writes)
+        case ReserveCredits(token, node, amount):
+            yield CreditsReserved(token, node, amount)
+        case SettleCredits(token, node, cost, refund, shortfall):
+            yield CreditsSettled(token, node, cost, refund, shortfall)
+        case AskForCredits(amount=amount):
+            yield CreditsRequested(amount)
+        case TakeCredits(amount):
+            yield CreditsReceived(amount)
+        case DeclareShort(missing):
+            yield CreditsShort(missing)
         case BeginNode(token, node):
             yield NodeStarted(token, node)
         case HoldNode(token, held=held):
@@ -205,7 +227,7 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunWaiting() if status == "waiting" else RunResumed()
         case EndRun():
             yield _run_ended(decision)
-        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo():
+        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo() | AwaitCredits():
             pass  # inner bookkeeping: what it leads to is a fact of its own
         case _:
             assert_never(decision)
@@ -241,7 +263,9 @@ def _count(decision: Decision) -> int:
 
 _COUNTS: dict[type[Decision], int] = {
     **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
-    **dict.fromkeys((SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, ReopenNodes), 0),
+    **dict.fromkeys(
+        (SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, ReopenNodes, AwaitCredits), 0
+    ),
     **dict.fromkeys((CreateToken, MarkExecuting), 1),
 }
 """Where it is always the same number; those that are not here are counted one by one."""
@@ -279,6 +303,8 @@ def _noted(decision: NoteTask) -> Fact:
             return TaskLog(*where, step, stream, text, truncated)
         case MissingNote(step, paths):
             return TaskMissing(*where, step, paths)
+        case CostNote(step, credits):
+            return TaskCost(*where, step, credits)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

@@ -29,6 +29,7 @@ VERBS = {
     "what-if": "Say what a run would decide.",
     "triggers": "List what starts by itself.",
     "fire": "Fire a trigger by hand.",
+    "credits": "Show what is left, and what was used.",
     "draw": "Draw a workflow, with a run's state on it.",
     "simulate": "Run a workflow under many schedules and faults.",
     "verify": "Say whether a store is whole.",

@@ -44,6 +44,8 @@ def check_setting(name: str, value: Json, place: Place, report: Report) -> None:
             shell = fields_of(value, place, report, ("scripts",), "'shell'")
             if shell is not None:
                 shell.flag("scripts", default=False)
+        case "credits":
+            _check_credits(value, place, report)
         case "triggers":
             triggers = fields_of(value, place, report, ("max_depth",), "'triggers'")
             if triggers is not None:
@@ -66,6 +68,15 @@ def _named(value: Json, place: Place, report: Report, what: str) -> Iterator[tup
 def _check_concurrency(value: Json, place: Place, report: Report) -> None:
     for name, kinds in _named(value, place, report, "'concurrency'"):
         kinds.integer(name, at_least=1)
+
+
+def _check_credits(value: Json, place: Place, report: Report) -> None:
+    credits = fields_of(value, place, report, ("balance", "costs"), "'credits'")
+    if credits is None:
+        return
+    credits.integer("balance", at_least=0)
+    for name, costs in _named(credits.value("costs") or {}, place / "costs", report, "'costs'"):
+        costs.integer(name, at_least=0)
 
 
 def _check_files(value: Json, place: Place, report: Report) -> None:

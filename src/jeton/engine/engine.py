@@ -29,6 +29,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
 from jeton.model.run import TERMINAL, RunStatus
 from jeton.model.workflow import Library
+from jeton.planning.credits import balance_of
 
 GRACE_S = 5.0
 RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
@@ -93,6 +94,9 @@ class Engine(Firing):
         check_pins(self._host, library)
         names = (*library.workflows, *library.flows)
         versions = {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
+        balance = balance_of(library.settings)
+        if balance is not None:
+            await self._host.open_account(balance)
         if library.triggers:
             await self._host.deploy_triggers(library.triggers)
         return versions
@@ -107,12 +111,14 @@ class Engine(Firing):
         key: str | None = None,
         overrides: Overrides | None = None,
         trace: bool = False,
+        credits: int | None = None,
     ) -> "Run":
         """Begin a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
         for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
-        `trace` has the run's events include what was decided.
+        `trace` has the run's events include what was decided. `credits` is all that the
+        run's nodes may cost; without it the project's account pays, if there is one.
         """
         if not isinstance(workflow, str):
             await self.deploy(workflow)
@@ -120,8 +126,10 @@ class Engine(Firing):
         bundle, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(self._program(name, version), value)
+        if credits is not None and credits < 0:
+            raise Refused("bad_amount", f"a run cannot have {credits} credits", "give it none, or more")
         given = overrides_in(bundle, name, overrides or {})
-        run, _ = await self._host.start(name, version, value, key=key, overrides=given)
+        run, _ = await self._host.start(name, version, value, key=key, overrides=given, credits=credits)
         return Run(self, run, trace=trace)
 
     def run(self, run: str) -> "Run":
@@ -168,13 +176,20 @@ class Engine(Firing):
         `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again."""
         return Run(self, await self._host.fork(self._row(run).run, at, dict(writes or {})))
 
-    async def retry(self, run: str) -> "Run":
-        """A new run that does again what this one failed at: its fork at the end."""
+    async def retry(self, run: str, *, credits: int = 0) -> "Run":
+        """A new run that does again what this one failed at: its fork at the end.
+
+        `credits` are added to what a run that was started with its own has left."""
         row = self._row(run)
         if row.status not in RETRIED:
             problem = f"run {run} is {row.status}, and only one that failed can be retried"
             raise Refused("not_failed", problem, "fork it, to go on from another place")
-        return Run(self, await self._host.fork(row.run, row.entries - 1, {}, again=True))
+        if credits:
+            purse = self._live(row.run).state.head.purse
+            if credits < 0 or purse is None or purse.account is not None:
+                problem = f"run {run} has no credits of its own that {credits} could be added to"
+                raise Refused("bad_amount", problem, "top up the project's account")
+        return Run(self, await self._host.fork(row.run, row.entries - 1, {}, again=True, credits=credits))
 
     # people and other systems
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from jeton.engine.credits import CreditsView, UsageView
 from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
 from jeton.engine.explain.views import Explanation
 from jeton.engine.flows import Overrides
@@ -102,8 +103,9 @@ class SyncEngine:
         key: str | None = None,
         overrides: Overrides | None = None,
         trace: bool = False,
+        credits: int | None = None,
     ) -> "SyncRun":
-        begun = self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace)
+        begun = self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace, credits=credits)
         return SyncRun(self._loop.wait(begun), self._loop)
 
     def run(self, run: str) -> "SyncRun":
@@ -134,8 +136,8 @@ class SyncEngine:
     def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "SyncRun":
         return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
 
-    def retry(self, run: str) -> "SyncRun":
-        return SyncRun(self._loop.wait(self._engine.retry(run)), self._loop)
+    def retry(self, run: str, *, credits: int = 0) -> "SyncRun":
+        return SyncRun(self._loop.wait(self._engine.retry(run, credits=credits)), self._loop)
 
     def answer(
         self,
@@ -193,6 +195,17 @@ class SyncEngine:
         arrives_at: str | None = None,
     ) -> WhatIf:
         return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
+
+    def credits(self) -> CreditsView:
+        return self._loop.wait(self._engine.credits())
+
+    def top_up(self, amount: int) -> CreditsView:
+        return self._loop.wait(self._engine.top_up(amount))
+
+    def usage(
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None
+    ) -> tuple[UsageView, ...]:
+        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day))
 
     def triggers(self) -> tuple[TriggerView, ...]:
         return self._loop.wait(self._engine.triggers())

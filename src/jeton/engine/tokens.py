@@ -13,6 +13,8 @@ import msgspec
 from jeton.engine.times import maybe_moment, moment
 from jeton.model.decision import (
     AbandonTokens,
+    AskForCredits,
+    AwaitCredits,
     BeginNode,
     BeginRun,
     BreakNode,
@@ -21,6 +23,7 @@ from jeton.model.decision import (
     CreateToken,
     CreateTokens,
     Decision,
+    DeclareShort,
     DispatchToken,
     EndChild,
     EndRun,
@@ -43,14 +46,17 @@ from jeton.model.decision import (
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
+    ReserveCredits,
     RetryToken,
     RouteToken,
     SetPaused,
     SetStatus,
+    SettleCredits,
     SettleNodes,
     SettleSlot,
     StopChild,
     TakeAnswer,
+    TakeCredits,
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
@@ -191,6 +197,8 @@ class TokenTable:
             case BeginRun() | OpenGroup() | SettleSlot() | MergeBranches() | TimeOutFanIn():
                 pass
             case CloseGroup() | IgnoreLate() | NoteTask() | SetStatus() | SetPaused() | EndChild() | StopChild():
+                pass
+            case ReserveCredits() | SettleCredits() | AwaitCredits() | AskForCredits() | TakeCredits() | DeclareShort():
                 pass
             case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
                 pass

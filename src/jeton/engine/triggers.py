@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import msgspec
 
+from jeton.engine.credits import Spending
 from jeton.engine.input import plain_input, read_input
-from jeton.engine.reading import Reading
 from jeton.engine.times import maybe_moment, moment
 from jeton.executor import LoopClock, Threads
 from jeton.executor.secrets import SecretStore, SecretUnavailable
@@ -59,7 +59,7 @@ class TriggerView(msgspec.Struct, frozen=True):
     last: FiringView | None = None
 
 
-class Firing(Reading):
+class Firing(Spending):
     """The part of the engine that is about triggers."""
 
     def __init__(self, host: SqliteHost) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
-from jeton.model.note import LogNote, Note, ProgressNote
+from jeton.model.note import CostNote, LogNote, Note, ProgressNote
 
 
 class TaskCall(msgspec.Struct, frozen=True):
@@ -47,6 +47,12 @@ class Call(msgspec.Struct, frozen=True):
     def log(self, text: str) -> None:
         """Keep a text in the run's events. Secrets of the project are redacted."""
         _entered().tell(LogNote(self.step, "log", _proper(text)))
+
+    def cost(self, credits: int) -> None:
+        """Say that the function used so many credits. Said more than once, they add up."""
+        if isinstance(credits, bool) or not isinstance(credits, int) or not 0 <= credits < 1 << 53:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"a cost is a whole number of credits, and this is {credits!r}")
+        _entered().tell(CostNote(self.step, credits))
 
 
 class Entered(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
+from jeton.model.note import CostNote, LogNote, MissingNote, Note, ProgressNote
 
 MOST_NOTES: Final = 200
 MOST_LETTERS: Final = 32_768
@@ -19,7 +19,7 @@ class Notes:
     A function may speak from any thread, so the bound is kept where it speaks: what waits for the loop is bounded too.
     """
 
-    __slots__ = ("_done", "_left", "_letters", "_lock", "_tell", "_truncated")
+    __slots__ = ("_cost", "_done", "_left", "_letters", "_lock", "_tell", "_truncated")
 
     def __init__(self, tell: Callable[[Note], None], most: int = MOST_NOTES, letters: int = MOST_LETTERS) -> None:
         self._tell = tell
@@ -27,6 +27,7 @@ class Notes:
         self._left = most
         self._letters = letters
         self._truncated = False
+        self._cost = 0  # of all steps together
         self._done: dict[str, int] = {}
 
     def tell(self, note: Note) -> None:
@@ -39,6 +40,9 @@ class Notes:
     def _kept(self, note: Note) -> Note | None:
         if isinstance(note, MissingNote):
             return note  # a definition has so many mappings and no more
+        if isinstance(note, CostNote):
+            self._cost += note.credits
+            return CostNote(note.step, self._cost)
         if self._truncated or (isinstance(note, ProgressNote) and self._is_known(note)):
             return None
         self._left -= 1

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.model.credits import Purse
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
@@ -28,6 +29,7 @@ class BeginRun(_Decision, frozen=True, tag="begin_run"):
     parent: Parent | None = None
     trigger: Trigger | None = None
     overrides: dict[str, JsonObject] = {}
+    purse: Purse | None = None
 
 
 class CreateToken(_Decision, frozen=True, tag="create_token"):
@@ -203,6 +205,46 @@ class ForkHistory(_Decision, frozen=True, tag="fork_history"):
     shift: int
     deadline: int | None = None
     writes: dict[str, Json] = {}
+    credits: int = 0
+
+
+class ReserveCredits(_Decision, frozen=True, tag="reserve_credits"):
+    """Take what a node costs, before it begins."""
+
+    token: TokenId
+    node: str
+    amount: int
+
+
+class SettleCredits(_Decision, frozen=True, tag="settle_credits"):
+    """What a node really cost: the rest is put back, and what is beyond its price nobody paid."""
+
+    token: TokenId
+    node: str
+    cost: int
+    refund: int = 0
+    shortfall: int = 0
+
+
+class AwaitCredits(_Decision, frozen=True, tag="await_credits"):
+    """Some node cannot begin before it is paid for."""
+
+
+class AskForCredits(_Decision, frozen=True, tag="ask_for_credits"):
+    at: int
+    amount: int
+
+
+class TakeCredits(_Decision, frozen=True, tag="take_credits"):
+    """What the account gave."""
+
+    amount: int
+
+
+class DeclareShort(_Decision, frozen=True, tag="declare_short"):
+    """There is too little: nothing new begins any more."""
+
+    missing: int
 
 
 class BeginNode(_Decision, frozen=True, tag="begin_node"):
@@ -422,6 +464,12 @@ Decision: TypeAlias = (
     | ReplyTo
     | SetPaused
     | ForkHistory
+    | ReserveCredits
+    | SettleCredits
+    | AwaitCredits
+    | AskForCredits
+    | TakeCredits
+    | DeclareShort
     | BeginNode
     | HoldNode
     | ExecuteNode

@@ -279,6 +279,42 @@ class NodeSkipped(_Fact, frozen=True, tag="node.skipped"):
     node: str
 
 
+class CreditsReserved(_Fact, frozen=True, tag="credits.reserved"):
+    token: TokenId
+    node: str
+    amount: int
+
+
+class CreditsSettled(_Fact, frozen=True, tag="credits.settled"):
+    token: TokenId
+    node: str
+    cost: int
+    refund: int = 0
+    shortfall: int = 0
+
+
+class CreditsRequested(_Fact, frozen=True, tag="credits.asked"):
+    amount: int
+
+
+class CreditsReceived(_Fact, frozen=True, tag="credits.granted"):
+    amount: int
+
+
+class CreditsShort(_Fact, frozen=True, tag="credits.short"):
+    missing: int
+
+
+class TaskCost(_Fact, frozen=True, tag="task.cost"):
+    """What an action says it used so far."""
+
+    token: TokenId
+    node: str
+    attempt: int
+    step: str
+    credits: int
+
+
 class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
     token: TokenId
     attempt: int
@@ -333,6 +369,12 @@ Fact: TypeAlias = (
     | NodeCompleted
     | NodeFailed
     | NodeSkipped
+    | CreditsReserved
+    | CreditsSettled
+    | CreditsRequested
+    | CreditsReceived
+    | CreditsShort
+    | TaskCost
     | LateIgnored
 )
 

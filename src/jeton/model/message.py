@@ -21,6 +21,7 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
     parent: Parent | None = None
     trigger: Trigger | None = None
     overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs that this run is given
+    credits: int | None = None  # all that it may spend
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
@@ -126,6 +127,30 @@ class ForkRun(msgspec.Struct, frozen=True, tag="fork_run", omit_defaults=True):
     since: int  # when that was: time stands still in between
     writes: dict[str, Json] = {}
     again: bool = False  # the failed nodes of a flow are to be done again
+    credits: int = 0  # for a run that has what it was given
+
+
+class CreditsAsked(msgspec.Struct, frozen=True, tag="credits_asked"):
+    """To the account: a run needs this much more."""
+
+    at: int
+    run: RunId
+    amount: int
+
+
+class CreditsGranted(msgspec.Struct, frozen=True, tag="credits_granted"):
+    """From the account: what there was of what the run asked for."""
+
+    at: int
+    amount: int
+
+
+class CreditsClosed(msgspec.Struct, frozen=True, tag="credits_closed"):
+    """To the account: a run is over, and used this much."""
+
+    at: int
+    run: RunId
+    used: int
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
@@ -148,5 +173,8 @@ Message: TypeAlias = (
     | PauseRun
     | UnpauseRun
     | ForkRun
+    | CreditsAsked
+    | CreditsGranted
+    | CreditsClosed
     | ContinueRun
 )

@@ -33,4 +33,11 @@ class MissingNote(_Note, frozen=True, tag="missing"):
     paths: tuple[str, ...]
 
 
-Note: TypeAlias = ProgressNote | LogNote | MissingNote
+class CostNote(_Note, frozen=True, tag="cost"):
+    """How many credits an attempt has used so far, in all."""
+
+    step: str
+    credits: int
+
+
+Note: TypeAlias = ProgressNote | LogNote | MissingNote | CostNote

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.model.credits import Purse
 from jeton.model.failure import RunError
 from jeton.model.flow_run import FlowState
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
@@ -136,6 +137,8 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     attempt: int = 1
     input: Json | UnsetType = UNSET  # unset: the run's own input, which need not be kept twice
     abandoned: bool = False  # its slot lost the race; it may finish, and changes nothing
+    reserved: int = 0  # credits that were taken for it
+    cost: int | None = None  # those that its action says it used
 
     def entering(self, phase: Phase) -> "Token":
         """The same token in another phase. Written out, because it happens at every step of every run."""
@@ -150,6 +153,8 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
             self.attempt,
             self.input,
             self.abandoned,
+            self.reserved,
+            self.cost,
         )
 
 
@@ -312,6 +317,7 @@ class Head(msgspec.Struct, omit_defaults=True):
     parent: Parent | None = None
     forked: Fork | None = None
     trigger: Trigger | None = None
+    purse: Purse | None = None
 
     @property
     def root(self) -> RunId:

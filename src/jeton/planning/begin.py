@@ -11,6 +11,7 @@ from jeton.model.run import RunState, Token
 from jeton.model.workflow import GateTarget, TaskTarget, WaitTarget, WorkflowTarget
 from jeton.planning.cancel import end_run
 from jeton.planning.child import plan_call
+from jeton.planning.credits import await_credits, pay
 from jeton.planning.failure import plan_failure
 from jeton.planning.flow_turn import plain_input, plan_flow_begin
 from jeton.planning.gate import plan_gate
@@ -22,7 +23,15 @@ from jeton.planning.wait import plan_wait
 
 
 def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """A pending token begins its node."""
+    """A pending token begins its node, once that is paid for."""
+    paid = pay(program, state, token)
+    if paid is None:
+        return Plan(await_credits(state))
+    plan = _begin(program, state, token, now)
+    return Plan([*paid, *plan.decisions], plan.then) if paid else plan
+
+
+def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
     if program.flow is not None:
         return _begin_flow_node(program, state, token, now)
     limit = program.workflow.limits.max_node_executions

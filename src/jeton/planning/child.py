@@ -43,6 +43,9 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
         ends: TokenEnd = "completed" if message.status == "completed" else "failed"
         late = IgnoreLate(token.id, token.attempt, "the branch was abandoned")
         return Plan([over, late, RouteToken(token.id, token.node, ends)])
+    if message.status == "exhausted" and state.head.purse is not None:
+        error = RunError("credits_exhausted", f"run {message.child}, which it called, is exhausted")
+        return Plan([over, *end_run(state, message.at, "exhausted", error)])
     if message.status == "completed":
         plan = plan_success(program, state, token, message.output, message.at)
     elif _target(program, token).on_failure == "catch":

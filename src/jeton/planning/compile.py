@@ -4,6 +4,7 @@ import msgspec
 
 from jeton.model.failure import BrokenInvariant
 from jeton.model.workflow import AgentTarget, GateTarget, Library, Node, TaskTarget, Workflow, WorkflowTarget
+from jeton.planning.credits import balance_of, prices_of
 from jeton.planning.flow_program import FlowProgram, compile_flow
 from jeton.planning.program import Program, compile_program
 
@@ -11,11 +12,17 @@ from jeton.planning.program import Program, compile_program
 def compile_definition(library: Library, name: str) -> Program:
     """Whichever of the two the name stands for. Both share places, so that tasks, gates and calls are the same."""
     if name in library.workflows:
-        return compile_program(library.workflows[name], library)
+        return _priced(compile_program(library.workflows[name], library), library)
     if name not in library.flows:
         raise BrokenInvariant("a bundle has the definition it was made for", name=name)
     flow = compile_flow(library.flows[name], library)
-    return msgspec.structs.replace(compile_program(_as_workflow(flow), library), flow=flow)
+    return _priced(msgspec.structs.replace(compile_program(_as_workflow(flow), library), flow=flow), library)
+
+
+def _priced(program: Program, library: Library) -> Program:
+    types = {} if program.flow is None else {name: node.type for name, node in program.flow.flow.nodes.items()}
+    prices = prices_of(program.workflow, library, types)
+    return msgspec.structs.replace(program, prices=prices, metered=balance_of(library.settings) is not None)
 
 
 def _as_workflow(program: FlowProgram) -> Workflow:

@@ -12,8 +12,10 @@ from jeton.model.decision import (
     MarkExecuting,
     NoteTask,
     RedeliverToken,
+    RetryToken,
     RouteToken,
     SetPaused,
+    TakeCredits,
 )
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
@@ -23,6 +25,9 @@ from jeton.model.message import (
     CancelRun,
     ChildEnded,
     ContinueRun,
+    CreditsAsked,
+    CreditsClosed,
+    CreditsGranted,
     ForkRun,
     Message,
     PauseRun,
@@ -39,6 +44,7 @@ from jeton.planning.begin import plan_begin
 from jeton.planning.cancel import end_run
 from jeton.planning.child import plan_child_ended
 from jeton.planning.completion import plan_completion
+from jeton.planning.credits import plan_credits, settle
 from jeton.planning.deadline import plan_due
 from jeton.planning.fan_in import plan_group, plan_slot
 from jeton.planning.flow_turn import plan_flow_again
@@ -82,7 +88,9 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
         case ForkRun():
             again = plan_flow_again(program, state) if message.again else []
             return Plan([_plan_fork(program, message), *again])
-        case AlarmRang() | ContinueRun():
+        case CreditsGranted():
+            return Plan([] if state.head.purse is None else [TakeCredits(message.amount)])
+        case AlarmRang() | ContinueRun() | CreditsAsked() | CreditsClosed():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:
             assert_never(message)
@@ -112,7 +120,7 @@ def plan_quiet(program: Program, state: RunState, now: int) -> list[Decision]:
     """Nothing moves by itself any more: perhaps the run is over."""
     head = state.head
     if head.busy or head.parked or head.status == "submitted":
-        return []
+        return plan_credits(program, state, now)
     return plan_completion(program, state, now)
 
 
@@ -121,7 +129,7 @@ def _plan_fork(program: Program, message: ForkRun) -> ForkHistory:
     timeout = program.workflow.timeout_ms
     deadline = None if timeout is None else message.at + timeout
     shift = max(0, message.at - message.since)
-    return ForkHistory(message.at, message.run, message.entry, shift, deadline, message.writes)
+    return ForkHistory(message.at, message.run, message.entry, shift, deadline, message.writes, message.credits)
 
 
 def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> Plan:
@@ -131,11 +139,13 @@ def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> 
     if token.abandoned:
         ends: TokenEnd = "completed" if message.failure is None else "failed"
         late = IgnoreLate(message.token, message.attempt, "the branch was abandoned")
-        return Plan([late, RouteToken(token.id, token.node, ends)])
+        return Plan(settle(token, [late, RouteToken(token.id, token.node, ends)]))
     if message.failure is not None:
-        return Plan(plan_task_failure(program, state, token, message.failure, message.at))
+        failed = plan_task_failure(program, state, token, message.failure, message.at)
+        return Plan(failed if isinstance(failed[0], RetryToken) else settle(token, failed))
     result = None if isinstance(message.result, UnsetType) else message.result
-    return plan_success(program, state, token, result, message.at)
+    plan = plan_success(program, state, token, result, message.at)
+    return Plan(settle(token, plan.decisions), plan.then)
 
 
 def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str:

@@ -86,6 +86,12 @@ class Program(msgspec.Struct, frozen=True):
     state_open: bool  # whether keys the schema does not name may be written
     joins: dict[JoinsKey, tuple[Join, ...]]  # worked out when first asked for: it follows from the rest
     flow: "FlowProgram | None" = None  # of a flow: the graph; its nodes are places here, for all that both share
+    prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that cost more or less than one
+    metered: bool = False  # the project has an account, which pays
+
+    def price(self, node: str) -> int:
+        """How many credits a run of the node costs."""
+        return self.prices.get(node, 1)
 
 
 def compile_program(workflow: Workflow, library: Library) -> Program:

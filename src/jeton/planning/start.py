@@ -6,6 +6,7 @@ from jeton.model.ids import ROOT_PATH, TokenId
 from jeton.model.json import Json
 from jeton.model.message import StartRun
 from jeton.model.run import RunState
+from jeton.planning.credits import purse_for
 from jeton.planning.flow_turn import plan_flow_start
 from jeton.planning.program import Program
 
@@ -16,7 +17,8 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
         return []
     workflow = program.workflow
     deadline = None if workflow.timeout_ms is None else message.at + workflow.timeout_ms
-    begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides)
+    purse = purse_for(program, message)
+    begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides, purse)
     problem = None if message.parent is None else _input_problem(program, message.input)
     if problem is not None:
         return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]

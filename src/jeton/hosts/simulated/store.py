@@ -8,7 +8,8 @@ import msgspec
 from jeton.actor.ports import RunRow, Stored
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
-from jeton.model.message import Message, StartRun
+from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
+from jeton.planning.credits import serve
 
 _encode = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(RunRow)
@@ -25,6 +26,8 @@ class Store:
         self._inboxes: dict[RunId, dict[int, bytes]] = {}
         self._workflows: dict[RunId, str] = {}
         self._accepted = 0
+        self.balance = 0  # of the project's account
+        self.grants: dict[RunId, int] = {}
         self._history = hashlib.sha256()
 
     def submit(self, run: RunId, workflow: str) -> None:
@@ -57,9 +60,21 @@ class Store:
         if own is not None:
             self.accept(run, own)
         for effect in sent:
+            if isinstance(effect.message, CreditsAsked | CreditsClosed):
+                self._ask_account(effect.message)
+                continue
             if isinstance(effect.message, StartRun) and effect.run not in self._workflows:
                 self.submit(effect.run, (effect.message.workflow or "").partition("@")[0])
             self.accept(effect.run, effect.message)
+
+    def _ask_account(self, message: CreditsAsked | CreditsClosed) -> None:
+        """The account answers in the commit that asks it."""
+        granted = self.grants.pop(message.run, 0)
+        self.balance, granted, told = serve(self.balance, granted, message)
+        if granted:
+            self.grants[message.run] = granted
+        if told is not None:
+            self.accept(message.run, told)
 
     def share(self, run: RunId, of: RunId, journal: list[bytes], sections: dict[str, bytes]) -> None:
         """A new run that begins with another's history."""

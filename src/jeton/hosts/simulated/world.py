@@ -34,6 +34,8 @@ from jeton.model.message import (
     AnswerGate,
     CancelRun,
     ContinueRun,
+    CreditsAsked,
+    CreditsClosed,
     ForkRun,
     Message,
     PauseRun,
@@ -47,6 +49,7 @@ from jeton.model.message import (
 from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState, Trigger
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
+from jeton.planning.credits import balance_of
 from jeton.planning.program import Program
 
 LOOK_AFTER_MS = 25
@@ -81,6 +84,7 @@ class World:
         self.faults = Faults(self.plan, self.clock)
         self.crashes = 0
         self._library = library
+        self.store.balance = balance_of(library.settings) or 0
         self._programs: dict[str, Program] = {} if programs is None else programs
         self._observer: Observer = observer or Nobody()
         self._agenda = Agenda(Random(f"{seed}/ties"))
@@ -104,13 +108,14 @@ class World:
         after_ms: int = 0,
         trigger: Trigger | None = None,
         overrides: dict[str, JsonObject] | None = None,
+        credits: int | None = None,
     ) -> RunId:
         """Submit a run. It begins when time passes."""
         if workflow not in self._library.workflows and workflow not in self._library.flows:
             raise Refused("unknown_workflow", f"no workflow is called '{workflow}'", "name one of the library's")
         name = RunId(run or f"{workflow}-{len(self.store.runs())}")
         self.store.submit(name, workflow)
-        given = StartRun(0, input, trigger=trigger, overrides=overrides or {})
+        given = StartRun(0, input, trigger=trigger, overrides=overrides or {}, credits=credits)
         self.tell(name, given, after_ms=after_ms)
         return name
 
@@ -143,7 +148,11 @@ class World:
 
         self._agenda.put(self.clock.steady + after_ms, tell)
 
-    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None) -> RunId:
+    def top_up(self, amount: int) -> None:
+        """Put credits into the project's account."""
+        self.store.balance += amount
+
+    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None, credits: int = 0) -> RunId:
         """A new run that shares a run's history up to an entry. It goes on when time passes."""
         history = shared_history([decode_entry(body) for body in self.store.journal(run)], entry)
         name = RunId(f"{run}-fork-{len(self.store.runs())}")
@@ -153,7 +162,7 @@ class World:
         sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
         self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
         self._note_tokens(name, [decision for shared in history for decision in shared.decisions])
-        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {})
+        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, credits)
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
 
@@ -252,6 +261,8 @@ class World:
                     self.start_task(run, effect)
                 case StopTask():
                     self.stop_task(run, effect)
+                case SendMessage(message=CreditsAsked() | CreditsClosed()):
+                    self._stir(run)  # the account's answer is in the inbox since the commit
                 case SendMessage():
                     self._stir(effect.run)  # it is in the inbox since the commit
             self._may_crash("crash_amid_effects")

@@ -17,6 +17,7 @@ from jeton.executor.outlet import Number
 from jeton.hosts.sqlite.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.connect import Connection, Durability, refusal
+from jeton.hosts.sqlite.credits import Account, Usage, UsageMirror, account_in, open_account, top_up, usage_in
 from jeton.hosts.sqlite.firings import (
     FiringRow,
     Planned,
@@ -100,7 +101,7 @@ class SqliteHost:
                 workers,
                 durability,
                 clock,
-                (TypedMirror(), SnapshotMirror(), GateMirror(), InheritanceMirror(), *mirrors),
+                (TypedMirror(), SnapshotMirror(), GateMirror(), InheritanceMirror(), UsageMirror(), *mirrors),
             )
         except apsw.Error as problem:
             lock.release()
@@ -158,6 +159,24 @@ class SqliteHost:
         """The workflows and flows that no trigger starts."""
         return disabled_in(self._store)
 
+    # credits
+
+    async def open_account(self, declared: int) -> None:
+        """Have an account for the project, as its settings say."""
+        await self._write(partial(open_account, declared=declared))
+
+    async def top_up(self, amount: int) -> bool:
+        """Put credits into the project's account; whether there is one."""
+        return await self._write(partial(top_up, amount=amount))
+
+    def account(self) -> Account | None:
+        """The project's account, if it has one."""
+        return account_in(self._store)
+
+    def usage(self, *, run: RunId | None = None, workflow: str | None = None, day: str | None = None) -> list[Usage]:
+        """What was used, by run, node and day."""
+        return usage_in(self._store, run, workflow, day)
+
     async def _write(self, act: Callable[[Connection], Value]) -> Value:
         """In a transaction of the owner's, or, beside one, in a short one of our own."""
         if self._owner is not None:
@@ -176,17 +195,20 @@ class SqliteHost:
         run: RunId | None = None,
         overrides: dict[str, JsonObject] | None = None,
         trigger: model_run.Trigger | None = None,
+        credits: int | None = None,
     ) -> tuple[RunId, bool]:
         """Begin a run: its id, and whether it is new. Durable when this returns.
 
         `overrides` are inputs of a flow's nodes, by node and handle; `trigger` is what fired it."""
-        return await self._owning().start(workflow, version, input, key, run, overrides or {}, trigger)
+        return await self._owning().start(workflow, version, input, key, run, overrides or {}, trigger, credits)
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool = False) -> RunId:
+    async def fork(
+        self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool = False, credits: int = 0
+    ) -> RunId:
         """A new run that shares a run's history up to an entry. Durable when this returns.
 
         `again`: the nodes of a flow that failed in it are done again."""
-        return await self._owning().fork(run, entry, writes, again=again)
+        return await self._owning().fork(run, entry, writes, again=again, credits=credits)
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""

@@ -118,15 +118,16 @@ class Owner:
         run: RunId | None,
         overrides: dict[str, JsonObject],
         trigger: Trigger | None,
+        credits: int | None,
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
         if key is not None:
-            return await self._start_by_key(workflow, version, input, key, run, overrides, trigger)
+            return await self._start_by_key(workflow, version, input, key, run, overrides, trigger, credits)
         if run is not None and await self._has_begun(run, workflow, input):
             return run, False
         chosen = run or new_run_id(self.clock())
-        await self.runs.begin(chosen, workflow, version, input, None, overrides, trigger)
+        await self.runs.begin(chosen, workflow, version, input, None, overrides, trigger, credits)
         return chosen, True
 
     async def _start_by_key(
@@ -138,6 +139,7 @@ class Owner:
         run: RunId | None,
         overrides: dict[str, JsonObject],
         trigger: Trigger | None,
+        credits: int | None,
     ) -> tuple[RunId, bool]:
         """One run per workflow and key, whatever the version."""
         asked = (workflow, key)
@@ -155,7 +157,7 @@ class Owner:
         if run is not None and self.runs.find(run) is not None:
             raise _taken(run)
         row = workflow, key, chosen, given
-        durable = self.runs.begin(chosen, workflow, version, input, row, overrides, trigger)
+        durable = self.runs.begin(chosen, workflow, version, input, row, overrides, trigger, credits)
         self._starting[asked] = (chosen, given, durable)
         durable.add_done_callback(lambda _: self._starting.pop(asked, None))
         await asyncio.shield(durable)
@@ -172,7 +174,7 @@ class Owner:
         await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
         return True
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool) -> RunId:
+    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool, credits: int) -> RunId:
         """Begin a run that shares another's history up to an entry."""
         self.check()
         row = self._store.row(run)
@@ -194,7 +196,9 @@ class Owner:
             body = encode_entry(shared)
             last = next_hash(last, body)
             prior.append((chosen, shared.number, last, body))
-        await self.runs.begin_fork(live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes, again))
+        await self.runs.begin_fork(
+            live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes, again, credits)
+        )
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:

@@ -14,6 +14,8 @@ from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
+from jeton.model.message import CreditsAsked, CreditsClosed
+from jeton.planning.credits import serve
 
 PART_BYTES = 1_000_000
 _encode = msgspec.json.Encoder().encode
@@ -154,8 +156,26 @@ def _post(db: Connection, writes: Sequence[Write]) -> None:
     for write in writes:
         write.posted = []  # the batch may be written a second time, one by one
         for effect in write.sent:
+            if isinstance(effect.message, CreditsAsked | CreditsClosed):
+                told = _ask_account(db, effect.run, effect.message)
+                if told is None:
+                    continue
+                effect = told
             db.execute(_POST, (effect.run, _encode(effect.message)))
             write.posted.append((db.last_insert_rowid(), effect))
+
+
+def _ask_account(db: Connection, account: RunId, message: CreditsAsked | CreditsClosed) -> SendMessage | None:
+    """An account answers at once, in the transaction that asks it. One that was never opened has nothing."""
+    balance: int = db.execute("select balance from accounts where name = ?", (account,)).get or 0
+    granted: int = db.execute("select amount from grants where run = ?", (message.run,)).get or 0
+    balance, granted, told = serve(balance, granted, message)
+    db.execute("update accounts set balance = ? where name = ?", (balance, account))
+    if granted:
+        db.execute("insert or replace into grants(run, amount) values(?, ?)", (message.run, granted))
+    else:
+        db.execute("delete from grants where run = ?", (message.run,))
+    return None if told is None else SendMessage(message.run, told)
 
 
 def _alarm(write: Write) -> tuple[Value, ...]:

@@ -112,13 +112,14 @@ class Runs:
         key: KeyRow | None,
         overrides: dict[str, JsonObject],
         trigger: Trigger | None,
+        credits: int | None,
     ) -> "Future[None]":
         """A new run. The future is done when it is durable."""
         program, bundle = self._bundles.program(workflow, version)
         actor = Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
         actor.key = key
         self.actors[run] = actor
-        return self.ask(actor, StartRun(self._clock(), input, trigger=trigger, overrides=overrides))
+        return self.ask(actor, StartRun(self._clock(), input, trigger=trigger, overrides=overrides, credits=credits))
 
     def begin_child(self, run: RunId, start: StartRun) -> Actor:
         """A run that another one called. It is durable as a message already."""

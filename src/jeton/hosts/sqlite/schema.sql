@@ -193,6 +193,32 @@ create table disabled(
     since integer not null
 ) strict, without rowid;
 
+-- What the project may still spend. Never below zero, whatever happens.
+create table accounts(
+    name text primary key,
+    balance integer not null check(balance >= 0),
+    declared integer not null -- what the project's settings said last
+) strict, without rowid;
+
+-- What runs under way have of an account, used or not.
+create table grants(
+    run text primary key,
+    amount integer not null check(amount > 0)
+) strict, without rowid;
+
+-- What nodes cost, those of runs that were pruned too.
+create table usage(
+    run text not null,
+    node text not null,
+    day text not null,
+    workflow text not null,
+    credits integer not null,
+    shortfall integer not null,
+    primary key(run, node, day)
+) strict, without rowid;
+
+create index usage_by_day on usage(day, workflow);
+
 -- Numbers that actions measured, one row per call.
 create table measured(
     number integer primary key,

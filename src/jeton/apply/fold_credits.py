@@ -1,0 +1,85 @@
+"""What decisions about credits do to a run."""
+
+import msgspec
+
+from jeton.apply.draft import Draft
+from jeton.model.credits import Purse
+from jeton.model.decision import AskForCredits, NoteTask, ReserveCredits, SettleCredits, TakeCredits
+from jeton.model.effect import SendMessage
+from jeton.model.failure import BrokenInvariant
+from jeton.model.message import CreditsAsked, CreditsClosed
+from jeton.model.note import CostNote
+
+
+def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:
+    purse, token = _purse(draft), draft.token(decision.token)
+    if decision.amount > purse.free or token.reserved:
+        raise BrokenInvariant("a node is paid for once, and with what is there", token=token.id)
+    draft.state.head.purse = msgspec.structs.replace(
+        purse, free=purse.free - decision.amount, used=purse.used + decision.amount
+    )
+    draft.put_token(msgspec.structs.replace(token, reserved=decision.amount))
+
+
+def settle_credits(draft: Draft, decision: SettleCredits) -> None:
+    purse, token = _purse(draft), draft.token(decision.token)
+    if not 0 <= decision.refund <= token.reserved:
+        raise BrokenInvariant("no more is put back than was taken", token=token.id)
+    draft.state.head.purse = msgspec.structs.replace(
+        purse,
+        free=purse.free + decision.refund,
+        used=purse.used - decision.refund,
+        shortfall=purse.shortfall + decision.shortfall,
+    )
+    draft.put_token(msgspec.structs.replace(token, reserved=token.reserved - decision.refund, cost=None))
+
+
+def note_cost(draft: Draft, decision: NoteTask) -> None:
+    """What other notes say is only told."""
+    if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
+        draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))
+
+
+def await_credits(draft: Draft) -> None:
+    draft.state.head.purse = msgspec.structs.replace(_purse(draft), awaiting=True)
+
+
+def ask_for_credits(draft: Draft, decision: AskForCredits) -> None:
+    purse, head = _purse(draft), draft.state.head
+    if purse.account is None or purse.asked:
+        raise BrokenInvariant("an account is asked once at a time", asked=purse.asked)
+    head.purse = msgspec.structs.replace(purse, asked=decision.amount)
+    draft.effects.append(SendMessage(purse.account, CreditsAsked(decision.at, head.run, decision.amount)))
+
+
+def take_credits(draft: Draft, decision: TakeCredits) -> None:
+    purse, head = _purse(draft), draft.state.head
+    dry = head.entries if decision.amount < purse.asked else None
+    head.purse = msgspec.structs.replace(purse, free=purse.free + decision.amount, asked=0, awaiting=False, dry=dry)
+
+
+def declare_short(draft: Draft) -> None:
+    draft.state.head.purse = msgspec.structs.replace(_purse(draft), short=True, awaiting=False)
+
+
+def close_purse(draft: Draft, at: int) -> None:
+    """The run is over: the account is told what was used, and has the rest back."""
+    purse, head = draft.state.head.purse, draft.state.head
+    if purse is not None and purse.account is not None:
+        draft.effects.append(SendMessage(purse.account, CreditsClosed(at, head.run, purse.used)))
+        head.purse = msgspec.structs.replace(purse, free=0, asked=0)
+
+
+def forked_purse(draft: Draft, credits: int) -> None:
+    """The account knows nothing of a new run; what a run was given itself goes on with it."""
+    purse = draft.state.head.purse
+    if purse is not None:
+        free = 0 if purse.account is not None else purse.free + credits
+        draft.state.head.purse = Purse(purse.account, free=free)
+
+
+def _purse(draft: Draft) -> Purse:
+    purse = draft.state.head.purse
+    if purse is None:
+        raise BrokenInvariant("a run without a purse pays for nothing")
+    return purse

@@ -1,0 +1,60 @@
+"""Credits, as people see them: what is left, what was used, and putting more in."""
+
+import asyncio
+
+import msgspec
+
+from jeton.engine.reading import Reading
+from jeton.hosts.sqlite.credits import Usage
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+
+MOST = 1 << 53
+
+
+class CreditsView(msgspec.Struct, frozen=True):
+    """The project's account: what is left, and what runs under way have of it. Without one there is no limit."""
+
+    balance: int | None
+    granted: int
+
+
+class UsageView(msgspec.Struct, frozen=True):
+    """What a node of a run cost on a day, in UTC. `shortfall`: what it used beyond its price, and nobody paid."""
+
+    run_id: RunId
+    workflow: str
+    node: str
+    day: str
+    credits: int
+    shortfall: int
+
+
+class Spending(Reading):
+    """The part of the engine that is about credits."""
+
+    async def credits(self) -> CreditsView:
+        """How the project's account stands."""
+        found = await asyncio.to_thread(self._host.account)
+        return CreditsView(None, 0) if found is None else CreditsView(found.balance, found.granted)
+
+    async def top_up(self, amount: int) -> CreditsView:
+        """Put credits into the project's account. Runs that are exhausted go on in a `retry`."""
+        if not 0 < amount < MOST:
+            raise Refused("bad_amount", f"{amount} credits cannot be put in", "name a whole number above zero")
+        if not await self._host.top_up(amount):
+            problem = "the project has no account, and so no limit"
+            raise Refused("no_account", problem, "set project.settings.credits.balance, and deploy")
+        return await self.credits()
+
+    async def usage(
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None
+    ) -> tuple[UsageView, ...]:
+        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it."""
+        known = None if run is None else self._row(run).run
+        found = await asyncio.to_thread(lambda: self._host.usage(run=known, workflow=workflow, day=day))
+        return tuple(map(_view, found))
+
+
+def _view(usage: Usage) -> UsageView:
+    return UsageView(usage.run, usage.workflow, usage.node, usage.day, usage.credits, usage.shortfall)

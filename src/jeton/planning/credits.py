@@ -1,0 +1,175 @@
+"""What nodes cost, who pays, and what happens when nobody can.
+
+A node is paid for before it begins. If there is too little, nothing new begins, what is running is waited for, and the
+run ends exhausted; its nodes that were not paid for are there for a retry.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from jeton.model.credits import ACCOUNT, Purse
+from jeton.model.decision import AskForCredits, AwaitCredits, Decision, DeclareShort, ReserveCredits, SettleCredits
+from jeton.model.failure import RunError
+from jeton.model.json import Json
+from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
+from jeton.model.run import Dispatched, Executing, Pending, RunState, Token
+from jeton.model.task import Action, Task
+from jeton.model.workflow import (
+    AgentTarget,
+    GateTarget,
+    Library,
+    TaskTarget,
+    WaitTarget,
+    Workflow,
+    WorkflowTarget,
+)
+from jeton.planning.cancel import end_run
+from jeton.planning.program import Program
+
+DEFAULT_PRICE = 1
+
+
+# prices
+
+
+def prices_of(workflow: Workflow, library: Library, types: Mapping[str, str]) -> dict[str, int]:
+    """What each node costs, where it is not one credit. `types`: of a flow's nodes."""
+    costs = _costs(library.settings)
+    if not costs:
+        return {}
+    default = costs.get("default", DEFAULT_PRICE)
+    found: dict[str, int] = {}
+    for name, node in workflow.nodes.items():
+        known = next((costs[each] for each in _names(node.target, types.get(name)) if each in costs), None)
+        steps = _priced_steps(node.target, library, costs) if known is None else None
+        price = known if known is not None else default if steps is None else steps
+        if price != DEFAULT_PRICE:
+            found[name] = price
+    return found
+
+
+def balance_of(settings: Mapping[str, Json]) -> int | None:
+    """What the project's account is opened with; none: there is no limit."""
+    credits = settings.get("credits")
+    balance = credits.get("balance") if isinstance(credits, dict) else None
+    return balance if isinstance(balance, int) and not isinstance(balance, bool) and balance >= 0 else None
+
+
+def _costs(settings: Mapping[str, Json]) -> dict[str, int]:
+    credits = settings.get("credits")
+    said = credits.get("costs") if isinstance(credits, dict) else None
+    if not isinstance(said, dict):
+        return {}
+    return {name: cost for name, cost in said.items() if isinstance(cost, int) and cost >= 0}
+
+
+def _names(target: object, type: str | None) -> Iterator[str]:
+    """What a node's price may be written under; the first that is there counts."""
+    if isinstance(target, TaskTarget) and isinstance(target.task, str):
+        yield target.task.partition("@")[0]
+    if type is not None:
+        yield type
+    match target:
+        case GateTarget():
+            yield "gate"
+        case WaitTarget():
+            yield "wait"
+        case WorkflowTarget():
+            yield "workflow"
+        case AgentTarget():
+            yield "agent"
+        case None:
+            yield "pass"
+        case _:
+            pass
+
+
+def _priced_steps(target: object, library: Library, costs: Mapping[str, int]) -> int | None:
+    """The sum over a task's actions, by name or by kind, if any of them has a price."""
+    task = target.task if isinstance(target, TaskTarget) else None
+    if isinstance(task, str):
+        task = library.tasks.get(task.partition("@")[0])
+    if not isinstance(task, Task):
+        return None
+    prices = [_action_price(step.action, library, costs) for step in task.steps]
+    priced = [price for price in prices if price is not None]
+    return sum(priced) if priced else costs.get("task")
+
+
+def _action_price(action: str | Action, library: Library, costs: Mapping[str, int]) -> int | None:
+    if isinstance(action, str):
+        if action in costs:
+            return costs[action]
+        found = library.actions.get(action)
+        if found is None:
+            return None
+        action = found
+    return costs.get(action.kind)
+
+
+# the run
+
+
+def purse_for(program: Program, message: StartRun) -> Purse | None:
+    """What a new run may spend: what it is given, or what the project's account has."""
+    if message.credits is not None:
+        return Purse(free=message.credits)
+    return Purse(ACCOUNT) if program.metered else None
+
+
+def pay(program: Program, state: RunState, token: Token) -> list[Decision] | None:
+    """Take what the token's node costs; None if it cannot begin for want of credits."""
+    purse = state.head.purse
+    if purse is None:
+        return []
+    price = program.price(token.node)
+    if not purse.short and price <= purse.free:
+        return [ReserveCredits(token.id, token.node, price)] if price else []
+    return None
+
+
+def await_credits(state: RunState) -> list[Decision]:
+    purse = state.head.purse
+    return [] if purse is None or purse.awaiting or purse.short else [AwaitCredits()]
+
+
+def settle(token: Token, decisions: list[Decision]) -> list[Decision]:
+    """With what an action said it used, if it did: less than the price is put back, more is a shortfall."""
+    if token.cost is None or token.reserved == 0:
+        return decisions
+    refund, beyond = max(0, token.reserved - token.cost), max(0, token.cost - token.reserved)
+    return [SettleCredits(token.id, token.node, token.cost, refund, beyond), *decisions]
+
+
+def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
+    """Nothing moves by itself: perhaps because of what it would cost."""
+    head = state.head
+    purse = head.purse
+    if purse is None or not (purse.awaiting or purse.short) or purse.asked or head.paused:
+        return []
+    prices = [program.price(t.node) for t in state.tokens.values() if type(t.phase) is Pending and not t.abandoned]
+    if not prices:
+        return []
+    missing = max(0, sum(prices) - purse.free)
+    if not purse.short:
+        if missing and purse.account is not None and purse.dry != head.entries:
+            return [AskForCredits(now, missing)]
+        return [DeclareShort(missing)]
+    if any(isinstance(token.phase, Dispatched | Executing) for token in state.tokens.values()):
+        return []
+    message = f"{len(prices)} nodes could not be paid for: {missing} credits are missing, and {purse.used} were used"
+    return end_run(state, now, "exhausted", RunError("credits_exhausted", message))
+
+
+# the account
+
+
+def serve(balance: int, granted: int, message: CreditsAsked | CreditsClosed) -> tuple[int, int, CreditsGranted | None]:
+    """The account's answer to a run: its balance then, what the run has of it then, and what the run is told.
+
+    A run's end brings back what it did not use, also of a grant that it never heard of."""
+    match message:
+        case CreditsAsked(at, amount=amount):
+            given = min(balance, amount)
+            return balance - given, granted + given, CreditsGranted(at, given)
+        case CreditsClosed(used=used):
+            return balance + granted - used, 0, None
