@@ -28,7 +28,8 @@ def command(
 ) -> None:
     """Make a new run that shares a run's history up to an entry, and follow it to its end.
 
-    What was done by then is not done again. Entries are numbered from 0; `jeton events --trace` shows them.
+    What was done by then is not done again. Entries are numbered from 0; `jeton events --trace --json` has the entry of
+    each decision.
     """
     from jeton.cli.app import load_app
     from jeton.cli.run import follow_begun

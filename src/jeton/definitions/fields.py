@@ -15,6 +15,8 @@ from jeton.model.json import Json, JsonObject, Schema
 
 Choice = TypeVar("Choice", bound=str)
 
+LARGEST = 10**15  # of any count or duration: what is added to it still fits 64 bits
+
 
 class Fields:
     """An object of a definition, whose keys are known."""
@@ -86,6 +88,10 @@ class Fields:
         if value < at_least:
             problem = f"is {value}, and the smallest that makes sense is {at_least}"
             self.report.error(self.place(key), "out_of_range", problem, f"write {at_least} or more")
+            return None
+        if value > LARGEST:
+            problem = f"is {value}, and the largest that makes sense is {LARGEST}"
+            self.report.error(self.place(key), "out_of_range", problem, "write less")
             return None
         return value
 

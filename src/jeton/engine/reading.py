@@ -77,7 +77,8 @@ class Reading:
         rows = await asyncio.to_thread(
             lambda: self._host.rows(workflow=workflow, status=status, after=last, limit=limit)
         )
-        return tuple(record_of(row, None) for row in rows)
+        ended = {row.run: record_of(row, None) for row in rows if row.status in TERMINAL}
+        return tuple([ended.get(row.run) or await self._record(row) for row in rows])
 
     async def children(self, run: str) -> tuple[RunRecord, ...]:
         """The runs it called, in order; not those that they called."""

@@ -93,7 +93,7 @@ def end_run(
     if failing is not None:
         decisions.append(RouteToken(failing.id, failing.node, ends))
         others.discard(failing.id)
-    reason = error.type if error is not None else status
+    reason = status if error is None else error.message if status == "cancelled" else error.type
     decisions += end_tokens(state, others, rest, f"run {status}: {reason}")
     decisions.append(EndRun(now, status, error=error, untold=untold))
     return decisions

@@ -7,6 +7,7 @@ from jeton.model.decision import WaitForTimer
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.json import JsonObject
 from jeton.model.run import RunState, Token
+from jeton.planning.control_keys import LONGEST_WAIT_S
 from jeton.planning.failure import plan_failure
 from jeton.planning.node import Plan, expression_failure
 from jeton.planning.program import Place, Program
@@ -35,9 +36,9 @@ def _seconds_from(expression: Expression, names: JsonObject, now: int) -> int | 
     value = expression.evaluate(names)
     if isinstance(value, Failed):
         return expression_failure("wait.seconds", value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LONGEST_WAIT_S:
         shown = f"nothing is at {value.path}" if isinstance(value, Missing) else f"it is {value!r}"
-        return TaskFailed("bad_wait", f"wait.seconds must give a number, 0 or more: {shown}")
+        return TaskFailed("bad_wait", f"wait.seconds must give a number from 0 to a hundred years: {shown}")
     return now + round(value * 1000)
 
 

@@ -162,7 +162,7 @@ class World:
         sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
         self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
         self._note_tokens(name, [decision for shared in history for decision in shared.decisions])
-        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, credits)
+        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, credits=credits)
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
 

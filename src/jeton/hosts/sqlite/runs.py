@@ -258,7 +258,7 @@ class Runs:
 
     def _post(self, number: int, effect: SendMessage) -> None:
         """It is in the inbox since the commit; whoever it is for need not wait until somebody looks there."""
-        if self._hand_in is not None and not self.stopping:
+        if self._hand_in is not None and not self._failed:
             self._hand_in(number, effect.run, effect.message)
 
     def spoiled(self, write: Write, problem: Exception) -> None:
