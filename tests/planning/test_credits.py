@@ -17,9 +17,7 @@ RUN = RunId("r")
     [
         pytest.param(9, 1, CreditsAsked(5, RUN, 4), (5, 5, CreditsGranted(5, 4)), id="there is enough"),
         pytest.param(3, 1, CreditsAsked(5, RUN, 4), (0, 4, CreditsGranted(5, 3)), id="there is some: all of it"),
-        pytest.param(
-            0, 0, CreditsAsked(5, RUN, 4), (0, 0, CreditsGranted(5, 0)), id="there is nothing: that is said"
-        ),
+        pytest.param(0, 0, CreditsAsked(5, RUN, 4), (0, 0, CreditsGranted(5, 0)), id="there is nothing: that is said"),
         pytest.param(2, 5, CreditsClosed(5, RUN, 3), (4, 0, None), id="what was not used comes back"),
         pytest.param(2, 0, CreditsClosed(5, RUN, 3), (2, 0, None), id="a run of another store takes nothing"),
     ],
