@@ -56,6 +56,18 @@ def problems(settings: JsonObject, **actions: Json) -> list[tuple[str, str]]:
             ],
             id="no places",
         ),
+        pytest.param({"credits": {"balance": 0, "costs": {"http": 3}}}, [], id="credits"),
+        pytest.param(
+            {"credits": {"balance": -1, "costs": {"http": "3"}, "cost": 1}},
+            [
+                ("unknown_key", "credits.cost"),
+                ("out_of_range", "credits.balance"),
+                ("wrong_type", "credits.costs.http"),
+            ],
+            id="credits below zero, and a price that is no number",
+        ),
+        pytest.param({"triggers": {"max_depth": 5}}, [], id="how deep runs set off runs"),
+        pytest.param({"triggers": {"max_depth": "5"}}, [("wrong_type", "triggers.max_depth")], id="a depth as text"),
         pytest.param({"concurrency": 4}, [("wrong_type", "concurrency")], id="one number for all"),
         pytest.param({"shell": {"scripts": "yes"}}, [("wrong_type", "shell.scripts")], id="a word for true"),
         pytest.param({"snapshot_policy": "never"}, [], id="no snapshots"),

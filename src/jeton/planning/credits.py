@@ -166,10 +166,11 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
 def serve(balance: int, granted: int, message: CreditsAsked | CreditsClosed) -> tuple[int, int, CreditsGranted | None]:
     """The account's answer to a run: its balance then, what the run has of it then, and what the run is told.
 
-    A run's end brings back what it did not use, also of a grant that it never heard of."""
+    A run's end brings back what it did not use, also of a grant that it never heard of. One that came from another
+    store, where it was granted what it used, brings nothing back and takes nothing."""
     match message:
         case CreditsAsked(at, amount=amount):
             given = min(balance, amount)
             return balance - given, granted + given, CreditsGranted(at, given)
         case CreditsClosed(used=used):
-            return balance + granted - used, 0, None
+            return balance + max(0, granted - used), 0, None
