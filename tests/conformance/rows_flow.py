@@ -86,7 +86,7 @@ def no_control_key(seen: Outcome) -> None:
 
 
 def the_run_began_as_a_trigger_says(seen: Outcome) -> None:
-    assert seen.types()[:2] == ["run.submitted", "run.started"]
+    assert seen.types()[:3] == ["run.submitted", "trigger.fired", "run.started"]
     assert seen.status == "completed"
 
 
