@@ -94,7 +94,7 @@ def test_a_cancelled_run_cancels_what_is_under_way() -> None:
 
     nap = told({"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 60}}}}, meanwhile=cancel)
     (token,) = token_views(nap.entries)
-    assert (token.status, token.reason) == ("cancelled", "run cancelled: cancelled")
+    assert (token.status, token.reason) == ("cancelled", "run cancelled: no longer needed")
 
 
 @pytest.mark.parametrize("judges", [0, 1, 3, 40])
