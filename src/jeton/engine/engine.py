@@ -10,6 +10,7 @@ from uuid import uuid4
 import msgspec
 
 from jeton.definitions.bundle import bundle_of
+from jeton.engine.collecting import fewer_collections
 from jeton.engine.flows import Overrides, overrides_in
 from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.input import check_input, plain_input
@@ -70,9 +71,10 @@ async def open(
     host = await SqliteHost.open(store, workers=workers, durability=durability, owner=owner)
     if workers is not None:
         workers.use(Path(store).absolute().parent, host.artifacts, host.keys, host.outlet)
-    with ExitStack() as logs:
+    with ExitStack() as while_open:
         if workers is not None:
-            logs.enter_context(redacted_logs(workers.secrets))
+            while_open.enter_context(redacted_logs(workers.secrets))
+            while_open.enter_context(fewer_collections())
         try:
             yield Engine(host)
         finally:
