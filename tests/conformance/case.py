@@ -104,6 +104,7 @@ class Case(msgspec.Struct, frozen=True):
     actions: Data = {}
     overrides: Data = {}
     trigger: Trigger | None = None
+    credits: int | None = None
 
 
 def workflow(

@@ -95,7 +95,9 @@ def play_simulated(case: Case) -> Outcome:
     library = library_of(case)
     onlooker = _Onlooker(case)
     world = onlooker.world = World(library, script=Script(really_run(library)), observer=onlooker)
-    run = onlooker.root = world.start("w", case.input, trigger=case.trigger, overrides=case.overrides)
+    run = onlooker.root = world.start(
+        "w", case.input, trigger=case.trigger, overrides=case.overrides, credits=case.credits
+    )
     world.run()
     assert not world.unfinished(), world.unfinished()
     rows = {one: row for one in world.store.runs() if (row := world.store.row(one)) is not None}
@@ -119,7 +121,9 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
     workers.use(path.parent, host.artifacts, host.keys, host.outlet)
     try:
         version = await host.deploy(bundle_of(library_of(case), "w"), "w")
-        run, _ = await host.start("w", version, case.input, overrides=case.overrides, trigger=case.trigger)
+        run, _ = await host.start(
+            "w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits
+        )
         async with asyncio.timeout(20), asyncio.TaskGroup() as people:
             people.create_task(_look_on(host, run, run, Audience(case), people))
         await host.idle()

@@ -199,5 +199,27 @@ CASES: list[Case] = [
         error="timed_out",
         also=statuses(a="idle", b="idle"),
     ),
+    case(
+        "D09 with nothing to spend no node runs, and the run is recorded",
+        flow({"a": constant(1), "b": MERGE}, wire("a", "b")),
+        credits=0,
+        status="exhausted",
+        error="credits_exhausted",
+        also=both(started(), statuses(a="idle", b="idle")),
+    ),
+    case(
+        "D09 credits that run out midway end the run exhausted",
+        flow({"a": constant(1), "b": MERGE, "c": MERGE}, wire("a", "b"), wire("b", "c")),
+        credits=2,
+        status="exhausted",
+        error="credits_exhausted",
+        also=both(started("a", "b"), statuses(a="completed", b="completed", c="idle")),
+    ),
+    case(
+        "D09 enough credits are enough",
+        flow({"a": constant(1), "b": MERGE}, wire("a", "b")),
+        credits=2,
+        also=statuses(a="completed", b="completed"),
+    ),
 ]
 ROWS = [pytest.param(each, id=each.id) for each in CASES]
