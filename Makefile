@@ -68,7 +68,6 @@ bench: setup ## measure against the ceiling and the peers there are, and write d
 	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3)
 	$(PY) -m benchmarks.fan_out
 	$(PY) -m benchmarks.parked
-	$(PY) -m benchmarks.three_steps
 	$(PY) -m benchmarks.wide_flow
 
 demo: setup ## watch one run from start to end

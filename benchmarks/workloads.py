@@ -17,16 +17,9 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from benchmarks.adapter import CHAIN, Peer
+from benchmarks.parked import resident_kib
 
 Figures = dict[str, float]
-
-
-def resident_kib() -> int:
-    """What this process holds in memory."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    raise OSError("no VmRSS")
 
 
 async def pooled(one: Callable[[], Awaitable[object]], times: int, in_flight: int) -> float:
