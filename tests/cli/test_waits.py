@@ -57,6 +57,21 @@ def test_an_answer_that_is_not_taken(jeton: Verbs, args: tuple[str, ...], exits:
     assert len(jeton.json("gates")["gates"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        pytest.param(("answer", "--value", "{"), "--value", id="an answer"),
+        pytest.param(("signal", "go", "--value", "{"), "--value", id="a signal"),
+        pytest.param(("fork", "--at", "0", "--set", "state.x={"), "--set", id="an edit"),
+    ],
+)
+def test_what_is_no_json_is_called_by_its_name(jeton: Verbs, words: tuple[str, ...], name: str) -> None:
+    run = parked(jeton, "ship")
+    refused = jeton.json(words[0], run, *words[1:], exits=2)
+    assert refused["problem"].startswith(f"{name}: is no JSON")
+    assert "no run was made" not in refused["remedy"]
+
+
 def test_a_run_that_has_ended_takes_nothing(jeton: Verbs) -> None:
     run = jeton.run("double", "--input", '{"n": 1}')["run_id"]
     assert jeton.json("answer", run, "--value", "1", exits=5)["code"] == "run_ended"

@@ -62,12 +62,12 @@ async def _answer(
     by: str | None,
     as_json: bool,
 ) -> None:
-    from jeton.engine.input import read_input
+    from jeton.engine.input import read_value
     from jeton.engine.plain import plain
 
     value: Json = None
     if given is not None:
-        value = read_input(read_text(given, "--value"))
+        value = read_value(read_text(given, "--value"), "--value")
     else:
         value, gate = await _asked(store, run, gate, node, path)
     async with beside_owner(store, work=True) as engine:

@@ -56,9 +56,9 @@ def must_exist(store: str) -> None:
 
 
 def _edit(text: str) -> "tuple[str, Json]":
-    from jeton.engine.input import read_input
+    from jeton.engine.input import read_value
 
     path, equals, value = text.partition("=")
     if not equals:
         raise click.BadParameter(f"{text}: write PATH=JSON", param_hint="--set")
-    return path, read_input(value)
+    return path, read_value(value, "--set")

@@ -38,10 +38,10 @@ def command(run: str, name: str, value: str, key: str | None, app: str | None, s
 
 
 async def _signal(store: str, run: str, name: str, given: str, key: str | None, as_json: bool) -> None:
-    from jeton.engine.input import read_input
+    from jeton.engine.input import read_value
     from jeton.engine.plain import plain
 
-    value = read_input(read_text(given, "--value"))
+    value = read_value(read_text(given, "--value"), "--value")
     async with beside_owner(store, work=True) as engine:
         reply = await engine.signal(run, name, value, key=key)
         await let_act(engine)

@@ -33,11 +33,11 @@ def command(
     from msgspec import UNSET
 
     from jeton.engine.engine import open
-    from jeton.engine.input import read_input
+    from jeton.engine.input import read_value
     from jeton.engine.plain import plain
 
     async def ask() -> "WhatIf":
-        value = UNSET if result is None else read_input(read_text(result, "--result"))
+        value = UNSET if result is None else read_value(read_text(result, "--result"), "--result")
         async with open(store, owner=False) as engine:
             return await engine.simulate(run, token, result=value, failure=failure, arrives_at=arrives_at)
 

@@ -28,16 +28,25 @@ class InputProblem(msgspec.Struct, frozen=True):
 
 
 class InputInvalid(Refused):
-    """The input makes no run. Carries every problem found, not the first."""
+    """What was given cannot be used. Carries every problem found, not the first."""
 
-    def __init__(self, problems: tuple[InputProblem, ...]) -> None:
+    def __init__(self, problems: tuple[InputProblem, ...], remedy: str = "correct the input; no run was made") -> None:
         self.problems = problems
         said = "; ".join(f"{found.path}: {found.problem}" for found in problems)
-        super().__init__("input_invalid", said, "correct the input; no run was made")
+        super().__init__("input_invalid", said, remedy)
+
+
+def read_value(text: str, name: str) -> Json:
+    """JSON that is no run's input: an answer, a signal, an edit; `name` says which in the problems."""
+    return _read(text, name, "correct it; nothing was changed")
 
 
 def read_input(text: str) -> Json:
     """JSON as the standard has it: no NaN, no key twice, no half characters, no number that 64 bits cannot hold."""
+    return _read(text, "input", "correct the input; no run was made")
+
+
+def _read(text: str, name: str, remedy: str) -> Json:
     refused: list[InputProblem] = []
 
     def pairs(found: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -45,7 +54,7 @@ def read_input(text: str) -> Json:
         if len(keys) < len(found):
             often = Counter(key for key, _ in found)
             twice = [key for key, times in often.items() if times > 1]
-            refused.extend(InputProblem("input", f"the key {_shown(key)} is there twice") for key in twice)
+            refused.extend(InputProblem(name, f"the key {_shown(key)} is there twice") for key in twice)
         return keys
 
     def integer(digits: str) -> int:
@@ -55,12 +64,12 @@ def read_input(text: str) -> Json:
         value: object = json.loads(text, object_pairs_hook=pairs, parse_int=integer)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputInvalid((InputProblem("input", f"is no JSON: {error.msg} at {where}"),)) from None
+        raise InputInvalid((InputProblem(name, f"is no JSON: {error.msg} at {where}"),), remedy) from None
     except RecursionError:
-        raise InputInvalid((_too_deep("input"),)) from None
-    kept = _kept(value, "input", refused)
+        raise InputInvalid((_too_deep(name),), remedy) from None
+    kept = _kept(value, name, refused)
     if refused:
-        raise InputInvalid(tuple(refused))
+        raise InputInvalid(tuple(refused), remedy)
     return kept
 
 
