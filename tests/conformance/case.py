@@ -8,7 +8,7 @@ import msgspec
 from jeton.model.decision import Decision
 from jeton.model.flow_run import NodeView
 from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
-from jeton.model.run import Trigger
+from jeton.model.run import FiredBy
 
 Data = dict[str, Any]
 
@@ -103,7 +103,7 @@ class Case(msgspec.Struct, frozen=True):
     flow: Data | None = None  # instead of a workflow
     actions: Data = {}
     overrides: Data = {}
-    trigger: Trigger | None = None
+    trigger: FiredBy | None = None
     credits: int | None = None
 
 

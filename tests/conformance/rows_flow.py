@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jeton.model.run import Trigger
+from jeton.model.run import FiredBy
 from tests.conformance.case import Case, Data, Outcome, answers, mock, sets, workflow
 from tests.conformance.flow_nodes import MERGE, SEES, TRIGGER, case, constant, flow, given, node, wire
 
@@ -141,7 +141,7 @@ CASES: list[Case] = [
     case(
         "H04 the trigger that fired begins",
         flow({"one": TRIGGER, "two": TRIGGER, "a": MERGE, "b": MERGE}, wire("one", "a"), wire("two", "b")),
-        trigger=Trigger("webhook", node="two"),
+        trigger=FiredBy("webhook", node="two"),
         also=both(started("two", "b"), statuses(one="branch_not_taken", a="branch_not_taken")),
     ),
     case(
@@ -166,7 +166,7 @@ CASES: list[Case] = [
     case(
         "H08 a run that was fired begins with its trigger",
         flow({"start": TRIGGER}),
-        trigger=Trigger("schedule", 2, "t"),
+        trigger=FiredBy("schedule", 2, "t"),
         also=the_run_began_as_a_trigger_says,
     ),
     case(

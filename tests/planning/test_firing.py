@@ -4,7 +4,7 @@ import pytest
 
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import StartRun
-from jeton.model.run import Trigger as Fired
+from jeton.model.run import FiredBy as Fired
 from jeton.model.trigger import OnEvent, OnRequest, Trigger
 from jeton.planning.firing import Delivery, Refusal, Startable, hears, plan_firing
 

@@ -24,7 +24,7 @@ from jeton.hosts.simulated.world import World
 from jeton.model.effect import Effect
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.run import Trigger
+from jeton.model.run import FiredBy
 from jeton.model.task import Action
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
@@ -142,7 +142,7 @@ def play_flow(scenario: FlowScenario) -> Played:
     library = flow_library(scenario.flow)
     script = Script(dict.fromkeys(scenario.flow["nodes"], answer), seed=scenario.seed)
     world = watchers.world = World(library, seed=scenario.seed, plan=scenario.plan, script=script, observer=watchers)
-    trigger = None if scenario.fired is None else Trigger("manual", node=scenario.fired)
+    trigger = None if scenario.fired is None else FiredBy("manual", node=scenario.fired)
     run = world.start("f", scenario.given, trigger=trigger, overrides=scenario.overrides)
     if scenario.cancel_ms is not None:
         world.cancel(run, "enough", after_ms=scenario.cancel_ms)

@@ -28,7 +28,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
 from jeton.model.note import Note
-from jeton.model.run import Fork, Parent, RunStatus, Trigger
+from jeton.model.run import FiredBy, Fork, Parent, RunStatus
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
@@ -53,7 +53,7 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
     output: Json = None
     parent: Parent | None = None
     forked: Fork | None = None
-    trigger: Trigger | None = None
+    trigger: FiredBy | None = None
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -73,10 +73,10 @@ class Port(Protocol):
         ...
 
     def commit(self, stored: Stored) -> None:
-        """Make all of it durable at once, together with the messages it answers."""
-        ...
+        """Make all of it durable at once, together with the messages it answers and those it sends to other runs.
 
-    # A commit's messages to other runs are stored with it, in the inboxes they are for; a start makes its run.
+        Those lie in the inboxes they are for from then on; a start makes its run."""
+        ...
 
     def start_task(self, run: RunId, effect: StartTask) -> None:
         """After the commit: give the task to a worker, unless one has this very attempt already."""

@@ -6,11 +6,11 @@ from typing import cast
 import msgspec
 
 from jeton.apply.record import events_of
-from jeton.engine.times import rfc3339
 from jeton.model.entry import Entry
 from jeton.model.event import Event
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.times import rfc3339
 
 
 def event_json(event: Event) -> JsonObject:

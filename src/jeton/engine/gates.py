@@ -5,11 +5,11 @@ from datetime import datetime
 
 import msgspec
 
-from jeton.engine.times import maybe_moment, moment
 from jeton.hosts.sqlite.store import GateRow
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, gate_id
 from jeton.model.json import Schema
+from jeton.model.times import maybe_moment, moment
 from jeton.model.workflow import GateTarget, Workflow
 
 MOST_LISTED = 10

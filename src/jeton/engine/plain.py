@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import msgspec
 
-from jeton.engine.times import text_of
 from jeton.model.json import Json, JsonObject
+from jeton.model.times import text_of
 
 
 def plain(value: msgspec.Struct) -> JsonObject:

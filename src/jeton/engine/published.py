@@ -4,11 +4,11 @@ from datetime import datetime
 
 import msgspec
 
-from jeton.engine.times import moment
 from jeton.executor.outlet import MetricType, Number
 from jeton.hosts.sqlite.outlet import Published
 from jeton.model.ids import RunId
 from jeton.model.json import Json
+from jeton.model.times import moment
 
 
 class EmittedEvent(msgspec.Struct, frozen=True):

@@ -6,7 +6,6 @@ import msgspec
 
 from jeton.actor.ports import RunRow
 from jeton.apply.timers import token_due
-from jeton.engine.times import maybe_moment, moment
 from jeton.model.failure import Refused, RunError
 from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId
@@ -22,6 +21,7 @@ from jeton.model.run import (
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.times import maybe_moment, moment
 
 _NEVER = 1 << 63
 

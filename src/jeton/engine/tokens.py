@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
-from jeton.engine.times import maybe_moment, moment
 from jeton.model.decision import (
     AbandonTokens,
     AskForCredits,
@@ -68,6 +67,7 @@ from jeton.model.ids import GroupId, RunId, TokenId, child_run_id
 from jeton.model.json import JsonObject
 from jeton.model.ranges import Ranges, numbers_in
 from jeton.model.run import TokenEnd
+from jeton.model.times import maybe_moment, moment
 
 TokenStatus: TypeAlias = Literal[
     "pending",

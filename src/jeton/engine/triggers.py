@@ -11,7 +11,6 @@ import msgspec
 
 from jeton.engine.credits import Spending
 from jeton.engine.input import plain_input, read_input
-from jeton.engine.times import maybe_moment, moment
 from jeton.executor import LoopClock, Threads
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.hosts.sqlite import SqliteHost, wall_ms
@@ -20,8 +19,11 @@ from jeton.hosts.sqlite.triggers import NEVER, Schedule
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.times import maybe_moment, moment
 from jeton.model.trigger import OnSchedule, OnWebhook, Trigger
-from jeton.planning.firing import Delivery, misfit
+from jeton.planning.firing import Delivery
+from jeton.planning.misfit import misfit
+from jeton.planning.program import validator_of
 
 SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
 DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
@@ -108,7 +110,7 @@ class Firing(Spending):
         except UnicodeDecodeError:
             raise Refused("input_invalid", "the body is no text in utf-8", "send JSON") from None
         brings: Json = read_input(text) if text.strip() else None
-        problem = misfit(on.schema, brings, "body")
+        problem = misfit(validator_of(on.schema), brings, "body")
         if problem is not None:
             raise Refused("input_invalid", problem, "send what the trigger's schema says")
         delivery = delivery_id or next((lowered[name] for name in DELIVERIES if name in lowered), None)

@@ -7,10 +7,10 @@ dataflow runtimes, in lists and maps by node. Both are views: nothing is stored 
 from typing import Literal, TypeAlias, assert_never
 
 from jeton.engine.record import RunRecord
-from jeton.engine.times import text_of
 from jeton.model.flow_run import NodeView
 from jeton.model.json import Json, JsonObject
 from jeton.model.run import RunStatus
+from jeton.model.times import text_of
 
 Words: TypeAlias = Literal["editor", "dataflow"]
 

@@ -15,7 +15,7 @@ from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
 from jeton.model.ranges import Ranges
-from jeton.model.run import GateAnswer, Parent, RunStatus, Segment, TokenEnd, Trigger
+from jeton.model.run import FiredBy, GateAnswer, Parent, RunStatus, Segment, TokenEnd
 
 
 class _Decision(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
@@ -27,7 +27,7 @@ class BeginRun(_Decision, frozen=True, tag="begin_run"):
     input: Json
     deadline: int | None = None
     parent: Parent | None = None
-    trigger: Trigger | None = None
+    trigger: FiredBy | None = None
     overrides: dict[str, JsonObject] = {}
     purse: Purse | None = None
 

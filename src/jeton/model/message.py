@@ -9,7 +9,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
-from jeton.model.run import Parent, RunStatus, Trigger
+from jeton.model.run import FiredBy, Parent, RunStatus
 
 
 class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True):
@@ -19,7 +19,7 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
     input: Json
     workflow: str | None = None  # from a parent: as its node names it; from a trigger: with its version
     parent: Parent | None = None
-    trigger: Trigger | None = None
+    trigger: FiredBy | None = None
     overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs that this run is given
     credits: int | None = None  # all that it may spend
 

@@ -279,7 +279,7 @@ class EarlyAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: GateAnswer
 
 
-class Trigger(msgspec.Struct, frozen=True, omit_defaults=True):
+class FiredBy(msgspec.Struct, frozen=True, omit_defaults=True):
     """What fired a run that nobody started by hand."""
 
     type: str
@@ -316,7 +316,7 @@ class Head(msgspec.Struct, omit_defaults=True):
     events: int = 0
     parent: Parent | None = None
     forked: Fork | None = None
-    trigger: Trigger | None = None
+    trigger: FiredBy | None = None
     purse: Purse | None = None
 
     @property

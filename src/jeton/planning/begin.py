@@ -1,14 +1,16 @@
 """What a node does with a token that comes to it: hand out work, call a workflow, wait, or let it pass through."""
 
+from typing import assert_never
+
 from msgspec import UNSET, UnsetType
 
 from jeton.expression import Failed
 from jeton.model.decision import BeginNode, DispatchToken
-from jeton.model.failure import RunError, TaskFailed
+from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.paths import written
 from jeton.model.run import RunState, Token
-from jeton.model.workflow import GateTarget, TaskTarget, WaitTarget, WorkflowTarget
+from jeton.model.workflow import AgentTarget, GateTarget, TaskTarget, WaitTarget, WorkflowTarget
 from jeton.planning.cancel import end_run
 from jeton.planning.child import plan_call
 from jeton.planning.credits import await_credits, pay
@@ -59,9 +61,13 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
             return plan_gate(program, state, token, missing, now)
         case WorkflowTarget():
             return Plan(plan_call(program, state, token, given, missing, now))
-        case TaskTarget() | _:
+        case AgentTarget():
             failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
             return Plan(plan_failure(program, state, token, failure, now))
+        case TaskTarget():
+            raise BrokenInvariant("a node that names a task has one", node=token.node)
+        case _:
+            assert_never(place.node.target)
 
 
 def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) -> Plan:

@@ -8,6 +8,7 @@ from jeton.model.paths import written
 from jeton.model.run import RunState
 from jeton.planning.cancel import alive_in_run, end_run, end_tokens
 from jeton.planning.flow_turn import plan_flow_completion
+from jeton.planning.misfit import misfit
 from jeton.planning.program import Program
 from jeton.planning.scope import mapped
 
@@ -28,9 +29,8 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
         output = {}
         for target, value in values.items():
             output = written(output, target.split("."), value)
-    if program.output_validator is not None:
-        for error in program.output_validator.iter_errors(output):
-            where = ".".join(["output", *(str(part) for part in error.instance_path)])
-            return end_run(state, now, "failed", RunError("output_invalid", f"{where}: {error.message}"))
+    problem = misfit(program.output_validator, output, "output")
+    if problem is not None:
+        return end_run(state, now, "failed", RunError("output_invalid", problem))
     left = end_tokens(state, alive_in_run(state), "cancelled", "abandoned")
     return [*left, EndRun(now, "completed", output, missing=missing)]

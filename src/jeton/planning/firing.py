@@ -4,17 +4,18 @@ Runs that set off runs could go on for ever. So a run knows how many were before
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import jsonschema_rs
 import msgspec
 
 from jeton.expression import Failed, Missing, compile_expression
-from jeton.model import run
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.message import StartRun
+from jeton.model.run import FiredBy
+from jeton.model.times import rfc3339
 from jeton.model.trigger import OnEvent, Trigger
+from jeton.planning.misfit import misfit
+from jeton.planning.program import validator_of
 
 MAX_DEPTH = 3
 NAMES_OF_AN_EVENT = frozenset(("event",))
@@ -61,7 +62,7 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
         problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
         return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
     given = laid_over(trigger.input, delivery.brings)
-    wrong = misfit(startable.input_schema, given)
+    wrong = misfit(validator_of(startable.input_schema), given, "input")
     if wrong is not None:
         return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
     depth = firing_depth(delivery)
@@ -71,7 +72,7 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
         "fired_at": rfc3339(delivery.at),
         "source": delivery.source,
     }
-    fired = run.Trigger(delivery.type, depth, trigger.name, trigger.node, delivery.source)
+    fired = FiredBy(delivery.type, depth, trigger.name, trigger.node, delivery.source)
     return StartRun(delivery.at, given, f"{startable.workflow}@{startable.version}", trigger=fired)
 
 
@@ -106,18 +107,3 @@ def hears(on: OnEvent, data: Json) -> bool | Refusal:
             return Refusal("expression_error", said, "mend the condition")
         case held:
             return held
-
-
-def misfit(schema: Schema | None, value: Json, root: str = "input") -> str | None:
-    """The first place where a value does not fit its schema."""
-    if schema is None:
-        return None
-    validator: Any = jsonschema_rs.validator_for(schema)
-    for error in validator.iter_errors(value):
-        return f"{'.'.join([root, *(str(part) for part in error.instance_path)])}: {error.message}"
-    return None
-
-
-def rfc3339(at_ms: int) -> str:
-    """A time as text, in UTC."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

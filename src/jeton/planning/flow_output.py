@@ -11,6 +11,7 @@ from jeton.model.paths import written
 from jeton.planning.flow import is_live
 from jeton.planning.flow_node import context_after, started_with
 from jeton.planning.flow_program import FlowProgram
+from jeton.planning.misfit import misfit
 from jeton.planning.scope import mapped
 
 
@@ -33,11 +34,8 @@ def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError
         for target, value in values[0].items():
             tree = written(tree, target.split("."), value)
         found = FlowOutput(tree, values[1])
-    if program.output_validator is not None:
-        for error in program.output_validator.iter_errors(found.value):
-            where = ".".join(["output", *(str(part) for part in error.instance_path)])
-            return RunError("output_invalid", f"{where}: {error.message}")
-    return found
+    problem = misfit(program.output_validator, found.value, "output")
+    return found if problem is None else RunError("output_invalid", problem)
 
 
 def final_context(program: FlowProgram, state: FlowState) -> JsonObject:

@@ -10,6 +10,7 @@ from jeton.model.message import AnswerGate
 from jeton.model.run import GateAnswer, RunState, Token, WaitingForGate
 from jeton.model.workflow import GateTarget
 from jeton.planning.failure import plan_failure
+from jeton.planning.misfit import misfit
 from jeton.planning.node import Plan, plan_success
 from jeton.planning.program import Program
 from jeton.planning.scope import scope_of
@@ -103,10 +104,7 @@ def _refusal(program: Program, node: str, taken: tuple[GateAnswer, ...], answer:
         return f"{target.approvals} different people must answer: say who you are"
     if target.approvals > 1 and any(other.by == answer.by for other in taken):
         return f"'{answer.by}' has answered already"
-    for error in program.places[node].iter_errors(answer.value):
-        where = ".".join(["answer", *(str(part) for part in error.instance_path)])
-        return f"{where}: {error.message}"
-    return None
+    return misfit(program.places[node].validator, answer.value, "answer")
 
 
 def _enough(

@@ -1,6 +1,6 @@
 """A workflow made ready for planning, once per version: expressions compiled, transitions in tiers."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -68,10 +68,6 @@ class Place(msgspec.Struct, frozen=True):
     validator: Any = None  # of what people and signals say to the node
     title: Any = None  # of a gate: a template
 
-    def iter_errors(self, value: Json) -> Iterator[Any]:
-        """What is wrong with an answer or a signal, as the node's schema sees it."""
-        return iter(()) if self.validator is None else self.validator.iter_errors(value)
-
 
 class Program(msgspec.Struct, frozen=True):
     """Everything planning needs to know of a workflow."""
@@ -105,15 +101,16 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         places=places,
         ways=ways,
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
-        input_validator=_validator(workflow.input_schema),
-        output_validator=_validator(workflow.output_schema),
+        input_validator=validator_of(workflow.input_schema),
+        output_validator=validator_of(workflow.output_schema),
         state_validators=_key_validators(state_schema),
         state_open=state_schema.get("additionalProperties", True) is not False,
         joins={},
     )
 
 
-def _validator(schema: Schema | None) -> Any:
+def validator_of(schema: Schema | None) -> Any:
+    """Compiled, because it is asked again and again; None: everything fits."""
     return None if schema is None else jsonschema_rs.validator_for(schema)
 
 
@@ -174,7 +171,7 @@ def _place(
         output_mapping=_mapping(node.output_mapping, variables | {"result"}),
         tiers=_tiers(out),
         handlers=_tiers([(priority, way) for priority, way in out if way.handles_failure]),
-        validator=_validator(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
+        validator=validator_of(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
         title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
     )
 

@@ -7,6 +7,7 @@ from jeton.model.message import SignalRun
 from jeton.model.run import RunState, Token
 from jeton.model.workflow import WaitTarget
 from jeton.planning.failure import plan_failure
+from jeton.planning.misfit import misfit
 from jeton.planning.node import Plan, plan_success
 from jeton.planning.program import Program
 
@@ -30,10 +31,10 @@ def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
     waiters = [state.tokens[token] for token in state.waiters.get(message.name, ())]
     why = None
     for token in waiters:
-        misfit = _misfit(program, token.node, message.value)
-        if misfit is None:
+        problem = _misfit(program, token.node, message.value)
+        if problem is None:
             return _wake(program, state, token, message)
-        why = why or misfit
+        why = why or problem
     if why is None:
         why = _fits_nowhere(program, message)
     if why is not None:
@@ -71,10 +72,7 @@ def _fits_nowhere(program: Program, message: SignalRun) -> str | None:
 
 
 def _misfit(program: Program, node: str, value: Json) -> str | None:
-    for error in program.places[node].iter_errors(value):
-        where = ".".join(["signal", *(str(part) for part in error.instance_path)])
-        return f"{where}: {error.message}"
-    return None
+    return misfit(program.places[node].validator, value, "signal")
 
 
 def _target(program: Program, token: Token) -> WaitTarget:

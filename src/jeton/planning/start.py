@@ -3,11 +3,11 @@
 from jeton.model.decision import BeginRun, CreateToken, Decision, EndRun
 from jeton.model.failure import RunError
 from jeton.model.ids import ROOT_PATH, TokenId
-from jeton.model.json import Json
 from jeton.model.message import StartRun
 from jeton.model.run import RunState
 from jeton.planning.credits import purse_for
 from jeton.planning.flow_turn import plan_flow_start
+from jeton.planning.misfit import misfit
 from jeton.planning.program import Program
 
 
@@ -19,7 +19,8 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
     deadline = None if workflow.timeout_ms is None else message.at + workflow.timeout_ms
     purse = purse_for(program, message)
     begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides, purse)
-    problem = None if message.parent is None else _input_problem(program, message.input)
+    # anybody else's input was checked before it was accepted; what a parent maps is checked here
+    problem = None if message.parent is None else misfit(program.input_validator, message.input, "input")
     if problem is not None:
         return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]
     if program.flow is not None:
@@ -28,13 +29,3 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
         begin,
         CreateToken(TokenId(state.head.next_token), workflow.initial_node, ROOT_PATH),
     ]
-
-
-def _input_problem(program: Program, given: Json) -> str | None:
-    """For a child: what its parent maps is checked here; anybody else's input was checked before it was accepted."""
-    if program.input_validator is None:
-        return None
-    for error in program.input_validator.iter_errors(given):
-        where = ".".join(["input", *(str(part) for part in error.instance_path)])
-        return f"{where}: {error.message}"
-    return None

@@ -3,6 +3,7 @@
 from jeton.model.json import Json
 from jeton.model.paths import written
 from jeton.model.run import RunState, Token
+from jeton.planning.misfit import misfit
 from jeton.planning.program import Place, Program
 
 
@@ -29,7 +30,7 @@ def state_problem(program: Program, state: RunState, writes: dict[str, Json]) ->
             if not program.state_open:
                 return f"state.{key}: the state schema has no '{key}'"
             continue
-        for error in validator.iter_errors(value):
-            where = ".".join(["state", key, *(str(part) for part in error.instance_path)])
-            return f"{where}: {error.message}"
+        problem = misfit(validator, value, f"state.{key}")
+        if problem is not None:
+            return problem
     return None

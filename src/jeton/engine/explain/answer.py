@@ -15,7 +15,6 @@ from jeton.engine.explain.views import (
     TransitionExplained,
 )
 from jeton.engine.explain.waits import fan_ins, waits
-from jeton.engine.times import maybe_moment, moment
 from jeton.engine.tokens import token_views
 from jeton.model.decision import (
     BeginRun,
@@ -36,6 +35,7 @@ from jeton.model.message import CancelRun
 from jeton.model.note import MissingNote
 from jeton.model.ranges import numbers_in
 from jeton.model.run import Head
+from jeton.model.times import maybe_moment, moment
 from jeton.planning.program import Program
 
 

@@ -8,7 +8,6 @@ from jeton.actor.run_actor import LiveRun
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.engine.explain.views import Considering, Routing, Verdict
-from jeton.engine.times import moment
 from jeton.expression import Failed
 from jeton.model.decision import (
     CreateToken,
@@ -29,6 +28,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.message import ChildEnded, TaskFinished
 from jeton.model.paths import written
 from jeton.model.run import Head, RunState, Token, WaitingForGate, WaitingForSubworkflow
+from jeton.model.times import moment
 from jeton.model.workflow import GateTarget
 from jeton.planning.child import caught_error
 from jeton.planning.program import Program, Way

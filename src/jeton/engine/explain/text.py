@@ -20,9 +20,9 @@ from jeton.engine.explain.views import (
     TransitionExplained,
     Wait,
 )
-from jeton.engine.times import text_of
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
+from jeton.model.times import text_of
 
 
 def explained(explanation: Explanation) -> str:

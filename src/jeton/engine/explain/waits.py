@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from jeton.engine.explain.views import FanInView, Wait
-from jeton.engine.times import maybe_moment, moment
 from jeton.engine.tokens import TokenView
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.ranges import numbers_in
@@ -20,6 +19,7 @@ from jeton.model.run import (
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.times import maybe_moment, moment
 from jeton.model.workflow import MOfN, Strategy
 from jeton.planning.cancel import alive_in_slot, live_slots
 from jeton.planning.program import Program

@@ -3,10 +3,9 @@
 import asyncio
 
 from jeton.executor.action import Act, ActionCall, ActionFailed
-from jeton.executor.actions.python import Python
-from jeton.executor.call import enter_call, leave_call
+from jeton.executor.actions.python import Python, called
 from jeton.executor.functions import find_function
-from jeton.executor.hints import BadArguments, plain
+from jeton.executor.hints import BadArguments
 from jeton.executor.node_signature import given_to
 from jeton.executor.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
 from jeton.executor.python_node import signature_of
@@ -32,12 +31,6 @@ class Node(Python, frozen=True):
                 arguments = signature_of(function.call, function.name).arguments(given, offered)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            token = enter_call(call.call, call.tell)
-            try:
-                if function.is_async:
-                    return plain(await function.call(**arguments))
-                return await call.resources.threads.run(lambda: plain(function.call(**arguments)))
-            finally:
-                leave_call(token)
+            return await called(function, arguments, call)
 
         return act

@@ -1,10 +1,10 @@
 """`python`: a function of ours or of the user's. Async ones run on the event loop, others in a thread or a process."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.functions import FunctionMissing, find_function
+from jeton.executor.functions import Function, FunctionMissing, find_function
 from jeton.executor.hints import BadArguments, plain
 from jeton.executor.processes import Request
 from jeton.model.json import Json
@@ -48,12 +48,17 @@ class Python(Kind, frozen=True):
                 arguments = function.signature.arguments(call.input)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            token = enter_call(call.call, call.tell)
-            try:
-                if function.is_async:
-                    return plain(await function.call(**arguments))
-                return await call.resources.threads.run(lambda: plain(function.call(**arguments)))
-            finally:
-                leave_call(token)
+            return await called(function, arguments, call)
 
         return act
+
+
+async def called(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json:
+    """What the function gives: on the loop, or in a thread; either way it can ask which call it is in."""
+    token = enter_call(call.call, call.tell)
+    try:
+        if function.is_async:
+            return plain(await function.call(**arguments))
+        return await call.resources.threads.run(lambda: plain(function.call(**arguments)))
+    finally:
+        leave_call(token)

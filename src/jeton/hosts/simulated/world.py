@@ -46,7 +46,7 @@ from jeton.model.message import (
     TaskStarted,
     UnpauseRun,
 )
-from jeton.model.run import TERMINAL, Dispatched, Executing, Head, RunState, Trigger
+from jeton.model.run import TERMINAL, Dispatched, Executing, FiredBy, Head, RunState
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
 from jeton.planning.credits import balance_of
@@ -106,7 +106,7 @@ class World:
         *,
         run: str | None = None,
         after_ms: int = 0,
-        trigger: Trigger | None = None,
+        trigger: FiredBy | None = None,
         overrides: dict[str, JsonObject] | None = None,
         credits: int | None = None,
     ) -> RunId:

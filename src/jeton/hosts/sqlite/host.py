@@ -40,13 +40,12 @@ from jeton.hosts.sqlite.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, GateRow, Store
 from jeton.hosts.sqlite.triggers import startable
 from jeton.hosts.sqlite.typed.mirror import TypedMirror
-from jeton.model import run as model_run
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
-from jeton.model.run import TERMINAL, RunStatus
+from jeton.model.run import TERMINAL, FiredBy, RunStatus
 from jeton.model.trigger import Trigger
 from jeton.model.workflow import Library
 from jeton.planning.firing import Delivery, plan_firing
@@ -194,7 +193,7 @@ class SqliteHost:
         key: str | None = None,
         run: RunId | None = None,
         overrides: dict[str, JsonObject] | None = None,
-        trigger: model_run.Trigger | None = None,
+        trigger: FiredBy | None = None,
         credits: int | None = None,
     ) -> tuple[RunId, bool]:
         """Begin a run: its id, and whether it is new. Durable when this returns.

@@ -33,7 +33,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ForkRun, Message, StartRun
-from jeton.model.run import TERMINAL, Head, Trigger
+from jeton.model.run import TERMINAL, FiredBy, Head
 from jeton.model.workflow import Library
 from jeton.planning.edits import check_edits
 
@@ -117,7 +117,7 @@ class Owner:
         key: str | None,
         run: RunId | None,
         overrides: dict[str, JsonObject],
-        trigger: Trigger | None,
+        trigger: FiredBy | None,
         credits: int | None,
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
@@ -138,7 +138,7 @@ class Owner:
         key: str,
         run: RunId | None,
         overrides: dict[str, JsonObject],
-        trigger: Trigger | None,
+        trigger: FiredBy | None,
         credits: int | None,
     ) -> tuple[RunId, bool]:
         """One run per workflow and key, whatever the version."""

@@ -28,7 +28,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskNoted, TaskStarted
 from jeton.model.note import Note
-from jeton.model.run import Head, RunState, Trigger
+from jeton.model.run import FiredBy, Head, RunState
 from jeton.model.task import Task
 
 RUNS_PER_TURN = 25
@@ -111,7 +111,7 @@ class Runs:
         input: Json,
         key: KeyRow | None,
         overrides: dict[str, JsonObject],
-        trigger: Trigger | None,
+        trigger: FiredBy | None,
         credits: int | None,
     ) -> "Future[None]":
         """A new run. The future is done when it is durable."""

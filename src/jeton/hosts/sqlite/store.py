@@ -16,7 +16,7 @@ from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import Fork, Parent, RunStatus, Trigger
+from jeton.model.run import FiredBy, Fork, Parent, RunStatus
 
 ENTRIES_AT_ONCE = 500
 
@@ -30,7 +30,7 @@ class _Outcome(msgspec.Struct):
     result: Json | UnsetType = UNSET
     parent: Parent | None = None
     forked: Fork | None = None
-    trigger: Trigger | None = None
+    trigger: FiredBy | None = None
 
 
 _outcome = msgspec.json.Decoder(_Outcome).decode

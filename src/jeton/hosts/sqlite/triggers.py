@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
@@ -31,8 +31,9 @@ from jeton.hosts.sqlite.retention import Transactions
 from jeton.hosts.sqlite.store import Store
 from jeton.model.cron import parse_cron
 from jeton.model.json import Json
+from jeton.model.times import moment, rfc3339
 from jeton.model.trigger import Missed, OnEvent, OnRunFinished, OnSchedule, Trigger
-from jeton.planning.firing import Delivery, Refusal, Startable, hears, plan_firing, rfc3339
+from jeton.planning.firing import Delivery, Refusal, Startable, hears, plan_firing
 from jeton.planning.schedule import due, next_fire
 
 LONGEST_SLEEP_S = 1.0
@@ -55,7 +56,7 @@ class Schedule:
 
     @cached_property
     def next(self) -> int:
-        found = next_fire(self._cron, self._zone, _moment(self.seen))
+        found = next_fire(self._cron, self._zone, moment(self.seen))
         return NEVER if found is None else _ms(found)
 
     def take_due(self, now: int) -> list[Delivery]:
@@ -67,7 +68,7 @@ class Schedule:
             self._see(now)
         if now < self.next:
             return []
-        found = due(self._cron, self._zone, _moment(self.seen), _moment(now), self._missed)
+        found = due(self._cron, self._zone, moment(self.seen), moment(now), self._missed)
         self._see(_ms(found.until))
         times = [rfc3339(_ms(time)) for time in found.times]
         return [Delivery(time, "schedule", now, source=time) for time in times]
@@ -252,9 +253,5 @@ def _depth(row: RunRow | None) -> int:
     return 0 if row is None or row.trigger is None else row.trigger.depth
 
 
-def _moment(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
+def _ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)
