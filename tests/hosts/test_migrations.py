@@ -59,7 +59,7 @@ async def test_a_newer_store_is_refused_by_every_way_in(path: Path, tmp_path: Pa
 # a migration that is killed
 
 STEPS = {
-    2: "create table more(x blob); insert into more select zeroblob(4000) from sections limit 5;",
+    2: "create table more(x blob); insert into more select zeroblob(4000) from journal limit 5;",
     3: "alter table runs add column label text; update runs set label = run;",
 }
 MIGRATE = f"""

@@ -237,7 +237,7 @@ async def test_a_damaged_run_does_not_stop_the_others(open_host: OpenHost) -> No
     version = await host.deploy(library(w=WAIT), "w")
     bad, good = [(await host.start("w", version, {"s": 3600}))[0] for _ in range(2)]
     await host.idle()
-    await _as_writer(host, f"update sections set body = x'7b' where run = '{bad}' and name like 'tokens/%'")
+    await _as_writer(host, f"update runs set small = x'7b' where run = '{bad}'")
     await _as_writer(host, "update runs set wake = 1")
     await host.idle()
     with pytest.raises(Refused, match="cannot go on"):

@@ -48,6 +48,12 @@ def blob(text: str) -> str:
     return f"x'{text.encode().hex()}'"
 
 
+def small(run: str, before: str, after: str) -> str:
+    """A section altered where it lies in its run's row, with the others."""
+    said = f"replace(cast(small as text), '{before}', '{after}')"
+    return f"update runs set small = cast({said} as blob) where run = '{run}' and instr(small, {blob(before)})"
+
+
 @pytest.mark.parametrize(
     ("run", "harm", "said"),
     [
@@ -87,19 +93,19 @@ def blob(text: str) -> str:
         pytest.param("timer", "update runs set submitted_at = 1 where run = 'timer'", "'submitted_at'", id="a time"),
         pytest.param(
             "timer",
-            f"update sections set body = {blob('[]')} where run = 'timer' and name = 'tokens/0'",
+            small("timer", '"tokens/0":[', '"tokens/1":['),
             "tokens/0",
             id="tokens",
         ),
         pytest.param(
             "chain",
-            f"update sections set body = {blob('4')} where run = 'chain' and name = 'state/n'",
+            small("chain", '"state/n":3', '"state/n":4'),
             "state/n",
             id="the context",
         ),
         pytest.param(
             "chain",
-            f"update sections set body = {blob('3.0')} where run = 'chain' and name = 'state/n'",
+            small("chain", '"state/n":3', '"state/n":3.0'),
             "state/n",
             id="its type",
         ),
@@ -111,7 +117,14 @@ def blob(text: str) -> str:
             id="one too many",
         ),
         pytest.param(
-            "chain", f"update sections set body = {blob('{')} where run = 'chain'", "cannot be read", id="no JSON"
+            "chain", f"update runs set small = {blob('{')} where run = 'chain'", "cannot be read", id="no JSON"
+        ),
+        pytest.param("chain", "update runs set small = null where run = 'chain'", "missing", id="all of it is gone"),
+        pytest.param(
+            "panel",
+            f"update sections set body = {blob('{')} where run = 'panel'",
+            "cannot be read",
+            id="no JSON in a row",
         ),
         pytest.param(
             "chain", f"update runs set head = {blob('{')} where run = 'chain'", "cannot be read", id="no head"

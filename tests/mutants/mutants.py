@@ -215,8 +215,9 @@ MUTANTS = (
     Mutant(
         "the worker of an abandoned task is left to itself",
         "src/jeton/planning/deadline.py",
-        'Plan([EndTokens(((token.id, token.id),), "timed_out", "the branch was abandoned")])',
-        'Plan([RouteToken(token.id, token.node, "timed_out")])',
+        "            # it changes nothing any more, but whoever works on it must still be stopped\n"
+        '            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))\n',
+        '            return Plan([RouteToken(token.id, token.node, "timed_out")])\n',
     ),
     Mutant(
         "a signal wakes everybody who waits for it",
@@ -257,7 +258,7 @@ MUTANTS = (
     Mutant(
         "a paused run tries again",
         "src/jeton/apply/timers.py",
-        "        if self._state.head.paused and isinstance(token.phase, WaitingForRetry):\n            return None\n",
+        "        if self._state.head.paused and type(token.phase) is WaitingForRetry:\n            return None\n",
         "",
     ),
     Mutant(

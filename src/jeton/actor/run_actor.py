@@ -32,7 +32,7 @@ from jeton.model.message import (
     UnpauseRun,
 )
 from jeton.model.run import Pending, RunState
-from jeton.planning.node import Plan
+from jeton.planning.node import Plan, plan_onward
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
 from jeton.planning.program import Program
 
@@ -90,12 +90,16 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
 
 def _over_at_once(batch: Sequence[Message]) -> Container[tuple[TokenId, int]]:
     """Attempts that end in this batch, if nobody in it asks how far they are: an alarm would."""
-    if not all(type(message) in _OF_WORKERS for message in batch):
-        return ()
-    return {(message.token, message.attempt) for message in batch if type(message) is TaskFinished}
+    over: set[tuple[TokenId, int]] = set()
+    for message in batch:
+        if type(message) is TaskFinished:
+            over.add((message.token, message.attempt))
+        elif type(message) not in _RIDERS:
+            return ()
+    return over
 
 
-_OF_WORKERS = frozenset({TaskStarted, TaskNoted, TaskFinished})
+_RIDERS = frozenset((TaskStarted, TaskNoted))
 
 
 def suppose(program: Program, run: LiveRun, plan: Plan, now: int) -> tuple[Decision, ...]:
@@ -123,6 +127,10 @@ def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commi
     return _commit(run, draft, batch, decisions, again=False)
 
 
+_LETTING_GO = frozenset((ContinueRun, UnpauseRun, CreditsGranted))
+_RINGING = frozenset((AlarmRang, UnpauseRun))
+
+
 class _Handling:
     """One message, and everything that follows from it inside the run."""
 
@@ -137,12 +145,13 @@ class _Handling:
     def handle(self, message: Message) -> None:
         draft, state = self._draft, self._draft.state
         self._take(plan_run(self._program, state, message))
-        if isinstance(message, TaskStarted):
+        kind = type(message)
+        if kind is TaskStarted:
             return  # nothing follows from it
-        if isinstance(message, ContinueRun | UnpauseRun | CreditsGranted):
+        if kind in _LETTING_GO:
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
         self._settle()
-        if isinstance(message, AlarmRang | UnpauseRun):
+        if kind in _RINGING:
             while (timer := draft.timers.take_due(message.at)) is not None:
                 self._take(plan_cue(self._program, state, timer, self._now))
                 self._settle()
@@ -154,10 +163,11 @@ class _Handling:
     def _settle(self) -> None:
         """Go on until nothing moves by itself, or the bound is reached."""
         draft, state = self._draft, self._draft.state
-        while state.head.ended_at is None:
+        head = state.head
+        while head.ended_at is None:
             if draft.urgent:
                 self._take(plan_cue(self._program, state, draft.urgent.popleft(), self._now))
-            elif draft.ready and state.head.paused:
+            elif draft.ready and head.paused:
                 draft.ready.clear()  # they begin when the run goes on
             elif draft.ready and self._moves > 0:
                 plan = plan_cue(self._program, state, draft.ready.popleft(), self._now)
@@ -167,18 +177,21 @@ class _Handling:
                 self.again = True
                 draft.ready.clear()  # they are pending in the state, and found there
                 return
-            else:
-                over = plan_quiet(self._program, state, self._now)
-                if not over:
-                    return
+            elif head.busy and head.purse is None:
+                return  # somebody works for it
+            elif over := plan_quiet(self._program, state, self._now):
                 self._take(Plan(over))
+            else:
+                return
 
     def _take(self, plan: Plan) -> None:
-        for decision in batch_creations(plan.decisions):
+        """Make it true; a node that finished with it is left right away, before anything else moves."""
+        decisions = batch_creations(plan.decisions)
+        for decision in decisions:
             fold(self._draft, decision)
-            self.made.append(decision)
+        self.made += decisions
         if plan.then is not None:
-            self._draft.urgent.appendleft(plan.then)
+            self._take(Plan(plan_onward(self._program, self._draft.state, plan.then, self._now)))
 
 
 def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: list[Decision], again: bool) -> Commit:
@@ -191,7 +204,7 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
             decisions.append(change)
     entry = None
     if decisions:
-        told = [_as_told(message) for message in batch if not isinstance(message, TaskStarted | TaskNoted)] or batch
+        told = [_as_told(message) for message in batch if type(message) not in _RIDERS] or batch
         entry = Entry(head.entries, head.events, tuple(told), tuple(decisions))
         head.entries += 1
         head.events += count_events(decisions)
@@ -200,7 +213,7 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
 
 def _as_told(message: Message) -> Message:
     """As the journal keeps it: a start without its input, which the first decision has."""
-    return StartRun(message.at, None, message.workflow) if isinstance(message, StartRun) else message
+    return StartRun(message.at, None, message.workflow) if type(message) is StartRun else message
 
 
 def _evidence(problem: Exception, message: Message) -> RunError:

@@ -86,7 +86,8 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
 def _token_chunk(state: RunState, chunk: int) -> bytes | None:
     first = chunk * TOKENS_PER_SECTION
     if len(state.tokens) <= TOKENS_PER_SECTION:  # the usual run: a few tokens, found faster among themselves
-        numbers = sorted(number for number in state.tokens if number // TOKENS_PER_SECTION == chunk)
+        numbers = [number for number in state.tokens if number // TOKENS_PER_SECTION == chunk]
+        numbers.sort()
     else:
         numbers = [n for n in map(TokenId, range(first, first + TOKENS_PER_SECTION)) if n in state.tokens]
     return _encode([state.tokens[number] for number in numbers]) if numbers else None

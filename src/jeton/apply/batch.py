@@ -1,14 +1,12 @@
 """Consecutive token creations become one decision, in order; anything between them keeps them apart."""
 
-from collections.abc import Sequence
-
 from jeton.model.decision import CreateToken, CreateTokens, Decision
 
 
-def batch_creations(decisions: Sequence[Decision]) -> list[Decision]:
+def batch_creations(decisions: list[Decision]) -> list[Decision]:
     """A fan-out of a thousand is one decision in the journal."""
     if len(decisions) < 2 or [type(d) for d in decisions].count(CreateToken) < 2:
-        return list(decisions)
+        return decisions
     batched: list[Decision] = []
     run: list[CreateToken] = []
     for decision in decisions:

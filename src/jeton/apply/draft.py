@@ -311,13 +311,13 @@ class Draft:
             output = written(before.output, branch_keys(path), value)
             self.put_slot(slot, msgspec.structs.replace(before, output=output))
             return
-        section, *keys = path.split(".")
+        section, key, *below = path.split(".")
         table = self.state.state if section == "state" else self.state.output
-        known = keys[0] in table
-        self.put(table, keys[0], written({keys[0]: table.get(keys[0])}, keys, value)[keys[0]])
+        known = key in table
+        self.put(table, key, written({key: table.get(key)}, [key, *below], value)[key] if below else value)
         if not known:
             _keep_in_order(table)
-        (self.touched.state if section == "state" else self.touched.output).add(keys[0])
+        (self.touched.state if section == "state" else self.touched.output).add(key)
 
 
 def _keep_in_order(table: dict[str, Json]) -> None:

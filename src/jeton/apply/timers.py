@@ -98,16 +98,17 @@ class Timers:
 
     def _due(self, token: Token) -> tuple[int, int] | None:
         """While a run is paused nothing is tried again: its retries come when it goes on."""
-        if self._state.head.paused and isinstance(token.phase, WaitingForRetry):
+        if self._state.head.paused and type(token.phase) is WaitingForRetry:
             return None
         return token_due(token)
 
 
 def token_due(token: Token) -> tuple[int, int] | None:
     """When the token's phase wants attention, and since when it has waited."""
-    match token.phase:
-        case Dispatched(since, deadline) | Executing(since, deadline):
-            return deadline, since
+    phase = token.phase
+    if type(phase) is Dispatched or type(phase) is Executing:
+        return phase.deadline, phase.since
+    match phase:
         case WaitingForTimer(since, due) | WaitingForRetry(since, due):
             return due, since
         case WaitingForSubworkflow(since, deadline=due) | WaitingForGate(since, deadline=due):

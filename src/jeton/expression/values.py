@@ -1,7 +1,7 @@
 """What evaluation gives: a plain JSON value, or one of two ways of having none."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 import msgspec
 
@@ -12,12 +12,14 @@ MOST_ITEMS = 10
 DEEPEST = 4
 
 
+@final
 class Missing(msgspec.Struct, frozen=True):
     """A key that was not there, such as `state.votes.total`."""
 
     path: str
 
 
+@final
 class Failed(msgspec.Struct, frozen=True):
     """Any other evaluation error, with all that its author needs to see it."""
 

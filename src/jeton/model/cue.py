@@ -8,20 +8,12 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.model.ids import GroupId, SlotId, TokenId
-from jeton.model.json import Json
 
 
 class TokenReady(msgspec.Struct, frozen=True):
     """A pending token may begin."""
 
     token: TokenId
-
-
-class NodeFinished(msgspec.Struct, frozen=True):
-    """A node succeeded and its output is written; its token looks for the way on."""
-
-    token: TokenId
-    result: Json
 
 
 class SlotQuiet(msgspec.Struct, frozen=True):
@@ -44,4 +36,4 @@ class TimerDue(msgspec.Struct, frozen=True):
     node: str | None = None
 
 
-Cue: TypeAlias = TokenReady | NodeFinished | SlotQuiet | GroupChanged | TimerDue
+Cue: TypeAlias = TokenReady | SlotQuiet | GroupChanged | TimerDue

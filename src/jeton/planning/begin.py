@@ -26,6 +26,8 @@ from jeton.planning.wait import plan_wait
 
 def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
     """A pending token begins its node, once that is paid for."""
+    if state.head.purse is None:
+        return _begin(program, state, token, now)
     paid = pay(program, state, token)
     if paid is None:
         return Plan(await_credits(state))

@@ -1,11 +1,13 @@
 """What a node's result leads to: its output is written, and its token looks for the way on; or it is tried again."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from jeton.expression import Failed
-from jeton.model.cue import NodeFinished
 from jeton.model.decision import Decision, FinishNode, RetryToken, RouteToken
 from jeton.model.failure import RunError, TaskFailed
+from jeton.model.ids import TokenId
 from jeton.model.json import Json
 from jeton.model.run import Dispatched, Executing, RunState, Token, WaitingForTimer
 from jeton.model.task import DEFAULT_TASK_TIMEOUT_MS
@@ -14,13 +16,20 @@ from jeton.planning.failure import plan_failure
 from jeton.planning.flow_turn import plan_flow_success
 from jeton.planning.program import Program
 from jeton.planning.retry import may_retry, retry_delay_ms
-from jeton.planning.routing import BadFanOut, choose, follow, no_match
+from jeton.planning.routing import BadFanOut, choose, follow, move, no_match
 from jeton.planning.scope import mapped, scope_of
 from jeton.planning.writes import default_writes, state_problem
 
 
-class Plan(NamedTuple):
-    """Decisions to fold, and what to look at right after: the routing of a node whose output they write."""
+class NodeFinished(msgspec.Struct, frozen=True):
+    """A node succeeded; its token looks for the way on as soon as its output is written."""
+
+    token: TokenId
+    result: Json
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Decisions to fold, and what to plan right after: the way on from a node whose output they write."""
 
     decisions: list[Decision]
     then: NodeFinished | None = None
@@ -53,18 +62,18 @@ def plan_success(
 
 
 def _work(token: Token) -> Literal["task", "timer"] | None:
-    match token.phase:
-        case Dispatched() | Executing():
-            return "task"
-        case WaitingForTimer():
-            return "timer"
-        case _:
-            return None
+    phase = type(token.phase)
+    if phase is Dispatched or phase is Executing:
+        return "task"
+    return "timer" if phase is WaitingForTimer else None
 
 
-def plan_onward(program: Program, state: RunState, token: Token, result: Json, now: int) -> list[Decision]:
+def plan_onward(program: Program, state: RunState, finished: NodeFinished, now: int) -> list[Decision]:
     """Route a token whose node finished and whose output is written."""
+    token, result = state.tokens[finished.token], finished.result
     place = program.places[token.node]
+    if place.direct is not None:
+        return move(state, token, place.direct)
     if not place.tiers:
         return [RouteToken(token.id, token.node, "completed")]
     names = scope_of(program, state, token, result)

@@ -2,9 +2,9 @@
 
 from typing import assert_never
 
-from msgspec import UnsetType
+from msgspec import UNSET
 
-from jeton.model.cue import Cue, GroupChanged, NodeFinished, SlotQuiet, TimerDue, TokenReady
+from jeton.model.cue import Cue, GroupChanged, SlotQuiet, TimerDue, TokenReady
 from jeton.model.decision import (
     Decision,
     ForkHistory,
@@ -49,7 +49,7 @@ from jeton.planning.deadline import plan_due
 from jeton.planning.fan_in import plan_group, plan_slot
 from jeton.planning.flow_turn import plan_flow_again
 from jeton.planning.gate import plan_answer
-from jeton.planning.node import Plan, plan_onward, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.node import Plan, plan_success, plan_task_failure, timeout_ms
 from jeton.planning.program import Program
 from jeton.planning.signal import plan_signal
 from jeton.planning.start import plan_start
@@ -99,8 +99,6 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
 def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
     """What follows inside the run from what was just folded."""
     match cue:
-        case NodeFinished(token_id, result):
-            return Plan(plan_onward(program, state, state.tokens[token_id], result, now))
         case TokenReady(token_id):
             token = state.tokens.get(token_id)
             if token is None or type(token.phase) is not Pending:
@@ -143,9 +141,9 @@ def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> 
     if message.failure is not None:
         failed = plan_task_failure(program, state, token, message.failure, message.at)
         return Plan(failed if isinstance(failed[0], RetryToken) else settle(token, failed))
-    result = None if isinstance(message.result, UnsetType) else message.result
+    result = None if message.result is UNSET else message.result
     plan = plan_success(program, state, token, result, message.at)
-    return Plan(settle(token, plan.decisions), plan.then)
+    return plan if token.cost is None else Plan(settle(token, plan.decisions), plan.then)
 
 
 def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str:
@@ -153,17 +151,20 @@ def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str
     token = state.tokens.get(token_id)
     if token is None:
         return "the token has ended"
-    if not isinstance(token.phase, Dispatched | Executing):
+    if type(token.phase) not in _AT_WORK:
         return "the token waits for no result"
     if token.attempt != attempt:
         return f"attempt {token.attempt} is under way"
     return token
 
 
+_AT_WORK = frozenset((Dispatched, Executing))
+
+
 def _plan_started(program: Program, state: RunState, message: TaskStarted) -> list[Decision]:
     """Dispatched becomes executing; in any other state it is old news."""
     token = state.tokens.get(message.token)
-    if token is None or not isinstance(token.phase, Dispatched) or token.attempt != message.attempt:
+    if token is None or type(token.phase) is not Dispatched or token.attempt != message.attempt:
         return []
     return [MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
 

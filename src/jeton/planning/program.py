@@ -8,6 +8,7 @@ import msgspec
 from minijinja import Environment
 
 from jeton.expression import Expression, compile_expression, literal
+from jeton.model.decision import Considered
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.lineage import Join
 from jeton.model.task import Task
@@ -52,6 +53,13 @@ class Way(msgspec.Struct, frozen=True):
     source: str  # the condition as written, for messages
 
 
+class Choice(msgspec.Struct, frozen=True):
+    """The winning tier's matches, and everything that was looked at on the way."""
+
+    matches: tuple[Way, ...]
+    considered: tuple[Considered, ...]
+
+
 class Place(msgspec.Struct, frozen=True):
     """A node, compiled. `tiers` are its ways out by priority; `handlers` only those that speak of the last error."""
 
@@ -67,6 +75,7 @@ class Place(msgspec.Struct, frozen=True):
     handlers: tuple[tuple[Way, ...], ...]
     validator: Any = None  # of what people and signals say to the node
     title: Any = None  # of a gate: a template
+    direct: Choice | None = None  # the only way out, if there is nothing to evaluate and nothing to count on it
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -173,7 +182,17 @@ def _place(
         handlers=_tiers([(priority, way) for priority, way in out if way.handles_failure]),
         validator=validator_of(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
         title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
+        direct=_direct([way for _, way in out]),
     )
+
+
+def _direct(ways: list[Way]) -> Choice | None:
+    if len(ways) != 1:
+        return None
+    (way,) = ways
+    if way.condition is not None or way.makes_slots or way.max_iterations is not None:
+        return None
+    return Choice((way,), (Considered(way.index, "matched"),))
 
 
 def _template(title: str) -> Environment:

@@ -8,15 +8,8 @@ from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.run import RunState, Segment, Token, TokenEnd
-from jeton.planning.program import Place, Program, Way
+from jeton.planning.program import Choice, Place, Program, Way
 from jeton.planning.scope import evaluated
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """The winning tier's matches, and everything that was looked at on the way."""
-
-    matches: tuple[Way, ...]
-    considered: tuple[Considered, ...]
 
 
 class BadFanOut(msgspec.Struct, frozen=True):
@@ -91,13 +84,14 @@ def follow(
 ) -> list[Decision] | BadFanOut | RunError:
     """Follow all matches: a plain move, an arrival at a fan-in, or a fan-out."""
     if len(choice.matches) == 1 and not choice.matches[0].makes_slots:
-        return _move(state, token, choice, ends, error)
+        return move(state, token, choice, ends, error)
     return _fan_out(program, state, token, choice, names, ends, error)
 
 
-def _move(
-    state: RunState, token: Token, choice: Choice, ends: TokenEnd, error: JsonObject | None
-) -> list[Decision] | RunError:
+def move(
+    state: RunState, token: Token, choice: Choice, ends: TokenEnd = "completed", error: JsonObject | None = None
+) -> list[Decision]:
+    """Follow the one match: on to its target, or to the fan-in before it."""
     (way,) = choice.matches
     group = joined_group(state, token.slot, way)
     if group is not None:

@@ -70,11 +70,11 @@ def mapped(mapping: Mapped, names: JsonObject) -> tuple[dict[str, Json], tuple[s
     values: dict[str, Json] = {}
     missing: tuple[str, ...] = ()
     for target, expression in mapping:
-        value = evaluated(expression, names)
-        if isinstance(value, Missing):
+        value = evaluated(expression, names) if expression.whole else expression.evaluate(names)
+        if type(value) is Missing:
             missing = (*missing, value.path)
             values[target] = None
-        elif isinstance(value, Failed):
+        elif type(value) is Failed:
             return value
         else:
             values[target] = value

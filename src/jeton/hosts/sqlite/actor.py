@@ -8,12 +8,15 @@ from jeton.hosts.sqlite.chain import first_hash
 from jeton.hosts.sqlite.store import StoredRun
 from jeton.model.ids import TokenId
 from jeton.model.message import Message, TaskNoted, TaskStarted
+from jeton.model.run import RunStatus
 from jeton.model.workflow import Library
 from jeton.planning.program import Program
 
 Attempt: TypeAlias = tuple[TokenId, int]
 KeyRow: TypeAlias = tuple[str, str, str, bytes]
 """Workflow, key, run, and the hash of the input."""
+Listed: TypeAlias = tuple[RunStatus, bool, int | None, int | None, bool]
+"""Status, paused, started at, ended at, busy."""
 JournalRow: TypeAlias = tuple[str, int, bytes, bytes]
 """Run, number, hash, body."""
 
@@ -29,6 +32,7 @@ class Actor:
         "bundle",
         "hash",
         "key",
+        "listed",
         "live",
         "noting",
         "out",
@@ -38,6 +42,7 @@ class Actor:
         "queued",
         "ringing",
         "run",
+        "small",
         "waiting",
         "wake",
         "writing",
@@ -50,6 +55,8 @@ class Actor:
         self.bundle = bundle
         self.hash = first_hash(self.run) if before is None else before.hash
         self.parts: dict[str, int] = {} if before is None else before.parts
+        self.small: dict[str, bytes] | None = {} if before is None else before.small
+        self.listed: Listed | None = None  # what lists show of it, as it was written last; not known yet
         self.wake = None if before is None else before.wake
         self.waiting: list[Message] = []
         self.began: list[TaskStarted | TaskNoted] = []  # they ride on the next batch

@@ -17,6 +17,7 @@ from jeton.apply.draft import Touched
 from jeton.apply.record import count_events
 from jeton.hosts.sqlite.chain import first_hash, next_hash
 from jeton.hosts.sqlite.connect import Connection
+from jeton.hosts.sqlite.pack import unpacked
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
 from jeton.model.run import RunState
@@ -78,11 +79,11 @@ class RunCopy(msgspec.Struct, frozen=True):
 
 def read_copy(db: Connection, run: RunId) -> RunCopy | None:
     """All of a run, in the transaction the caller has begun."""
-    found = list(db.execute(f"select hash, head, {_COLUMNS} from runs where run = ?", (run,)))
+    found = list(db.execute(f"select hash, head, small, {_COLUMNS} from runs where run = ?", (run,)))
     if not found:
         return None
-    last, head, *columns = found[0]
-    sections: dict[str, bytes] = {"head": head}
+    last, head, small, *columns = found[0]
+    sections: dict[str, bytes] = {"head": head, **unpacked(small)}
     for name, body in db.execute("select name, body from sections where run = ? order by name, part", (run,)):
         sections[name] = sections.get(name, b"") + body
     journal = db.execute("select number, hash, body from journal where run = ? order by number", (run,))
@@ -221,13 +222,3 @@ def digest_of(sections: Mapping[str, bytes]) -> bytes:
         digest.update(f"{len(name.encode())} {name} {len(body)} ".encode())
         digest.update(body)
     return digest.digest()
-
-
-def packed(sections: Mapping[str, bytes]) -> bytes:
-    """All sections as one JSON object."""
-    return msgspec.json.encode({name: msgspec.Raw(sections[name]) for name in sorted(sections)})
-
-
-def unpacked(body: bytes) -> dict[str, bytes]:
-    """The sections that were packed."""
-    return {name: bytes(raw) for name, raw in msgspec.json.decode(body, type=dict[str, msgspec.Raw]).items()}

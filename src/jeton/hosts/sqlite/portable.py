@@ -20,15 +20,14 @@ from jeton.hosts.sqlite.examine import (
     RunCopy,
     SnapshotRow,
     digest_of,
-    packed,
     problems_in,
     read_copy,
-    unpacked,
 )
 from jeton.hosts.sqlite.gates import list_gates
 from jeton.hosts.sqlite.migrate import prepare
 from jeton.hosts.sqlite.opening import visit
 from jeton.hosts.sqlite.owner import unknown
+from jeton.hosts.sqlite.pack import packed, unpacked
 from jeton.hosts.sqlite.rows import PART_BYTES
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.typed.mirror import write_whole

@@ -1,23 +1,27 @@
 """What a commit puts into the tables, as rows, and the statements that take many of them at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
 
-from jeton.actor.ports import Stored
+from jeton.actor.ports import RunRow, Stored
 from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections
 from jeton.apply.draft import Touched
-from jeton.hosts.sqlite.actor import Actor
+from jeton.hosts.sqlite.actor import Actor, Listed
 from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.failpoints import hit
+from jeton.hosts.sqlite.many import put_many
+from jeton.hosts.sqlite.pack import packed
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed
+from jeton.model.run import Head
 from jeton.planning.credits import serve
 
 PART_BYTES = 1_000_000
+SMALL_BYTES = 500  # with these its row still fits where SQLite keeps it in one piece
 _encode = msgspec.json.Encoder().encode
 
 SectionRow: TypeAlias = tuple[str, str, int, bytes]
@@ -28,12 +32,20 @@ _SECTIONS = "insert or replace into sections(run, name, part, body) values(?, ?,
 _GONE = "delete from sections where run = ? and name = ? and part >= ?"
 _RUNS = """
 insert into runs(
-    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head, parent
+    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head, small,
+    parent
 )
-values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict(run) do update set
     status = excluded.status, paused = excluded.paused, started_at = excluded.started_at, ended_at = excluded.ended_at,
-    wake = excluded.wake, busy = excluded.busy, entries = excluded.entries, hash = excluded.hash, head = excluded.head
+    wake = excluded.wake, busy = excluded.busy, entries = excluded.entries, hash = excluded.hash, head = excluded.head,
+    small = excluded.small
+"""
+_ONWARD = """
+update runs
+set wake = v.column2, entries = v.column3, hash = v.column4, head = v.column5, small = v.column6
+from (values(?, ?, ?, ?, ?, ?)) as v
+where run = v.column1
 """
 _KEYS = "insert into start_keys(workflow, key, run, input_hash) values(?, ?, ?, ?)"
 _POST = "insert into inbox(run, body) values(?, ?)"
@@ -44,7 +56,21 @@ _WAKE = "update runs set wake = ?, busy = ? where run = ?"
 class Write:
     """One commit of one run on its way to the disk."""
 
-    __slots__ = ("actor", "answered", "commit", "gone", "hash", "key", "posted", "prior", "sections", "sent", "stored")
+    __slots__ = (
+        "actor",
+        "answered",
+        "commit",
+        "gone",
+        "hash",
+        "key",
+        "onward",
+        "posted",
+        "prior",
+        "sections",
+        "sent",
+        "small",
+        "stored",
+    )
 
     def __init__(self, actor: Actor, commit: Commit, stored: Stored | None) -> None:
         self.actor = actor
@@ -58,8 +84,12 @@ class Write:
         self.posted: list[tuple[int, SendMessage]] = []  # those, with their numbers in the inbox
         self.sections: list[SectionRow] = []
         self.gone: list[GoneRow] = []
+        self.small: bytes | None = None
+        self.onward = False  # lists show the same of it as before: their indexes are left alone
         if stored is not None:
-            self._divide(actor.run, stored.sections, actor.parts)
+            listed = _listed(stored.row, actor.live.state.head)
+            self.onward, actor.listed = listed == actor.listed, listed
+            self._lay(actor, stored.sections)
 
     @property
     def live(self) -> LiveRun:
@@ -74,7 +104,24 @@ class Write:
     def touched(self) -> Touched:
         return self.commit.touched
 
-    def _divide(self, run: RunId, sections: Sections, parts: dict[str, int]) -> None:
+    def _lay(self, actor: Actor, sections: Sections) -> None:
+        """A small run lies in its row. Once it has outgrown that, its sections have rows of their own, for good."""
+        small = actor.small
+        if small is None:
+            self._divide(actor.run, sections, actor.parts)
+            return
+        for name, body in sections.items():
+            if body is None:
+                small.pop(name, None)
+            elif name != "head":
+                small[name] = body
+        if sum(map(len, small.values())) + sum(map(len, small)) <= SMALL_BYTES:
+            self.small = packed(small)
+        else:
+            actor.small = None
+            self._divide(actor.run, small, actor.parts)
+
+    def _divide(self, run: RunId, sections: Mapping[str, bytes | None], parts: dict[str, int]) -> None:
         """`parts` remembers which sections lie in several rows, so that the others cost no second look."""
         for name, body in sections.items():
             if name == "head":
@@ -115,8 +162,15 @@ class Write:
             row.entries,
             self.hash,
             self.stored.sections["head"],
+            self.small,
             None if row.parent is None else row.parent.run,
         )
+
+    def step(self) -> tuple[Value, ...]:
+        """What is new in the run's row when it went onward."""
+        assert self.stored is not None
+        row = self.stored.row
+        return row.run, row.wake, row.entries, self.hash, self.stored.sections["head"], self.small
 
 
 class Mirror(Protocol):
@@ -131,17 +185,20 @@ def put(db: Connection, writes: Sequence[Write]) -> None:
     """Everything the commits say, table by table. The caller has begun a transaction."""
     changed = [write for write in writes if write.stored is not None]
     if changed:
-        db.executemany(_JOURNAL, [row for write in changed for row in (*write.prior, write.entry())])
+        put_many(db, _JOURNAL, [row for write in changed for row in (*write.prior, write.entry())])
         hit("between_statements")
-        db.executemany(_SECTIONS, [row for write in changed for row in write.sections])
+        sections = [row for write in changed for row in write.sections]
+        if sections:
+            put_many(db, _SECTIONS, sections)
         gone = [row for write in changed for row in write.gone]
         if gone:
             db.executemany(_GONE, gone)
         hit("between_statements")
-        db.executemany(_RUNS, [write.row() for write in changed])
+        put_many(db, _RUNS, [write.row() for write in changed if not write.onward])
+        put_many(db, _ONWARD, [write.step() for write in changed if write.onward])
     keys = [write.key for write in writes if write.key is not None]
     if keys:
-        db.executemany(_KEYS, keys)
+        put_many(db, _KEYS, keys)
     _post(db, writes)
     answered = [(number,) for write in writes for number in write.answered]
     if answered:
@@ -176,6 +233,10 @@ def _ask_account(db: Connection, account: RunId, message: CreditsAsked | Credits
     else:
         db.execute("delete from grants where run = ?", (message.run,))
     return None if told is None else SendMessage(message.run, told)
+
+
+def _listed(row: RunRow, head: Head) -> Listed:
+    return row.status, row.paused, row.started_at, row.ended_at, head.busy > 0 and not head.ended
 
 
 def _alarm(write: Write) -> tuple[Value, ...]:

@@ -158,10 +158,10 @@ class Runs:
             return actor
         if run in self.damaged:
             raise self.damaged[run]
-        before = self._store.load(run)
-        if before is None:
-            return None
         try:
+            before = self._store.load(run)
+            if before is None:
+                return None
             live = load_run(before.sections)
             program, bundle = self._bundles.program(live.state.head.workflow, live.state.head.version)
         except Exception as problem:  # one run that cannot be read is no reason to stop the others

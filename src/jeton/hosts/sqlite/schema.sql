@@ -17,7 +17,7 @@ create table definitions(
     unique(name, hash)
 ) strict, without rowid;
 
--- One row per run: what queries see, the head of its journal, and its first section, `head`.
+-- One row per run: what queries see, the head of its journal, its first section, `head`, and the others if they fit.
 create table runs(
     run text primary key,
     workflow text not null,
@@ -32,6 +32,7 @@ create table runs(
     entries integer not null,
     hash blob not null, -- of the last journal entry
     head blob not null,
+    small blob, -- its other sections, packed, while they are small; null: they have rows of their own
     parent text -- the run that called it
 ) strict, without rowid;
 

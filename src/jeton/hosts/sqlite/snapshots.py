@@ -10,7 +10,8 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.hosts.sqlite.connect import Connection
-from jeton.hosts.sqlite.examine import digest_of, packed, whole_sections
+from jeton.hosts.sqlite.examine import digest_of, whole_sections
+from jeton.hosts.sqlite.pack import packed
 from jeton.hosts.sqlite.rows import Write
 from jeton.model.json import Json, JsonObject
 

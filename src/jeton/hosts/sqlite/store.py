@@ -12,6 +12,7 @@ from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.run_actor import LiveRun
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite.connect import Connection, Row, Value, connect_reader
+from jeton.hosts.sqlite.pack import unpacked
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
@@ -43,6 +44,7 @@ class StoredRun(msgspec.Struct, frozen=True):
     hash: bytes
     wake: int | None
     parts: dict[str, int]  # of the sections that lie in more than one
+    small: dict[str, bytes] | None  # all but the head, if they lie in the run's row
 
 
 class GateRow(msgspec.Struct, frozen=True):
@@ -132,11 +134,14 @@ class Store:
     def load(self, run: RunId) -> StoredRun | None:
         """The sections of the last durable commit, or None for a run nobody started."""
         with self.snapshot() as db:
-            found = _all(db, "select head, hash, wake from runs where run = ?", run)
+            found = _all(db, "select head, hash, wake, small from runs where run = ?", run)
             if not found:
                 return None
+            head, last_hash, wake, packed = found[0]
+            if packed is not None:
+                small = unpacked(packed)
+                return StoredRun({"head": head, **small}, last_hash, wake, {}, small)
             bodies = _all(db, "select name, body from sections where run = ? order by name, part", run)
-        head, last_hash, wake = found[0]
         sections: dict[str, bytes] = {"head": head}
         parts: dict[str, int] = {}
         for name, body in bodies:
@@ -145,7 +150,7 @@ class Store:
                 sections[name] += body
             else:
                 sections[name] = body
-        return StoredRun(sections, last_hash, wake, parts)
+        return StoredRun(sections, last_hash, wake, parts, None)
 
     def live(self, run: RunId) -> LiveRun | None:
         """The run as it was at its last durable commit."""
