@@ -64,7 +64,7 @@ class _Job:
     def note(self, note: Note) -> None:
         """Pass on what the task says of itself, for as long as somebody waits for it."""
         if not self.stopped:
-            _tell(lambda: self.noted(note))
+            _tell(self.noted, note)
 
 
 class Executor:
@@ -199,7 +199,7 @@ class Executor:
     def _finish(self, job: _Job, answer: Answer) -> None:
         if not job.stopped:
             self._forget(job)
-            _tell(lambda: job.finished(answer))
+            _tell(job.finished, answer)
 
     def _forget(self, job: _Job) -> None:
         job.stopped = True
@@ -228,10 +228,10 @@ def _driven(work: Coroutine[object, None, None]) -> bool:
     return False
 
 
-def _tell(callback: Callable[[], None]) -> None:
+def _tell(callback: Callable[..., None], *what: object) -> None:
     """The host's callbacks may fail; the executor goes on."""
     try:
-        callback()
+        callback(*what)
     except Exception as error:
         context = {"message": "a host failed to take what a task told it", "exception": error}
         asyncio.get_running_loop().call_exception_handler(context)

@@ -3,6 +3,8 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -13,26 +15,29 @@ MOST_NOTES: Final = 200
 MOST_LETTERS: Final = 32_768
 
 
+_lock = threading.RLock()
+"""One for all: it is held for a moment, and an attempt need not make its own."""
+
+
 class Notes:
     """Hands notes on, up to a number and a size; the last one says that there were more.
 
     A function may speak from any thread, so the bound is kept where it speaks: what waits for the loop is bounded too.
     """
 
-    __slots__ = ("_cost", "_done", "_left", "_letters", "_lock", "_tell", "_truncated")
+    __slots__ = ("_cost", "_done", "_left", "_letters", "_tell", "_truncated")
 
     def __init__(self, tell: Callable[[Note], None], most: int = MOST_NOTES, letters: int = MOST_LETTERS) -> None:
         self._tell = tell
-        self._lock = threading.Lock()
         self._left = most
         self._letters = letters
         self._truncated = False
         self._cost = 0  # of all steps together
-        self._done: dict[str, int] = {}
+        self._done: dict[str, int] | None = None  # most tasks say nothing
 
     def tell(self, note: Note) -> None:
         """Hand it on, unless there is no more room, or it is how far the step was before."""
-        with self._lock:
+        with _lock:
             kept = self._kept(note)
             if kept is not None:
                 self._tell(kept)
@@ -60,6 +65,8 @@ class Notes:
         if note.done is None:
             return False
         percent = int(note.done * 100 + 1e-9)  # 0.29 * 100 is a little less than 29
+        if self._done is None:
+            self._done = {}
         known = self._done.get(note.step) == percent
         self._done[note.step] = percent
         return known
@@ -74,15 +81,12 @@ NO_NOTES: Final = Notes(_nobody_listens)
 
 def on_the_loop(tell: Callable[[Note], None]) -> Callable[[Note], None]:
     """The same, callable from any thread: what another one says is heard when the loop comes to it."""
-    loop, home = asyncio.get_running_loop(), threading.get_ident()
+    return partial(_hand_over, asyncio.get_running_loop(), threading.get_ident(), tell)
 
-    def hand_over(note: Note) -> None:
-        if threading.get_ident() == home:
-            tell(note)
-            return
-        try:
-            loop.call_soon_threadsafe(tell, note)
-        except RuntimeError:  # the loop is closed: the thread was given up long ago
-            return
 
-    return hand_over
+def _hand_over(loop: asyncio.AbstractEventLoop, home: int, tell: Callable[[Note], None], note: Note) -> None:
+    if threading.get_ident() == home:
+        tell(note)
+        return
+    with suppress(RuntimeError):  # the loop is closed: the thread was given up long ago
+        loop.call_soon_threadsafe(tell, note)

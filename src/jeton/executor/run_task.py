@@ -12,7 +12,7 @@ from jeton.executor.compile_task import ReadyStep, ReadyTask
 from jeton.executor.mapping import Mapped, expression_problem, holds, mapped
 from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.run_action import run_action
-from jeton.expression import Failed
+from jeton.expression import Expression, Failed
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import MissingNote
@@ -64,7 +64,7 @@ async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resourc
         return TaskFailed("input_invalid", flaw)
     for step in task.steps:
         context.step = step.ref
-        wanted = _outcome(step, context)
+        wanted = "continue" if step.condition is None else _outcome(step, step.condition, context)
         if wanted == "skip":
             continue
         if wanted == "succeed":
@@ -80,16 +80,16 @@ async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resourc
     return context.output if flaw is None else TaskFailed("output_invalid", flaw, retry=True)
 
 
-def _outcome(step: ReadyStep, context: _Context) -> Literal["continue", "skip", "succeed"] | ActionFailed:
+def _outcome(
+    step: ReadyStep, condition: Expression, context: _Context
+) -> Literal["continue", "skip", "succeed"] | ActionFailed:
     """Whether the step runs. The outcome `fail` fails the step, so that its `on_failure` has a say."""
-    if step.condition is None:
-        return "continue"
-    answer = holds(step.condition, context.scope())
+    answer = holds(condition, context.scope())
     if isinstance(answer, Failed):
         return _expression_error("condition.if", answer)
     outcome = step.then if answer else step.otherwise
     if outcome == "fail":
-        return ActionFailed("condition_failed", f"{step.condition.source} is {str(answer).lower()}")
+        return ActionFailed("condition_failed", f"{condition.source} is {str(answer).lower()}")
     return outcome
 
 

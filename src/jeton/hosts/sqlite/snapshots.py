@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.hosts.sqlite.connect import Connection
+from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.examine import digest_of, whole_sections
+from jeton.hosts.sqlite.many import put_many
 from jeton.hosts.sqlite.pack import packed
 from jeton.hosts.sqlite.rows import Write
 from jeton.model.json import Json, JsonObject
@@ -53,12 +54,19 @@ class SnapshotMirror:
     """Fulfils `jeton.hosts.sqlite.rows.Mirror`."""
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        rows: list[tuple[Value, ...]] = []
+        older: list[tuple[Value, ...]] = []
         for write in writes:
             if write.stored is None:
                 continue
-            head, number = write.live.state.head, write.stored.number
-            if is_due(policy_of(write.actor.bundle.settings), number, head.ended):
-                sections = whole_sections(write.live.state)
+            state, number = write.live.state, write.stored.number
+            head, policy = state.head, policy_of(write.actor.bundle.settings)
+            if is_due(policy, number, head.ended):
+                sections = whole_sections(state)
                 body = None if head.ended else packed(sections)
-                db.execute(_INSERT, (head.run, number, write.hash, digest_of(sections), body))
-                db.execute(_DELETE, (head.run, number))
+                rows.append((head.run, number, write.hash, digest_of(sections), body))
+                if policy != ON_COMPLETE or write.prior:
+                    older.append((head.run, number))
+        put_many(db, _INSERT, rows)
+        if older:
+            db.executemany(_DELETE, older)
