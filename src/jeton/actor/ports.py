@@ -28,7 +28,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
 from jeton.model.note import Note
-from jeton.model.run import FiredBy, Fork, Parent, RunStatus
+from jeton.model.run import FiredBy, Fork, Head, Parent, RunStatus
 from jeton.model.task import Task
 from jeton.model.workflow import Library
 
@@ -57,12 +57,37 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A commit as a host writes it: one journal entry, the sections that changed, the run's row."""
+    """A commit as a host writes it: one journal entry, the sections that changed, the run's row.
 
-    row: RunRow
+    The head is the run's own: what it says is this commit's until the run takes its next batch."""
+
+    head: Head
+    wake: int | None
     number: int
     entry: bytes
     sections: Sections
+
+    @property
+    def row(self) -> RunRow:
+        """What queries are to see. Made when it is asked for, because most commits change little of it."""
+        head = self.head
+        return RunRow(
+            run=head.run,
+            workflow=head.workflow,
+            version=head.version,
+            status=head.status,
+            paused=head.paused,
+            submitted_at=head.submitted_at,
+            started_at=head.started_at,
+            ended_at=head.ended_at,
+            wake=self.wake,
+            entries=head.entries,
+            error=head.error,
+            output=None if head.result is msgspec.UNSET else head.result,
+            parent=head.parent,
+            forked=head.forked,
+            trigger=head.trigger,
+        )
 
 
 class Port(Protocol):
@@ -130,26 +155,8 @@ def stored(run: LiveRun, commit: Commit) -> Stored | None:
     """What a host writes for a commit; None when the batch changed nothing."""
     if commit.entry is None:
         return None
-    head = run.state.head
-    row = RunRow(
-        run=head.run,
-        workflow=head.workflow,
-        version=head.version,
-        status=head.status,
-        paused=head.paused,
-        submitted_at=head.submitted_at,
-        started_at=head.started_at,
-        ended_at=head.ended_at,
-        wake=commit.wake,
-        entries=head.entries,
-        error=head.error,
-        output=None if head.result is msgspec.UNSET else head.result,
-        parent=head.parent,
-        forked=head.forked,
-        trigger=head.trigger,
-    )
     sections = encode_sections(run.state, commit.touched)
-    return Stored(row, commit.entry.number, _encode_entry(commit.entry), sections)
+    return Stored(run.state.head, commit.wake, commit.entry.number, _encode_entry(commit.entry), sections)
 
 
 def encode_entry(entry: Entry) -> bytes:

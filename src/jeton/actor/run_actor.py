@@ -33,7 +33,7 @@ from jeton.model.message import (
 )
 from jeton.model.run import Pending, RunState
 from jeton.planning.node import Plan, plan_onward
-from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run
+from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run, plan_started
 from jeton.planning.program import Program
 
 MOVES_PER_BATCH = 10_000
@@ -71,7 +71,7 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
         if state.head.ended_at is not None:
             break
         if type(message) is TaskStarted and (message.token, message.attempt) in done:
-            decisions += plan_run(program, state, message).decisions  # told, and over before anybody could look
+            decisions += plan_started(program, state, message)  # told, and over before anybody could look
             continue
         effects = draft.begin(message.at)
         handling = _Handling(program, draft, message.at, moves)

@@ -85,7 +85,10 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
 
 def _token_chunk(state: RunState, chunk: int) -> bytes | None:
     first = chunk * TOKENS_PER_SECTION
-    if len(state.tokens) <= TOKENS_PER_SECTION:  # the usual run: a few tokens, found faster among themselves
+    if len(state.tokens) == 1:  # the usual run
+        (token,) = state.tokens.values()
+        return _encode((token,)) if token.id // TOKENS_PER_SECTION == chunk else None
+    if len(state.tokens) <= TOKENS_PER_SECTION:  # a few are found faster among themselves
         numbers = [number for number in state.tokens if number // TOKENS_PER_SECTION == chunk]
         numbers.sort()
     else:

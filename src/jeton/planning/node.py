@@ -54,7 +54,7 @@ def plan_success(
         if isinstance(found, Failed):
             return Plan(plan_failure(program, state, token, expression_failure("output_mapping", found), now))
         writes, missing = found[0], (*missing, *found[1])
-    if token.slot is None and writes:
+    if token.slot is None and writes and program.workflow.state_schema is not None:
         problem = state_problem(program, state, writes)
         if problem is not None:
             return Plan(plan_failure(program, state, token, TaskFailed("state_invalid", problem), now))

@@ -67,7 +67,7 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
         case StartRun():
             return Plan(plan_start(program, state, message))
         case TaskStarted():
-            return Plan(_plan_started(program, state, message))
+            return Plan(plan_started(program, state, message))
         case TaskNoted():
             return Plan(_plan_noted(state, message))
         case TaskLost():
@@ -161,7 +161,7 @@ def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str
 _AT_WORK = frozenset((Dispatched, Executing))
 
 
-def _plan_started(program: Program, state: RunState, message: TaskStarted) -> list[Decision]:
+def plan_started(program: Program, state: RunState, message: TaskStarted) -> list[Decision]:
     """Dispatched becomes executing; in any other state it is old news."""
     token = state.tokens.get(message.token)
     if token is None or type(token.phase) is not Dispatched or token.attempt != message.attempt:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from jeton.actor.fork import shared_history
-from jeton.actor.ports import RunRow, Workers, encode_entry
+from jeton.actor.ports import RunRow, Stored, Workers, encode_entry
 from jeton.actor.replay import replay
 from jeton.hosts.sqlite.actor import JournalRow
 from jeton.hosts.sqlite.alarms import Alarms
@@ -300,13 +300,15 @@ class Owner:
 
     # what the others tell
 
-    def _committed(self, row: RunRow) -> None:
-        if row.status in TERMINAL:
+    def _committed(self, stored: Stored) -> None:
+        head = stored.head
+        if head.ended:
+            row = stored.row
             self.triggers.committed(row)
             for answer in self._endings.pop(row.run, ()):
                 if not answer.done():
                     answer.set_result(row)
-        for bell in self._bells.get(row.run, ()):
+        for bell in self._bells.get(head.run, ()):
             bell.set()
 
     def _stuck(self, run: RunId, refused: Refused) -> None:

@@ -5,7 +5,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from jeton.actor.ports import RunRow, Stored
+from jeton.actor.ports import Stored
 from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections
 from jeton.apply.draft import Touched
@@ -87,7 +87,7 @@ class Write:
         self.small: bytes | None = None
         self.onward = False  # lists show the same of it as before: their indexes are left alone
         if stored is not None:
-            listed = _listed(stored.row, actor.live.state.head)
+            listed = _listed(stored.head)
             self.onward, actor.listed = listed == actor.listed, listed
             self._lay(actor, stored.sections)
 
@@ -115,8 +115,9 @@ class Write:
                 small.pop(name, None)
             elif name != "head":
                 small[name] = body
-        if sum(map(len, small.values())) + sum(map(len, small)) <= SMALL_BYTES:
-            self.small = packed(small)
+        body = packed(small)
+        if len(body) <= SMALL_BYTES:
+            self.small = body
         else:
             actor.small = None
             self._divide(actor.run, small, actor.parts)
@@ -147,30 +148,30 @@ class Write:
     def row(self) -> tuple[Value, ...]:
         """The run's row."""
         assert self.stored is not None
-        row, head = self.stored.row, self.live.state.head
+        head = self.stored.head
         return (
-            row.run,
-            row.workflow,
-            row.version,
-            row.status,
-            row.paused,
-            row.submitted_at,
-            row.started_at,
-            row.ended_at,
-            row.wake,
+            head.run,
+            head.workflow,
+            head.version,
+            head.status,
+            head.paused,
+            head.submitted_at,
+            head.started_at,
+            head.ended_at,
+            self.stored.wake,
             head.busy > 0 and not head.ended,
-            row.entries,
+            head.entries,
             self.hash,
             self.stored.sections["head"],
             self.small,
-            None if row.parent is None else row.parent.run,
+            None if head.parent is None else head.parent.run,
         )
 
     def step(self) -> tuple[Value, ...]:
         """What is new in the run's row when it went onward."""
-        assert self.stored is not None
-        row = self.stored.row
-        return row.run, row.wake, row.entries, self.hash, self.stored.sections["head"], self.small
+        stored = self.stored
+        assert stored is not None
+        return self.actor.run, stored.wake, stored.head.entries, self.hash, stored.sections["head"], self.small
 
 
 class Mirror(Protocol):
@@ -235,8 +236,8 @@ def _ask_account(db: Connection, account: RunId, message: CreditsAsked | Credits
     return None if told is None else SendMessage(message.run, told)
 
 
-def _listed(row: RunRow, head: Head) -> Listed:
-    return row.status, row.paused, row.started_at, row.ended_at, head.busy > 0 and not head.ended
+def _listed(head: Head) -> Listed:
+    return head.status, head.paused, head.started_at, head.ended_at, head.busy > 0 and not head.ended
 
 
 def _alarm(write: Write) -> tuple[Value, ...]:

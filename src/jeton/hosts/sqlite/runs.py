@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from jeton.actor.ports import RunRow, Workers, stored
+from jeton.actor.ports import Stored, Workers, stored
 from jeton.actor.run_actor import Commit, LiveRun, advance, give_up
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite.actor import Actor, JournalRow, KeyRow
@@ -48,7 +48,7 @@ class Runs:
         bundles: Bundles,
         workers: Workers | None,
         clock: Callable[[], int],
-        committed: Callable[[RunRow], None],
+        committed: Callable[[Stored], None],
         wants_alarm: Callable[[RunId, int], None],
         stuck: Callable[[RunId, Refused], None],
     ) -> None:
@@ -247,7 +247,7 @@ class Runs:
             write.actor.writing = False
             try:
                 if write.stored is not None:
-                    self._tell_committed(write.stored.row)
+                    self._tell_committed(write.stored)
                 self._settle(write.actor, write.commit)
                 for number, effect in write.posted:
                     self._post(number, effect)
