@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -58,7 +59,7 @@ class _Job:
         self.started = started
         self.noted = noted
         self.finished = finished
-        self.running: asyncio.Task[None] | None = None
+        self.running: asyncio.Task[Any] | None = None
         self.stopped = False
 
     def note(self, note: Note) -> None:
@@ -70,8 +71,9 @@ class _Job:
 class Executor:
     """Fulfils `jeton.actor.ports.Workers`. Lives on one event loop; every method is called there.
 
-    A task whose steps never wait is driven by hand, without an asyncio task; any other gets one of its own, because
-    code on the loop may ask which task it is in.
+    A task whose steps never wait is driven by hand, without an asyncio task; any other runs in one, because code on
+    the loop may ask which task it is in. Most async functions are done without having waited: then the same asyncio
+    task goes on with the next attempt, and no turn of the loop lies between them.
     """
 
     def __init__(
@@ -87,7 +89,9 @@ class Executor:
         # in the order they are served: what never waits comes last, because there is no end to how much of it begins
         places = {"process": processes, "thread": threads, "loop": tasks, "instant": 1}
         self._lanes: dict[str, Lane[_Job]] = {name: Lane(number) for name, number in places.items()}
-        self._ending: set[asyncio.Task[None]] = set()  # stopped, and not done with it yet
+        self._waited: set[int] = set()  # tasks on the loop that did not end in one go, by identity: a hint, no more
+        self._turns = 0
+        self._ending: set[asyncio.Task[Any]] = set()  # stopped, and not done with it yet
         self._awake = False
         self._closed = False
 
@@ -161,25 +165,49 @@ class Executor:
     def _hand_out(self) -> None:
         """Begin what has a place. What never waits has its turn in slices, so that the loop stays responsive."""
         self._awake = False
+        self._turns += 1
         until = time.perf_counter() + SLICE_S
-        for lane in self._lanes.values():
+        for name, lane in self._lanes.items():
             while (job := lane.take()) is not None:
-                if job.stopped:
-                    lane.leave()
+                if name == "instant":
+                    self._drive(job)
                 else:
-                    self._begin(job)
+                    asyncio.get_running_loop().create_task(self._serve(job))
+                    if name == "loop" and lane.waits and id(job.ready) not in self._waited:
+                        self._wake()
+                        break  # the others may ride with it; if it waits, they are begun without it
                 if time.perf_counter() > until:
                     self._wake()
                     return
 
-    def _begin(self, job: _Job) -> None:
-        _tell(job.started)
+    def _drive(self, job: _Job) -> None:
+        if self._begins(job) and not _driven(self._work(job)):
+            self._finish(job, TaskFailed("broken_kind", "an action that says it never waits has waited"))
+
+    def _begins(self, job: _Job) -> bool:
+        """Tell that it does, unless it was stopped: before, or by whoever was told."""
+        if not job.stopped:
+            _tell(job.started)
         if job.stopped:
             job.lane.leave()
-        elif job.ready.lane != "instant":
-            job.running = asyncio.get_running_loop().create_task(self._work(job))
-        elif not _driven(self._work(job)):
-            self._finish(job, TaskFailed("broken_kind", "an action that says it never waits has waited"))
+        return not job.stopped
+
+    async def _serve(self, job: _Job) -> None:
+        """One attempt, and those behind it that find nothing changed: neither a cancellation nor a context variable."""
+        task, context = asyncio.current_task(), copy_context()
+        until = time.perf_counter() + SLICE_S
+        following: _Job | None = job
+        while following is not None:
+            turns = self._turns
+            if self._begins(following):
+                following.running = task
+                await self._work(following)
+            if self._turns != turns:
+                self._waited.add(id(following.ready))
+            if job.ready.lane != "loop" or time.perf_counter() > until or not _as_before(task, context):
+                self._wake()
+                return
+            following = job.lane.take()
 
     async def _work(self, job: _Job) -> None:
         try:
@@ -216,6 +244,16 @@ class Executor:
             job.running.cancel()
             self._ending.add(job.running)
             job.running.add_done_callback(self._ending.discard)
+
+
+def _as_before(task: asyncio.Task[Any] | None, context: Context) -> bool:
+    """Whether an attempt left its asyncio task as it found it, so that the next one may have it."""
+    if task is None or task.cancelling():
+        return False
+    try:
+        return copy_context() == context
+    except Exception:  # two values of a variable that will not be compared are not the same
+        return False
 
 
 def _driven(work: Coroutine[object, None, None]) -> bool:

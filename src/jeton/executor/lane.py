@@ -23,6 +23,11 @@ class Lane(Generic[Item]):
         else:
             items.append(item)
 
+    @property
+    def waits(self) -> bool:
+        """Whether anybody waits for a place that is free."""
+        return bool(self._waiting) and self.taken < self.places
+
     def take(self) -> Item | None:
         """The next item and a place for it; None if nobody waits or every place is taken."""
         if not self._waiting or self.taken >= self.places:
