@@ -10,10 +10,13 @@ from jeton.apply.fold_credits import (
     await_credits,
     close_purse,
     declare_short,
+    lend_credits,
     note_cost,
+    reclaim_credits,
     reserve_credits,
     settle_credits,
     take_credits,
+    undo_call,
 )
 from jeton.apply.fold_flow import begin_node, break_node, execute_node, hold_node, reopen_nodes, settle_nodes
 from jeton.apply.fold_fork import fork_history
@@ -63,6 +66,7 @@ from jeton.model.decision import (
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
+    LendCredits,
     MarkExecuting,
     MergeBranches,
     NoteTask,
@@ -70,6 +74,7 @@ from jeton.model.decision import (
     OpenGate,
     OpenGroup,
     ParkToken,
+    ReclaimCredits,
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
@@ -87,6 +92,7 @@ from jeton.model.decision import (
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
+    UndoCall,
     WaitForSignal,
     WaitForTimer,
 )
@@ -185,6 +191,12 @@ def fold(draft: Draft, decision: Decision) -> None:
             take_credits(draft, decision)
         case DeclareShort():
             declare_short(draft)
+        case LendCredits():
+            lend_credits(draft, decision)
+        case ReclaimCredits():
+            reclaim_credits(draft, decision)
+        case UndoCall():
+            undo_call(draft, decision)
         case BeginNode():
             begin_node(draft, decision)
         case HoldNode():

@@ -305,6 +305,20 @@ class CreditsShort(_Fact, frozen=True, tag="credits.short"):
     missing: int
 
 
+class CreditsLent(_Fact, frozen=True, tag="credits.lent"):
+    """What a run below was given."""
+
+    run: RunId
+    amount: int
+
+
+class CreditsReturned(_Fact, frozen=True, tag="credits.returned"):
+    """A run below is over, and used this much."""
+
+    run: RunId
+    used: int
+
+
 class TaskCost(_Fact, frozen=True, tag="task.cost"):
     """What an action says it used so far."""
 
@@ -374,6 +388,8 @@ Fact: TypeAlias = (
     | CreditsRequested
     | CreditsReceived
     | CreditsShort
+    | CreditsLent
+    | CreditsReturned
     | TaskCost
     | LateIgnored
 )

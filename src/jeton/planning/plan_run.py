@@ -27,6 +27,7 @@ from jeton.model.message import (
     ContinueRun,
     CreditsAsked,
     CreditsClosed,
+    CreditsEnded,
     CreditsGranted,
     ForkRun,
     Message,
@@ -44,7 +45,7 @@ from jeton.planning.begin import plan_begin
 from jeton.planning.cancel import end_run
 from jeton.planning.child import plan_child_ended
 from jeton.planning.completion import plan_completion
-from jeton.planning.credits import plan_credits, settle
+from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
 from jeton.planning.deadline import plan_due
 from jeton.planning.fan_in import plan_group, plan_slot
 from jeton.planning.flow_turn import plan_flow_again
@@ -90,7 +91,11 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan([_plan_fork(program, message), *again])
         case CreditsGranted():
             return Plan([] if state.head.purse is None else [TakeCredits(message.amount)])
-        case AlarmRang() | ContinueRun() | CreditsAsked() | CreditsClosed():
+        case CreditsAsked() | CreditsClosed():
+            return Plan(plan_account(state, message))
+        case CreditsEnded():
+            return Plan(plan_short(state))
+        case AlarmRang() | ContinueRun():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:
             assert_never(message)
