@@ -116,9 +116,10 @@ class TreeAuditor:
         if self.world.store.grants:
             broken(f"every run has ended, and {self.world.store.grants} are not back")
         for root, given in self._given.items():
-            used = sum(purse.used for run, purse in self._purses.items() if run == root or purse.account == root)
-            if used + self._purses[root].free > given:
-                broken(f"the tree of {root} was given {given}, used {used}, and has {self._purses[root].free} left")
+            purses = [purse for run, purse in self._purses.items() if run == root or purse.account == root]
+            used, left = sum(purse.used for purse in purses), sum(purse.free for purse in purses)
+            if used + left > given:
+                broken(f"the tree of {root} was given {given}, used {used}, and has {left} left")
 
     def expect(self, run: RunId, credits: int | None) -> None:
         """What a run is started with."""

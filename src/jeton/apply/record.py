@@ -107,6 +107,7 @@ from jeton.model.event import (
     TaskMissing,
     TaskProgress,
     TaskRetrying,
+    TaskTokens,
     TimerFired,
     TimerSet,
     TokenCancelled,
@@ -121,7 +122,7 @@ from jeton.model.event import (
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
-from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
 from jeton.model.ranges import count_in, numbers_in
 from jeton.model.run import TokenEnd
 
@@ -316,6 +317,8 @@ def _noted(decision: NoteTask) -> Fact:
             return TaskMissing(*where, step, paths)
         case CostNote(step, credits):
             return TaskCost(*where, step, credits)
+        case TokensNote(step, profile, input, output):
+            return TaskTokens(*where, step, profile, input, output)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

@@ -329,6 +329,18 @@ class TaskCost(_Fact, frozen=True, tag="task.cost"):
     credits: int
 
 
+class TaskTokens(_Fact, frozen=True, tag="task.tokens"):
+    """What one model call used, as an action says."""
+
+    token: TokenId
+    node: str
+    attempt: int
+    step: str
+    profile: str
+    input: int
+    output: int
+
+
 class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
     token: TokenId
     attempt: int
@@ -391,6 +403,7 @@ Fact: TypeAlias = (
     | CreditsLent
     | CreditsReturned
     | TaskCost
+    | TaskTokens
     | LateIgnored
 )
 

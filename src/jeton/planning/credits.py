@@ -143,9 +143,11 @@ def await_credits(state: RunState) -> list[Decision]:
     return [] if purse is None or purse.awaiting or purse.short else [AwaitCredits()]
 
 
-def settle(token: Token, decisions: list[Decision]) -> list[Decision]:
-    """With what an action said it used, if it did: less than the price is put back, more is a shortfall."""
-    if token.cost is None or token.reserved == 0:
+def settle(program: Program, token: Token, decisions: list[Decision]) -> list[Decision]:
+    """With what an action said it used, if it did: less than the price is put back, more is a shortfall.
+
+    A node that has a price and paid nothing was paid for by the run whose history this one shares."""
+    if token.cost is None or (token.reserved == 0 and program.price(token.node)):
         return decisions
     refund, beyond = max(0, token.reserved - token.cost), max(0, token.cost - token.reserved)
     return [SettleCredits(token.id, token.node, token.cost, refund, beyond), *decisions]

@@ -144,13 +144,13 @@ def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> 
     if token.abandoned:
         ends: TokenEnd = "completed" if message.failure is None else "failed"
         late = IgnoreLate(message.token, message.attempt, "the branch was abandoned")
-        return Plan(settle(token, [late, RouteToken(token.id, token.node, ends)]))
+        return Plan(settle(program, token, [late, RouteToken(token.id, token.node, ends)]))
     if message.failure is not None:
         failed = plan_task_failure(program, state, token, message.failure, message.at)
-        return Plan(failed if isinstance(failed[0], RetryToken) else settle(token, failed))
+        return Plan(failed if isinstance(failed[0], RetryToken) else settle(program, token, failed))
     result = None if isinstance(message.result, UnsetType) else message.result
     plan = plan_success(program, state, token, result, message.at)
-    return Plan(settle(token, plan.decisions), plan.then)
+    return Plan(settle(program, token, plan.decisions), plan.then)
 
 
 def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str:
