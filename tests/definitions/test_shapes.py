@@ -47,6 +47,12 @@ SHAPES = {
         "model_profiles: {fast: {provider: p, prices: {output: 0.5}}}",
         "model_profiles: {fast: {provider: p, prices: {output: 5}}}",
     ),
+    "a price beyond all": Rule(
+        "out_of_range",
+        "model_profiles.fast.prices.input",
+        "model_profiles: {fast: {provider: p, prices: {input: 1000000001}}}",
+        "model_profiles: {fast: {provider: p, prices: {input: 1000000000}}}",
+    ),
     "a price below nothing": Rule(
         "out_of_range",
         "model_profiles.fast.prices.input",

@@ -293,13 +293,13 @@ async def test_tokens_are_counted_where_nothing_else_is(tmp_path: Path) -> None:
     flow: JsonObject = {"nodes": {"one": {"type": "ask_in_a_flow"}, "two": {"type": "ask_in_a_flow"}}}
     async with jeton.open(tmp_path / "runs.db") as engine:
         await engine.deploy({**project(ask=ASK), "flows": {"both": flow}, "model_profiles": PROFILES})
-        for _ in range(2):
-            run = await engine.start("ask", {"profile": "fast", "question": 5, "answer": 7})
+        runs = [await engine.start("ask", {"profile": "fast", "question": 5, "answer": 7}) for _ in range(2)]
+        for run in runs:
             assert (await run.result(30)).status == "completed"
         last = await engine.start("both", {})
         assert (await last.result(30)).status == "completed"
-        day = (await run.record()).submitted_at.date().isoformat()
-        assert [each.tokens for each in await engine.usage(run.id)] == [{"fast": jeton.TokensView(5, 7)}]
+        day = (await last.record()).submitted_at.date().isoformat()
+        assert [each.tokens for each in await engine.usage(runs[0].id)] == [{"fast": jeton.TokensView(5, 7)}]
         assert [each.run_id != last.id for each in await engine.usage(workflow="ask", day=day)] == [True, True]
         flows = await engine.usage(last.id)
         assert {each.node: (each.credits, each.tokens) for each in flows} == {

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.model.json import JsonObject
+from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, Note, TokensNote
 from jeton.model.profile import ModelProfile, Prices, whole_credits
 from jeton.model.task import Action
@@ -66,8 +66,8 @@ async def test_a_profile_that_nobody_wrote_is_an_error_at_once(bench: Bench, giv
 async def test_many_small_calls_are_rounded_once(bench: Bench) -> None:
     """A thousand calls for a thousandth of a credit each are one credit, and the first of them is one already."""
     bench.profiles = PROFILES
-    asked: JsonObject = {"calls": [["fast", 5, 0]] * 1000}
-    succeeded(await bench.call(isolated.ask_models.action, asked))
+    calls: list[Json] = [["fast", 5, 0] for _ in range(1000)]
+    succeeded(await bench.call(isolated.ask_models.action, {"calls": calls}))
     assert (costs(bench.heard)[0], costs(bench.heard)[-1]) == (1, 1)
 
 
@@ -85,7 +85,7 @@ async def test_without_prices_tokens_are_counted_only(bench: Bench, profile: str
     assert bench.heard[0] == TokensNote("s0", profile, 9, 9, 0 if then else None)
 
 
-@pytest.mark.parametrize("count", [-1, True, 1.5, 1 << 53])
+@pytest.mark.parametrize("count", [-1, True, 1.5, 10**9 + 1])
 async def test_tokens_come_in_whole_numbers(bench: Bench, count: float) -> None:
     bench.profiles = PROFILES
 
@@ -95,6 +95,13 @@ async def test_tokens_come_in_whole_numbers(bench: Bench, count: float) -> None:
     failure = failed(await bench.call(jeton.action(ask).action))
     assert (failure.type, "whole numbers" in failure.message) == ("ValueError", True)
     assert bench.heard == []
+
+
+async def test_the_largest_call_at_the_highest_price_can_be_told(bench: Bench) -> None:
+    bench.profiles = {"gold": ModelProfile("p", prices=Prices(10**9, 10**9))}
+    succeeded(await bench.call(isolated.ask_models.action, {"calls": [["gold", 10**9, 10**9]]}))
+    assert costs(bench.heard) == [2 * 10**12]
+    assert [msgspec.json.decode(msgspec.json.encode(note), type=Note) for note in bench.heard] == bench.heard
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
-from jeton.model.profile import ModelProfile
+from jeton.model.profile import MOST_TOKENS, ModelProfile
 
-MOST = 1 << 53
+MOST_CREDITS = (1 << 53) - 1  # what every JSON reader can take
 NO_PROFILES: Mapping[str, ModelProfile] = {}
 
 
@@ -54,7 +54,7 @@ class Call(msgspec.Struct, frozen=True):
 
     def cost(self, credits: int) -> None:
         """Say that the function used so many credits. Said more than once, they add up."""
-        if not _is_count(credits):
+        if not _is_count(credits, MOST_CREDITS):
             raise ValueError(f"a cost is a whole number of credits, and this is {credits!r}")
         _entered().tell(CostNote(self.step, credits))
 
@@ -69,8 +69,8 @@ class Call(msgspec.Struct, frozen=True):
             problem = f"no model profile is called '{profile}'"
             raise Refused("unknown_profile", problem, f"write it under model_profiles, which has: {have}")
         for count in (input, output):
-            if not _is_count(count):
-                raise ValueError(f"tokens come in whole numbers, and this is {count!r}")
+            if not _is_count(count, MOST_TOKENS):
+                raise ValueError(f"tokens come in whole numbers up to {MOST_TOKENS}, and this is {count!r}")
         millionths = None if known.prices is None else known.prices.millionths(input, output)
         entered.tell(TokensNote(self.step, profile, input, output, millionths))
 
@@ -109,9 +109,9 @@ def _entered() -> Entered:
     return entered
 
 
-def _is_count(value: object) -> bool:
-    """A number that says how many, and that JSON can carry."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST
+def _is_count(value: object, most: int) -> bool:
+    """A number that says how many."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _proper(text: str) -> str:

@@ -5,6 +5,8 @@ import msgspec
 from jeton.model.json import JsonObject
 
 TOKENS_PER_PRICE = 1_000_000
+MOST_TOKENS = 10**9  # of one call; at the highest price, what they cost still fits 64 bits
+HIGHEST_PRICE = 10**9
 
 
 class Prices(msgspec.Struct, frozen=True, omit_defaults=True):
