@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jeton.engine.builder import Workflow, join, merge
-    from jeton.engine.credits import CreditsView, UsageView
+    from jeton.engine.credits import CreditsView, TokensView, UsageView
     from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
     from jeton.engine.flow_builder import Flow
@@ -70,6 +70,7 @@ __all__ = [
     "SyncRun",
     "TokenExplained",
     "TokenView",
+    "TokensView",
     "TransientError",
     "TransitionExplained",
     "TriggerView",
@@ -87,7 +88,7 @@ __all__ = [
 
 _HOMES = {
     "jeton.engine.builder": ("Workflow", "join", "merge"),
-    "jeton.engine.credits": ("CreditsView", "UsageView"),
+    "jeton.engine.credits": ("CreditsView", "TokensView", "UsageView"),
     "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
     "jeton.engine.flow_builder": ("Flow",),

@@ -37,3 +37,35 @@ def test_a_store_without_an_account_has_no_limit(jeton: Verbs) -> None:
     jeton.run("double", "--input", '{"n": 1}')
     assert "no limit" in jeton("credits").stdout
     assert jeton.json("credits", "--top-up", "5", exits=5)["code"] == "no_account"
+
+
+def test_the_runs_below_and_the_tokens_of_models(jeton: Verbs) -> None:
+    (jeton.folder / "asking.py").write_text(ASKING)
+    file = jeton.folder / "asking.json"
+    file.write_bytes(msgspec.json.encode(ASKS))
+    run = jeton.json("run", str(file), "outer", "--app", str(jeton.folder / "asking.py"))
+    assert run["status"] == "completed"
+    assert jeton.json("credits", "--run", run["run_id"])["usage"][0]["node"] == "call"
+    tree = jeton.json("credits", "--run", run["run_id"], "--tree")["usage"]
+    assert [(each["node"], each["credits"]) for each in tree] == [("call", 1), ("ask", 3)]
+    assert tree[1]["tokens"] == {"fast": {"input": 1200, "output": 300}}
+    shown = jeton("credits").stdout
+    assert [line.split()[1:] for line in shown.splitlines() if "fast" in line] == [["fast", "1200", "300"]]
+
+
+ASKING = """
+import jeton
+
+
+@jeton.action
+def ask_the_fast_model() -> None:
+    jeton.current_call().tokens("fast", input=1200, output=300)
+"""
+ASKS: JsonObject = {
+    "workflows": {
+        "outer": {"initial_node": "call", "nodes": {"call": {"workflow": "inner"}}},
+        "inner": {"initial_node": "ask", "nodes": {"ask": {"action": "ask_the_fast_model"}}},
+    },
+    "model_profiles": {"fast": {"provider": "openai", "prices": {"input": 1000, "output": 6000}}},
+    "project": {"settings": {"credits": {"balance": 30, "costs": {"ask_the_fast_model": 9}}}},
+}

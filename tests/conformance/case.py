@@ -105,6 +105,7 @@ class Case(msgspec.Struct, frozen=True):
     overrides: Data = {}
     trigger: FiredBy | None = None
     credits: int | None = None
+    settings: Data = {}  # the project's
 
 
 def workflow(

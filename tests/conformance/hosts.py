@@ -42,6 +42,7 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
+from jeton.planning.credits import balance_of
 from tests.conformance.case import Act, Case, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 
 Play = Callable[[Case], Outcome]
@@ -51,7 +52,8 @@ def library_of(case: Case) -> Library:
     """The case's definitions, read and checked like anybody's."""
     flows = {} if case.flow is None else {"flows": {"w": case.flow}}
     workflows = {**({"w": case.workflow} if case.flow is None else {}), **case.others}
-    data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows}
+    project = {"project": {"settings": case.settings}} if case.settings else {}
+    data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows, **project}
     known = Library(actions=action_functions())
     loaded = library_from({name: section for name, section in data.items() if section}, known, kinds=KINDS)
     return joined(known, loaded.require())
@@ -120,7 +122,11 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
     host = await SqliteHost.open(path, workers=workers)
     workers.use(path.parent, host.artifacts, host.keys, host.outlet)
     try:
-        version = await host.deploy(bundle_of(library_of(case), "w"), "w")
+        library = library_of(case)
+        version = await host.deploy(bundle_of(library, "w"), "w")
+        balance = balance_of(library.settings)
+        if balance is not None:
+            await host.open_account(balance)
         run, _ = await host.start(
             "w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits
         )
@@ -129,7 +135,7 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
         await host.idle()
         rows = _tree(host, run)
         journals = {row.run: host.entries(row.run) for row in rows}
-        views = node_views(compile_definition(library_of(case), "w"), host.live(run))
+        views = node_views(compile_definition(library, "w"), host.live(run))
         return seen(rows[0], journals, _kept(host, run), rows[1:], views)
     finally:
         await host.close(0)

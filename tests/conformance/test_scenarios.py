@@ -5,6 +5,7 @@ import pytest
 
 from tests.conformance import (
     rows_children,
+    rows_credits,
     rows_failure,
     rows_fan_in,
     rows_fan_out,
@@ -32,6 +33,7 @@ ROWS = [
     *rows_tasks.ROWS,
     *rows_flow.ROWS,
     *rows_flow_data.ROWS,
+    *rows_credits.ROWS,
 ]
 
 

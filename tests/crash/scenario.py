@@ -25,7 +25,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, Message, SignalRun
-from jeton.model.run import TERMINAL
+from jeton.model.run import TERMINAL, RunStatus
 from jeton.model.workflow import Library
 from tests.hosts.library import FAMILY, GATE, QUORUM, RETRY, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import TrivialWorkers
@@ -46,7 +46,9 @@ class Scenario(msgspec.Struct, frozen=True):
     output: Json
     then: Literal["backup", "migration"] | None = None  # what is done to the store once its runs have ended
     others: dict[str, Definition] = {}  # workflows that this one calls
-    children: int = 0  # of each run
+    children: tuple[RunStatus, ...] = ()  # how those of each run end, in some order
+    status: RunStatus = "completed"
+    credits: int | None = None  # each run's own, all of which its tree uses
     told: Literal["answer", "signal"] | None = None  # by somebody, once; and again by somebody who was told nothing
 
     def library(self) -> Library:
@@ -69,7 +71,24 @@ SCENARIOS = {
     "retry": Scenario(RETRY, ({},), {"n": 3}),
     "wait": Scenario(WAIT, ({"s": 0.05},), {}),
     "completion": Scenario(chain(6), ({"n": 0}, {"n": 0}), {"n": 6}),
-    "child": Scenario(FAMILY, ({},), {"ns": [2, 3, 4]}, others={"child": chain(1)}, children=3),
+    "child": Scenario(FAMILY, ({},), {"ns": [2, 3, 4]}, others={"child": chain(1)}, children=("completed",) * 3),
+    "credits": Scenario(
+        FAMILY,
+        ({}, {}),
+        {"ns": [2, 3, 4]},
+        others={"child": chain(1)},
+        children=("completed",) * 3,
+        credits=2 + 3 + 3,
+    ),
+    "exhausted": Scenario(
+        FAMILY,
+        ({},),
+        None,
+        others={"child": chain(1)},
+        children=("completed", "completed", "exhausted"),
+        status="exhausted",
+        credits=1 + 3 + 2,
+    ),
     "gate": Scenario(GATE, ({}, {}), {"said": 1}, told="answer"),
     "signal": Scenario(SIGNAL, ({}, {}), {"said": 1}, told="signal"),
     "backup": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="backup"),
@@ -118,7 +137,7 @@ def _copy(store: Path) -> Path:
 
 async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
     version = await host.deploy(scenario.library(), "w")
-    run, _ = await host.start("w", version, scenario.inputs[number], key=str(number))
+    run, _ = await host.start("w", version, scenario.inputs[number], key=str(number), credits=scenario.credits)
     say(f"started {run} {number}")
     message = scenario.message(1)
     if message is not None:
@@ -147,7 +166,7 @@ async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[
         found += [f"what run {run} was told is lost" for run in heard if "told-1" not in _replies(host, run)]
         version = await host.deploy(scenario.library(), "w")
         for number, given in enumerate(scenario.inputs):
-            run, _ = await host.start("w", version, given, key=str(number))
+            run, _ = await host.start("w", version, given, key=str(number), credits=scenario.credits)
             if acknowledged.get(str(number), run) != run:
                 found.append(f"key {number} begins run {run}, and had begun {acknowledged[str(number)]}")
             again = scenario.message(2)
@@ -164,8 +183,9 @@ async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[
             if not _as_it_should(row, scenario, heard):
                 found.append(f"run {row.run} ended {row.status} with {row.output}")
             children = [child.status for child in host.children(row.run)]
-            if children != ["completed"] * scenario.children:
+            if sorted(children) != sorted(scenario.children):
                 found.append(f"the children of run {row.run} ended {children}")
+            found += _wrong_credits(host, row.run, scenario)
     finally:
         await host.close()
     return found + broken_journals(store)
@@ -199,7 +219,20 @@ def _as_it_should(row: RunRow, scenario: Scenario, heard: set[RunId]) -> bool:
     outputs = [scenario.output]
     if scenario.told is not None and row.run not in heard:
         outputs.append({"said": 2})
-    return row.status == "completed" and row.output in outputs
+    return row.status == scenario.status and row.output in outputs
+
+
+def _wrong_credits(host: SqliteHost, run: RunId, scenario: Scenario) -> list[str]:
+    """What the tree used must be what it was given, and nobody may still have any of it."""
+    live = host.live(run)
+    purse = None if live is None else live.state.head.purse
+    if live is None or purse is None:
+        return [] if scenario.credits is None else [f"run {run} has no credits of its own"]
+    used = sum(each.credits for each in host.usage(run=run, below=True))
+    whole = (purse.free, purse.used + purse.below, live.state.lent)
+    if (used, *whole) == (scenario.credits, 0, scenario.credits, {}):
+        return []
+    return [f"the tree of run {run} used {used} of {scenario.credits} credits, and its purse says {whole}"]
 
 
 def broken_journals(store: Path) -> list[str]:

@@ -29,6 +29,36 @@ SHAPES = {
     "a file that is a list": Rule("wrong_type", "", "[]", "{}"),
     "a section that is a list": Rule("wrong_type", "workflows", "workflows: []", "workflows:"),
     "a section this version cannot run": Rule("unsupported_section", "agents", "agents: {bob: {}}", "agents: {}"),
+    "a model profile without a provider": Rule(
+        "missing_key",
+        "model_profiles.fast",
+        "model_profiles: {fast: {model: m}}",
+        "model_profiles: {fast: {provider: p}}",
+    ),
+    "a price misspelt": Rule(
+        "unknown_key",
+        "model_profiles.fast.prices.inputs",
+        "model_profiles: {fast: {provider: p, prices: {inputs: 3}}}",
+        "model_profiles: {fast: {provider: p, model: m, parameters: {top_p: 1}, prices: {input: 3, output: 0}}}",
+    ),
+    "a price that is no whole number": Rule(
+        "wrong_type",
+        "model_profiles.fast.prices.output",
+        "model_profiles: {fast: {provider: p, prices: {output: 0.5}}}",
+        "model_profiles: {fast: {provider: p, prices: {output: 5}}}",
+    ),
+    "a price beyond all": Rule(
+        "out_of_range",
+        "model_profiles.fast.prices.input",
+        "model_profiles: {fast: {provider: p, prices: {input: 1000000001}}}",
+        "model_profiles: {fast: {provider: p, prices: {input: 1000000000}}}",
+    ),
+    "a price below nothing": Rule(
+        "out_of_range",
+        "model_profiles.fast.prices.input",
+        "model_profiles: {fast: {provider: p, prices: {input: -1}}}",
+        "model_profiles: {fast: {provider: p, prices: {input: 0}}}",
+    ),
     "project with another key": Rule(
         "unknown_key", "project.setings", "project: {setings: {}}", "project: {settings: {credits: {balance: 3}}}"
     ),

@@ -13,20 +13,25 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {"triggers": "orders.yaml", "credits": "review.yaml"}
 
 
-def block(page: str, language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", (DOCS / f"{page}.md").read_text(), re.DOTALL)
-    assert found is not None
-    return found[1]
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / f"{page}.md").read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES)
+EXAMPLES = [
+    pytest.param(page, number, id=f"{page} {number + 1}")
+    for page in PAGES
+    for number in range(len(blocks(page, "text")))
+]
+
+
+@pytest.mark.parametrize(("page", "number"), EXAMPLES)
 async def test_the_example_prints_what_the_page_says(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(PAGES[page]).write_text(block(page, "yaml"))
+    Path(PAGES[page]).write_text(blocks(page, "yaml")[number])
     names: dict[str, Any] = {"jeton": jeton}
-    code = "async def main():\n" + textwrap.indent(block(page, "python"), "    ")
+    code = "async def main():\n" + textwrap.indent(blocks(page, "python")[number], "    ")
     exec(compile(code, f"{page}.md", "exec"), names)
     await names["main"]()
-    assert capsys.readouterr().out == block(page, "text")
+    assert capsys.readouterr().out == blocks(page, "text")[number]

@@ -12,6 +12,7 @@ from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
+from jeton.model.profile import ModelProfile
 from jeton.model.task import Action
 from jeton.model.workflow import Library
 from tests.executor.given import task
@@ -23,6 +24,7 @@ class Bench:
     def __init__(self, folder: Path, **resources: Any) -> None:
         self.folder = folder
         self.settings: JsonObject = {"files": {"workspace": "workspace"}, "shell": {"scripts": True}}
+        self.profiles: dict[str, ModelProfile] = {}
         self.heard: list[Note] = []
         self.resources = Resources(LoopClock(), Threads(4), folder=folder, **resources)
 
@@ -35,7 +37,7 @@ class Bench:
     async def call(self, action: Action, input: JsonObject | None = None, run: str = "r1", token: int = 7) -> Answer:
         """What a task of this one action gives."""
         call = TaskCall(RunId(run), TokenId(token), "judge", 1, {} if input is None else input)
-        ready = compile_task(task(action), Library(settings=self.settings))
+        ready = compile_task(task(action), Library(settings=self.settings, model_profiles=self.profiles))
         return await run_task(call, ready, self.resources, Notes(on_the_loop(self.heard.append)))
 
     async def close(self) -> None:

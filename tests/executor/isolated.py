@@ -82,3 +82,14 @@ def flood(lines: int) -> int:
     for number in range(lines):
         jeton.current_call().log(f"line {number}")
     return lines
+
+
+@jeton.action
+def ask_models(calls: list[tuple[str, int, int]], cost: int = 0) -> None:
+    """Says what model calls used, and what else it cost, twice."""
+    call = jeton.current_call()
+    for profile, tokens_in, tokens_out in calls:
+        call.tokens(profile, input=tokens_in, output=tokens_out)
+    if cost:
+        call.cost(cost)
+        call.cost(cost)

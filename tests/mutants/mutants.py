@@ -19,6 +19,7 @@ ROUTING = "src/jeton/planning/routing.py"
 FLOW = "src/jeton/planning/flow.py"
 FOLD_RUN = "src/jeton/apply/fold_run.py"
 FOLD_GROUP = "src/jeton/apply/fold_group.py"
+FOLD_CREDITS = "src/jeton/apply/fold_credits.py"
 WORLD = "src/jeton/hosts/simulated/world.py"
 
 MUTANTS = (
@@ -320,5 +321,41 @@ MUTANTS = (
         "src/jeton/planning/flow_node.py",
         "Executed(dict(started_with(state)))",
         "Executed(started_with(state))",
+    ),
+    Mutant(
+        "a run below is lent what stays with the run that lends it",
+        FOLD_CREDITS,
+        "free=purse.free - decision.amount)\n    if decision.amount:",
+        "free=purse.free)\n    if decision.amount:",
+    ),
+    Mutant(
+        "what a run below did not use is gone",
+        FOLD_CREDITS,
+        "free=purse.free + lent - decision.used,",
+        "free=purse.free,",
+    ),
+    Mutant(
+        "what a run calls spends without limit",
+        "src/jeton/apply/fold_waits.py",
+        "head.purse.account or head.run",
+        "head.purse.account",
+    ),
+    Mutant(
+        "a run that is short tells nobody that it called",
+        FOLD_CREDITS,
+        "draft.effects.append(SendMessage(token.phase.child, CreditsEnded(draft.now)))",
+        "pass",
+    ),
+    Mutant(
+        "a run that is short does not wait for those it called",
+        "src/jeton/planning/credits.py",
+        "Dispatched | Executing | WaitingForSubworkflow) for token in under_way",
+        "Dispatched | Executing) for token in under_way",
+    ),
+    Mutant(
+        "a run whose call is exhausted fails",
+        "src/jeton/planning/child.py",
+        "    return [UndoCall(token.id, token.node), *plan_short(state)]\n",
+        "    return plan_failure(program, state, token, _failure(program, token, message), message.at)\n",
     ),
 )

@@ -22,6 +22,7 @@ SELECTION = (
     "tests/actor/test_interleavings.py",
     "tests/simulation/test_waits.py::test_fixed_seeds_come_to_the_right_value_and_break_no_invariant",
     "tests/simulation/test_waits.py::test_a_tree_that_is_cancelled_ends_as_a_whole",
+    "tests/simulation/test_credits.py::test_no_credit_of_a_tree_is_lost_or_made_under_faults",
     "tests/hosts/test_fork.py",
     "tests/conformance/test_scenarios.py",
     "tests/simulation/test_sweep.py::test_a_seed_that_is_kept",

@@ -71,6 +71,7 @@ def whole(state: RunState) -> dict[str, bytes]:
     touched.signals.update((name, number) for name, kept in state.signals.items() for number in kept)
     touched.heard.update(state.heard)
     touched.early.update(state.early)
+    touched.lent.update(state.lent)
     return {name: body for name, body in encode_sections(state, touched).items() if body is not None}
 
 

@@ -2,8 +2,9 @@
 
 Each seed is a random workflow under random faults, compared with the oracle and watched by every invariant. Every
 fourth is beside that a few workflows that call one another and wait for people (`--waits 17`), every second a flow
-(`--flow 17`), and every twentieth a tree of runs that is cancelled (`--tree 17`). A sweep of some size fails as well if
-it never reached one of the cases it is there for.
+(`--flow 17`), every tenth a few workflows that call one another and have little to spend (`--credits 17`), and every
+twentieth a tree of runs that is cancelled (`--tree 17`). A sweep of some size fails as well if it never reached one of
+the cases it is there for.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import msgspec
 
 from tests.simulation.coverage import EXPECTED
 from tests.simulation.coverage_waits import WAIT_CASES
+from tests.simulation.credit_trees import CREDIT_TREE_CASES, play_credit_tree
 from tests.simulation.flows import FLOW_CASES, flows_from, play_flow
 from tests.simulation.scenario import Played, play, scenario_from
 from tests.simulation.story import problem_of, tell, with_fewer_faults
@@ -24,7 +26,7 @@ from tests.simulation.tree import TREE_CASES, play_tree
 from tests.simulation.waits import play_waits, waits_from
 
 SEEDS_PER_CHUNK = 50
-EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES, *FLOW_CASES)
+EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES, *FLOW_CASES, *CREDIT_TREE_CASES)
 ENOUGH_TO_MEET_ALL = 10_000  # a smaller sweep may miss a rare case by chance
 SHOWN_FAILURES = 10
 
@@ -67,6 +69,8 @@ def sweep(seeds: Sequence[int]) -> Swept:
             swept.try_one("--waits", seed, lambda seed: play_waits(waits_from(seed)))
         if seed % 2 == 0:
             swept.try_one("--flow", seed, lambda seed: play_flow(flows_from(seed)))
+        if seed % 10 == 0:
+            swept.try_one("--credits", seed, play_credit_tree)
         if seed % 20 == 0:
             swept.try_one("--tree", seed, play_tree)
     return swept
@@ -118,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--waits", type=int, help="only this one of those that wait for people and for one another")
     parser.add_argument("--tree", type=int, help="only this one of the trees that are cancelled")
     parser.add_argument("--flow", type=int, help="only this one of the flows")
+    parser.add_argument("--credits", type=int, help="only this one of those with little to spend")
     given = parser.parse_args(arguments)
     if given.seed is not None:
         return reproduce(given.seed)
@@ -125,6 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if play_waits(waits_from(given.waits)) else 1
     if given.flow is not None:
         return 0 if play_flow(flows_from(given.flow)) else 1
+    if given.credits is not None:
+        return 0 if play_credit_tree(given.credits) else 1
     if given.tree is not None:
         return 0 if play_tree(given.tree) else 1
     return report(sweep_in_parallel(given.first, given.seeds, given.jobs))

@@ -8,6 +8,7 @@ import pytest
 from jeton.definitions import library_from
 from jeton.model.event import CreditsReserved, CreditsShort, TaskDispatched
 from jeton.testing import Answer, Script, World, outcome_of
+from tests.simulation.credit_trees import CREDIT_TREE_CASES, play_credit_tree
 from tests.simulation.credits import play_credits
 
 
@@ -21,6 +22,20 @@ def test_no_credit_is_lost_or_made_under_faults() -> None:
     assert met["exhausted"]
     assert met["completed"]
     assert met["cancelled"]
+
+
+def test_no_credit_of_a_tree_is_lost_or_made_under_faults() -> None:
+    met: Counter[str] = Counter()
+    for seed in range(150):
+        try:
+            met += play_credit_tree(seed).cases
+        except Exception as problem:
+            raise AssertionError(f"python -m tests.simulation.sweep --credits {seed}: {problem}") from problem
+    assert [case for case in CREDIT_TREE_CASES if not met[case]] == []
+
+
+def test_a_seed_of_a_tree_is_the_same_history_every_time() -> None:
+    assert play_credit_tree(8).digest == play_credit_tree(8).digest
 
 
 def fan_out(**more: Any) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def play_waits(scenario: WaitScenario) -> Played:
     script = Script(answers, seed=scenario.seed)
     world, watchers = watched_world(scenario.seed, library, scenario.plan, script)
     rng = Random(f"{scenario.seed}/people")
-    gates = {name: _root_gates(made) for name, made in scenario.made.workflows.items()}
+    gates = {name: root_gates(made) for name, made in scenario.made.workflows.items()}
     people = watchers.people = People(world, rng, forks=scenario.forks, cancels=scenario.cancels, gates=gates)
     roots = [world.start("w", {}, after_ms=rng.randint(0, 10)) for _ in range(scenario.runs)]
     for root in roots:
@@ -140,7 +140,7 @@ def play_waits(scenario: WaitScenario) -> Played:
     return Played(world.store.digest(), cases, watchers.commits)
 
 
-def _root_gates(workflow: Object) -> list[str]:
+def root_gates(workflow: Object) -> list[str]:
     nodes = workflow["nodes"].items()
     return [name for name, node in nodes if name[0] in "gp" and f"state.{name}" in node["output_mapping"]]
 

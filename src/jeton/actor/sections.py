@@ -12,7 +12,7 @@ from jeton.actor.run_actor import LiveRun
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.model.failure import BrokenInvariant
 from jeton.model.flow_run import FlowState, NodeFacts
-from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json
 from jeton.model.run import (
     SLOTS_PER_STRETCH,
@@ -80,6 +80,8 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
     for number in touched.early:
         early = state.early.get(number)
         sections[f"early/{number}"] = None if early is None else _encode(early)
+    for run in touched.lent:
+        sections[f"lent/{run}"] = _encode(state.lent[run]) if run in state.lent else None
     return sections
 
 
@@ -176,6 +178,8 @@ def load_run(sections: Mapping[str, bytes]) -> LiveRun:
                 state.heard[rest] = int(body)
             case "early":
                 state.early[int(rest)] = _early.decode(body)
+            case "lent":
+                state.lent[RunId(rest)] = int(body)
             case _:
                 raise BrokenInvariant("a section of a kind this version does not know", section=name)
     _rebuild(state)

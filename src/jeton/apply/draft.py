@@ -52,6 +52,7 @@ class Touched:
         "groups",
         "heard",
         "input",
+        "lent",
         "nodes",
         "output",
         "overrides",
@@ -76,6 +77,7 @@ class Touched:
         self.signals: set[tuple[str, int]] = set()
         self.heard: set[str] = set()
         self.early: set[int] = set()
+        self.lent: set[RunId] = set()
         self.gates: set[TokenId] = set()  # for those who list them; a gate itself is a token
 
     def everything(self, state: RunState) -> None:
@@ -95,6 +97,7 @@ class Touched:
         self.signals.update((name, number) for name, kept in state.signals.items() for number in kept)
         self.heard.update(state.heard)
         self.early.update(state.early)
+        self.lent.update(state.lent)
         self.gates.update(t.id for t in state.tokens.values() if isinstance(t.phase, WaitingForGate))
 
 

@@ -4,11 +4,21 @@ import msgspec
 
 from jeton.apply.draft import Draft
 from jeton.model.credits import Purse
-from jeton.model.decision import AskForCredits, NoteTask, ReserveCredits, SettleCredits, TakeCredits
+from jeton.model.decision import (
+    AskForCredits,
+    LendCredits,
+    NoteTask,
+    ReclaimCredits,
+    ReserveCredits,
+    SettleCredits,
+    TakeCredits,
+    UndoCall,
+)
 from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
-from jeton.model.message import CreditsAsked, CreditsClosed
+from jeton.model.message import CreditsAsked, CreditsClosed, CreditsEnded, CreditsGranted
 from jeton.model.note import CostNote
+from jeton.model.run import Pending, WaitingForSubworkflow
 
 
 def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:
@@ -59,7 +69,45 @@ def take_credits(draft: Draft, decision: TakeCredits) -> None:
 
 
 def declare_short(draft: Draft) -> None:
+    """The runs it called hear of it: what runs there is waited for too, and nothing new begins."""
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), short=True, awaiting=False)
+    for token in draft.state.tokens.values():
+        if isinstance(token.phase, WaitingForSubworkflow):
+            draft.effects.append(SendMessage(token.phase.child, CreditsEnded(draft.now)))
+
+
+def lend_credits(draft: Draft, decision: LendCredits) -> None:
+    """A run below waits for the answer, also if there is nothing for it."""
+    purse, lent = _purse(draft), draft.state.lent
+    if not 0 <= decision.amount <= purse.free:
+        raise BrokenInvariant("no more is lent than is there", free=purse.free, amount=decision.amount)
+    draft.state.head.purse = msgspec.structs.replace(purse, free=purse.free - decision.amount)
+    if decision.amount:
+        draft.put(lent, decision.run, lent.get(decision.run, 0) + decision.amount)
+        draft.touched.lent.add(decision.run)
+    draft.effects.append(SendMessage(decision.run, CreditsGranted(draft.now, decision.amount)))
+
+
+def reclaim_credits(draft: Draft, decision: ReclaimCredits) -> None:
+    purse = _purse(draft)
+    lent = draft.drop(draft.state.lent, decision.run)
+    draft.touched.lent.add(decision.run)
+    if decision.used > lent:
+        raise BrokenInvariant("a run used more than it was given", run=decision.run, used=decision.used, given=lent)
+    draft.state.head.purse = msgspec.structs.replace(
+        purse, free=purse.free + lent - decision.used, below=purse.below + decision.used
+    )
+
+
+def undo_call(draft: Draft, decision: UndoCall) -> None:
+    """As if it had not been made, but for what it cost: a retry makes it, and pays for it, again."""
+    token, flow = draft.token(decision.token), draft.state.flow
+    if not isinstance(token.phase, WaitingForSubworkflow):
+        raise BrokenInvariant("only a call that was made is undone", token=token.id)
+    draft.put_token(msgspec.structs.replace(token, phase=Pending(), reserved=0))
+    if decision.node in flow.executing:
+        draft.drop(flow.executing, decision.node)
+        draft.touched.nodes.add(decision.node)
 
 
 def close_purse(draft: Draft, at: int) -> None:
@@ -71,8 +119,13 @@ def close_purse(draft: Draft, at: int) -> None:
 
 
 def forked_purse(draft: Draft, credits: int) -> None:
-    """The account knows nothing of a new run; what a run was given itself goes on with it."""
+    """The account knows nothing of a new run; what a run was given itself and has left goes on with it.
+
+    What it had lent is not among that: the runs that have it may have spent it."""
     purse = draft.state.head.purse
+    for run in list(draft.state.lent):
+        draft.drop(draft.state.lent, run)
+        draft.touched.lent.add(run)
     if purse is not None:
         free = 0 if purse.account is not None else purse.free + credits
         draft.state.head.purse = Purse(purse.account, free=free)

@@ -11,10 +11,13 @@ from jeton.apply.fold_credits import (
     await_credits,
     close_purse,
     declare_short,
+    lend_credits,
     note_cost,
+    reclaim_credits,
     reserve_credits,
     settle_credits,
     take_credits,
+    undo_call,
 )
 from jeton.apply.fold_flow import begin_node, break_node, execute_node, hold_node, reopen_nodes, settle_nodes
 from jeton.apply.fold_fork import fork_history
@@ -64,6 +67,7 @@ from jeton.model.decision import (
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
+    LendCredits,
     MarkExecuting,
     MergeBranches,
     NoteTask,
@@ -71,6 +75,7 @@ from jeton.model.decision import (
     OpenGate,
     OpenGroup,
     ParkToken,
+    ReclaimCredits,
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
@@ -88,6 +93,7 @@ from jeton.model.decision import (
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
+    UndoCall,
     WaitForSignal,
     WaitForTimer,
 )
@@ -346,6 +352,9 @@ FOLDS: dict[type[Decision], Callable[[Draft, Any], None]] = {
     AskForCredits: ask_for_credits,
     TakeCredits: take_credits,
     DeclareShort: _declare_short,
+    LendCredits: lend_credits,
+    ReclaimCredits: reclaim_credits,
+    UndoCall: undo_call,
     BeginNode: begin_node,
     HoldNode: hold_node,
     ExecuteNode: execute_node,

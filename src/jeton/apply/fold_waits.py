@@ -50,7 +50,9 @@ def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None
     given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
     parent = Parent(head.run, token.id, head.root, head.depth + 1, call.inherit_artifacts)
     trigger = None if head.trigger is None else msgspec.structs.replace(head.trigger, node=None)
-    draft.effects.append(SendMessage(call.child, StartRun(call.since, given, call.workflow, parent, trigger)))
+    account = None if head.purse is None else head.purse.account or head.run
+    start = StartRun(call.since, given, call.workflow, parent, trigger, account=account)
+    draft.effects.append(SendMessage(call.child, start))
 
 
 def stop_child(draft: Draft, decision: StopChild) -> None:

@@ -28,6 +28,7 @@ from jeton.model.decision import (
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
+    LendCredits,
     MarkExecuting,
     MergeBranches,
     NoteTask,
@@ -35,6 +36,7 @@ from jeton.model.decision import (
     OpenGate,
     OpenGroup,
     ParkToken,
+    ReclaimCredits,
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
@@ -52,6 +54,7 @@ from jeton.model.decision import (
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
+    UndoCall,
     WaitForSignal,
     WaitForTimer,
 )
@@ -63,9 +66,11 @@ from jeton.model.event import (
     ChildFailed,
     ChildStarted,
     ContextUpdated,
+    CreditsLent,
     CreditsReceived,
     CreditsRequested,
     CreditsReserved,
+    CreditsReturned,
     CreditsSettled,
     CreditsShort,
     Event,
@@ -102,6 +107,7 @@ from jeton.model.event import (
     TaskMissing,
     TaskProgress,
     TaskRetrying,
+    TaskTokens,
     TimerFired,
     TimerSet,
     TokenCancelled,
@@ -116,7 +122,7 @@ from jeton.model.event import (
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
-from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
 from jeton.model.ranges import count_in, numbers_in
 from jeton.model.run import TokenEnd
 
@@ -184,6 +190,10 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield CreditsReceived(amount)
         case DeclareShort(missing):
             yield CreditsShort(missing)
+        case LendCredits(run, amount):
+            yield CreditsLent(run, amount)
+        case ReclaimCredits(run, used):
+            yield CreditsReturned(run, used)
         case BeginNode(token, node):
             yield NodeStarted(token, node)
         case HoldNode(token, held=held):
@@ -227,8 +237,10 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield RunWaiting() if status == "waiting" else RunResumed()
         case EndRun():
             yield _run_ended(decision)
-        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo() | AwaitCredits():
+        case SettleSlot() | CloseGroup() | AbandonTokens() | KeepAnswer() | TakeSignal() | ReplyTo():
             pass  # inner bookkeeping: what it leads to is a fact of its own
+        case AwaitCredits() | UndoCall():
+            pass  # likewise
         case _:
             assert_never(decision)
 
@@ -265,7 +277,7 @@ def _count(decision: Decision) -> int:
 _COUNTS: dict[type[Decision], int] = {
     **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
     **dict.fromkeys(
-        (SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, ReopenNodes, AwaitCredits), 0
+        (SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, ReopenNodes, AwaitCredits, UndoCall), 0
     ),
     **dict.fromkeys((CreateToken, MarkExecuting), 1),
 }
@@ -306,6 +318,8 @@ def _noted(decision: NoteTask) -> Fact:
             return TaskMissing(*where, step, paths)
         case CostNote(step, credits):
             return TaskCost(*where, step, credits)
+        case TokensNote(step, profile, input, output):
+            return TaskTokens(*where, step, profile, input, output)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

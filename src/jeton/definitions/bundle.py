@@ -8,7 +8,7 @@ from jeton.model.workflow import Library, TaskTarget, Workflow, WorkflowTarget
 
 
 def bundle_of(library: Library, name: str) -> Library:
-    """The workflow or flow with all it can reach (tasks, actions, workflows, flows), and the project's settings."""
+    """The workflow or flow with all it can reach (tasks, actions, workflows, flows), the settings and the profiles."""
     workflows: dict[str, Workflow] = {}
     flows: dict[str, Flow] = {}
     waiting = [name]
@@ -29,7 +29,14 @@ def bundle_of(library: Library, name: str) -> Library:
         for step in task.steps:
             if isinstance(step.action, str) and step.action in library.actions:
                 actions[step.action] = library.actions[step.action]
-    return Library(workflows=workflows, tasks=tasks, actions=actions, settings=library.settings, flows=flows)
+    return Library(
+        workflows=workflows,
+        tasks=tasks,
+        actions=actions,
+        settings=library.settings,
+        flows=flows,
+        model_profiles=library.model_profiles,  # all of them: a function may name any
+    )
 
 
 def joined(first: Library, second: Library) -> Library:
@@ -41,6 +48,7 @@ def joined(first: Library, second: Library) -> Library:
         settings={**first.settings, **second.settings},
         flows={**first.flows, **second.flows},
         triggers={**first.triggers, **second.triggers},
+        model_profiles={**first.model_profiles, **second.model_profiles},
     )
 
 

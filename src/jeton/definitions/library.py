@@ -9,18 +9,20 @@ from jeton.definitions.files import SourceFile
 from jeton.definitions.place import Place
 from jeton.definitions.read_action import read_action
 from jeton.definitions.read_flow import FlowSource, read_flow
+from jeton.definitions.read_profile import read_profile
 from jeton.definitions.read_settings import check_setting
 from jeton.definitions.read_task import TaskSource, read_task
 from jeton.definitions.read_trigger import TriggerSource, read_trigger
 from jeton.definitions.read_workflow import WorkflowSource, read_workflow
 from jeton.definitions.report import Report, shown
 from jeton.model.json import Json, JsonObject
+from jeton.model.profile import ModelProfile
 from jeton.model.task import Action
 from jeton.model.workflow import Library
 
 # What this version reads but cannot run. When a section becomes real, it leaves this list and gets a reader below.
-UNSUPPORTED = ("prompts", "model_profiles", "artifact_types", "tools", "personas", "agents")
-SECTIONS = ("workflows", "flows", "tasks", "actions", "triggers", "project", *UNSUPPORTED)
+UNSUPPORTED = ("prompts", "artifact_types", "tools", "personas", "agents")
+SECTIONS = ("workflows", "flows", "tasks", "actions", "triggers", "model_profiles", "project", *UNSUPPORTED)
 STARTABLE = ("workflows", "flows")  # one name may stand in only one of these: a start says the name alone
 HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
 
@@ -42,6 +44,7 @@ class LibrarySource(msgspec.Struct, frozen=True):
     settings: JsonObject
     flows: dict[str, FlowSource]
     triggers: dict[str, TriggerSource]
+    model_profiles: dict[str, ModelProfile]
 
     def all_tasks(self) -> Iterator[TaskSource]:
         """Those with a name, and those written where they are used."""
@@ -58,6 +61,7 @@ class LibrarySource(msgspec.Struct, frozen=True):
             settings=self.settings,
             flows={name: source.flow for name, source in self.flows.items()},
             triggers={name: source.trigger for name, source in self.triggers.items()},
+            model_profiles=self.model_profiles,
         )
 
 
@@ -87,11 +91,19 @@ class _Found:
         self._settings: JsonObject = {}
         self._flows: dict[str, FlowSource] = {}
         self._triggers: dict[str, TriggerSource] = {}
+        self._profiles: dict[str, ModelProfile] = {}
 
     def source(self) -> LibrarySource:
         agents = frozenset(self._agents)
         return LibrarySource(
-            self._workflows, self._tasks, self._actions, agents, self._settings, self._flows, self._triggers
+            self._workflows,
+            self._tasks,
+            self._actions,
+            agents,
+            self._settings,
+            self._flows,
+            self._triggers,
+            self._profiles,
         )
 
     def take(self, fields: Fields) -> None:
@@ -106,6 +118,8 @@ class _Found:
             self._tasks[name] = TaskSource(read_task(value, place, report), place)
         for name, value, place in self._named(fields, "actions"):
             self._actions[name] = ActionSource(read_action(value, place, report), place)
+        for name, value, place in self._named(fields, "model_profiles"):
+            self._profiles[name] = read_profile(value, place, report)
         self._take_project(fields)
         self._refuse_unsupported(fields)
 

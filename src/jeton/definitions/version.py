@@ -7,6 +7,7 @@ from typing import cast
 import msgspec
 
 from jeton.model.flow import Flow
+from jeton.model.profile import ModelProfile
 from jeton.model.task import Action, Task
 from jeton.model.workflow import Workflow
 
@@ -22,7 +23,7 @@ class Version(msgspec.Struct, frozen=True):
     is_new: bool
 
 
-def definition_hash(definition: Workflow | Flow | Task | Action) -> str:
+def definition_hash(definition: Workflow | Flow | Task | Action | ModelProfile) -> str:
     """SHA-256 over the canonical JSON of the definition."""
     plain = {key: value for key, value in _canonical_struct(definition).items() if key not in ABOUT}
     return hashlib.sha256(_encoder.encode(plain)).hexdigest()

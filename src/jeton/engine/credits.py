@@ -19,8 +19,17 @@ class CreditsView(msgspec.Struct, frozen=True):
     granted: int
 
 
+class TokensView(msgspec.Struct, frozen=True):
+    """What calls of a model used: tokens that went in, and tokens that came out."""
+
+    input: int
+    output: int
+
+
 class UsageView(msgspec.Struct, frozen=True):
-    """What a node of a run cost on a day, in UTC. `shortfall`: what it used beyond its price, and nobody paid."""
+    """What a node of a run cost on a day, in UTC. `shortfall`: what it used beyond its price, and nobody paid.
+
+    `tokens`: what its model calls used, by profile, those of attempts that failed too."""
 
     run_id: RunId
     workflow: str
@@ -28,6 +37,7 @@ class UsageView(msgspec.Struct, frozen=True):
     day: str
     credits: int
     shortfall: int
+    tokens: dict[str, TokensView] = {}
 
 
 class Spending(Reading):
@@ -48,13 +58,16 @@ class Spending(Reading):
         return await self.credits()
 
     async def usage(
-        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
     ) -> tuple[UsageView, ...]:
-        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it."""
+        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
+
+        `tree`: of a run and of all that it called."""
         known = None if run is None else self._row(run).run
-        found = await asyncio.to_thread(lambda: self._host.usage(run=known, workflow=workflow, day=day))
+        found = await asyncio.to_thread(lambda: self._host.usage(run=known, workflow=workflow, day=day, below=tree))
         return tuple(map(_view, found))
 
 
 def _view(usage: Usage) -> UsageView:
-    return UsageView(usage.run, usage.workflow, usage.node, usage.day, usage.credits, usage.shortfall)
+    tokens = {profile: TokensView(used.input, used.output) for profile, used in usage.tokens.items()}
+    return UsageView(usage.run, usage.workflow, usage.node, usage.day, usage.credits, usage.shortfall, tokens)

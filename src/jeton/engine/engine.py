@@ -119,8 +119,8 @@ class Engine(Firing):
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
         for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
-        `trace` has the run's events include what was decided. `credits` is all that the
-        run's nodes may cost; without it the project's account pays, if there is one.
+        `trace` has the run's events include what was decided. `credits` is all that the run, with the runs it calls,
+        may cost; without it the project's account pays, if there is one.
         """
         if not isinstance(workflow, str):
             await self.deploy(workflow)

@@ -203,9 +203,9 @@ class SyncEngine:
         return self._loop.wait(self._engine.top_up(amount))
 
     def usage(
-        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
     ) -> tuple[UsageView, ...]:
-        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day))
+        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day, tree=tree))
 
     def triggers(self) -> tuple[TriggerView, ...]:
         return self._loop.wait(self._engine.triggers())

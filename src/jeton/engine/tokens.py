@@ -35,6 +35,7 @@ from jeton.model.decision import (
     IgnoreLate,
     KeepAnswer,
     KeepSignal,
+    LendCredits,
     MarkExecuting,
     MergeBranches,
     NoteTask,
@@ -42,6 +43,7 @@ from jeton.model.decision import (
     OpenGate,
     OpenGroup,
     ParkToken,
+    ReclaimCredits,
     RedeliverToken,
     ReopenNodes,
     ReplyTo,
@@ -59,6 +61,7 @@ from jeton.model.decision import (
     TakeSignal,
     TimeOutFanIn,
     TimeOutGate,
+    UndoCall,
     WaitForSignal,
     WaitForTimer,
 )
@@ -200,6 +203,10 @@ class TokenTable:
                 pass
             case ReserveCredits() | SettleCredits() | AwaitCredits() | AskForCredits() | TakeCredits() | DeclareShort():
                 pass
+            case LendCredits() | ReclaimCredits():
+                pass
+            case UndoCall(token=undone):
+                self._change(undone, "pending")
             case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
                 pass
             case _:

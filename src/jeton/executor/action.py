@@ -5,7 +5,7 @@ what is fixed there cannot be changed by the input of a call.
 """
 
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -13,7 +13,7 @@ import msgspec
 
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.breakers import Breakers
-from jeton.executor.call import Call
+from jeton.executor.call import NO_PROFILES, Call
 from jeton.executor.clock import Clock
 from jeton.executor.http.connections import Connections
 from jeton.executor.limits import Limits
@@ -25,6 +25,7 @@ from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote, Note, ProgressNote
+from jeton.model.profile import ModelProfile
 
 
 def wall_ms() -> int:
@@ -91,6 +92,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     settings: JsonObject = {}  # the project's
     secrets: Secrets = NO_SECRETS
     notes: Notes = NO_NOTES
+    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # the project's
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""

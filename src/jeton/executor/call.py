@@ -1,7 +1,7 @@
 """Which call this is: what a task is asked to do, and what a Python function can find out about itself."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from typing import TypeAlias
 
@@ -10,7 +10,11 @@ import msgspec
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
-from jeton.model.note import CostNote, LogNote, Note, ProgressNote
+from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
+from jeton.model.profile import MOST_TOKENS, ModelProfile
+
+MOST_CREDITS = (1 << 53) - 1  # what every JSON reader can take
+NO_PROFILES: Mapping[str, ModelProfile] = {}
 
 
 class TaskCall(msgspec.Struct, frozen=True):
@@ -50,9 +54,25 @@ class Call(msgspec.Struct, frozen=True):
 
     def cost(self, credits: int) -> None:
         """Say that the function used so many credits. Said more than once, they add up."""
-        if isinstance(credits, bool) or not isinstance(credits, int) or not 0 <= credits < 1 << 53:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not _is_count(credits, MOST_CREDITS):
             raise ValueError(f"a cost is a whole number of credits, and this is {credits!r}")
         _entered().tell(CostNote(self.step, credits))
+
+    def tokens(self, profile: str, *, input: int = 0, output: int = 0) -> None:
+        """Say what a model call used: so many tokens, at the prices of a model profile of the project.
+
+        What several calls cost adds up, with what `cost` says, and is rounded up to whole credits at the end."""
+        entered = _entered()
+        known = entered.profiles.get(profile)
+        if known is None:
+            have = ", ".join(sorted(entered.profiles)) or "none"
+            problem = f"no model profile is called '{profile}'"
+            raise Refused("unknown_profile", problem, f"write it under model_profiles, which has: {have}")
+        for count in (input, output):
+            if not _is_count(count, MOST_TOKENS):
+                raise ValueError(f"tokens come in whole numbers up to {MOST_TOKENS}, and this is {count!r}")
+        millionths = None if known.prices is None else known.prices.millionths(input, output)
+        entered.tell(TokensNote(self.step, profile, input, output, millionths))
 
 
 class Entered(msgspec.Struct, frozen=True):
@@ -60,6 +80,7 @@ class Entered(msgspec.Struct, frozen=True):
 
     call: Call
     tell: Callable[[Note], None]
+    profiles: Mapping[str, ModelProfile]
 
 
 Left: TypeAlias = Token[Entered]
@@ -67,9 +88,9 @@ Left: TypeAlias = Token[Entered]
 _current: ContextVar[Entered] = ContextVar("jeton_call")
 
 
-def enter_call(call: Call, tell: Callable[[Note], None]) -> Left:
+def enter_call(call: Call, tell: Callable[[Note], None], profiles: Mapping[str, ModelProfile] = NO_PROFILES) -> Left:
     """From here on `current_call` gives this one; hand the answer to `leave_call`."""
-    return _current.set(Entered(call, tell))
+    return _current.set(Entered(call, tell, profiles))
 
 
 leave_call = _current.reset
@@ -86,6 +107,11 @@ def _entered() -> Entered:
         problem = "no action is running here"
         raise Refused("no_call", problem, "ask for the call inside a function that a workflow runs")
     return entered
+
+
+def _is_count(value: object, most: int) -> bool:
+    """A number that says how many."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _proper(text: str) -> str:

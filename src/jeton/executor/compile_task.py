@@ -1,18 +1,20 @@
 """A task made ready to run, once: actions looked up, expressions and schemas compiled."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.actions import kind_named, read_kind
+from jeton.executor.call import NO_PROFILES
 from jeton.executor.functions import FunctionMissing
 from jeton.executor.limits import ActionLimits
 from jeton.executor.mapping import CONTEXT, Mapped, compiled, compiled_mapping
 from jeton.executor.schema import Validator, validator_of
 from jeton.expression import Expression
 from jeton.model.json import Json, JsonObject
+from jeton.model.profile import ModelProfile
 from jeton.model.task import Action, CircuitBreaker, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
 from jeton.model.workflow import Library
 
@@ -47,6 +49,7 @@ class ReadyAction(msgspec.Struct, frozen=True):
     input_validator: Validator | None
     output_validator: Validator | None
     settings: JsonObject = {}  # the project's
+    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # likewise
     limits: ActionLimits | None = None
     once: ReadyKey | None = None
     breaker: ReadyBreaker | None = None
@@ -146,15 +149,15 @@ def _action(reference: str | Action, library: Library) -> ReadyAction:
         act = found.isolate() if action.isolation == "process" else found.prepare()
         if act is None:
             return _failing("unsupported_isolation", f"an action of the kind '{action.kind}' has no process to run in")
-        return _ready(_name(reference, action), action, found, act, library.settings)
+        return _ready(_name(reference, action), action, found, act, library)
     except FunctionMissing as missing:
         return _failing("function_missing", f"there is no function {missing}")
 
 
-def _ready(name: str, action: Action, kind: Kind, act: Act, settings: JsonObject) -> ReadyAction:
+def _ready(name: str, action: Action, kind: Kind, act: Act, library: Library) -> ReadyAction:
     execution = action.execution or Execution()
     policy = execution.retry_policy or ONCE
-    limits = _limits(name, action.kind, execution, settings)
+    limits = _limits(name, action.kind, execution, library.settings)
     once = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
     lane = "process" if action.isolation == "process" else kind.lane()
@@ -165,7 +168,8 @@ def _ready(name: str, action: Action, kind: Kind, act: Act, settings: JsonObject
         timeout_ms=execution.timeout_ms,
         input_validator=validator_of(action.input_schema),
         output_validator=validator_of(action.output_schema),
-        settings=settings,
+        settings=library.settings,
+        profiles=library.model_profiles,
         limits=limits,
         once=once,
         breaker=None if execution.circuit_breaker is None else ReadyBreaker(name, execution.circuit_breaker),

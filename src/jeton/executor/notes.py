@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-from jeton.model.note import CostNote, LogNote, MissingNote, Note, ProgressNote
+from jeton.model.note import CostNote, LogNote, MissingNote, Note, ProgressNote, TokensNote
+from jeton.model.profile import whole_credits
 
 MOST_NOTES: Final = 200
 MOST_LETTERS: Final = 32_768
@@ -25,7 +26,7 @@ class Notes:
     A function may speak from any thread, so the bound is kept where it speaks: what waits for the loop is bounded too.
     """
 
-    __slots__ = ("_cost", "_done", "_left", "_letters", "_tell", "_truncated")
+    __slots__ = ("_cost", "_done", "_left", "_letters", "_millionths", "_tell", "_truncated")
 
     def __init__(self, tell: Callable[[Note], None], most: int = MOST_NOTES, letters: int = MOST_LETTERS) -> None:
         self._tell = tell
@@ -33,21 +34,30 @@ class Notes:
         self._letters = letters
         self._truncated = False
         self._cost = 0  # of all steps together
+        self._millionths = 0  # beside that: what models cost, rounded only when it is told
         self._done: dict[str, int] | None = None  # most tasks say nothing
 
     def tell(self, note: Note) -> None:
         """Hand it on, unless there is no more room, or it is how far the step was before."""
         with _lock:
-            kept = self._kept(note)
+            kept = self._added_up(note) if isinstance(note, CostNote | TokensNote) else self._kept(note)
             if kept is not None:
                 self._tell(kept)
 
-    def _kept(self, note: Note) -> Note | None:
-        if isinstance(note, MissingNote):
-            return note  # a definition has so many mappings and no more
+    def _added_up(self, note: CostNote | TokensNote) -> Note | None:
+        """What the attempt has cost so far, in all; a model call is told of beside it."""
         if isinstance(note, CostNote):
             self._cost += note.credits
-            return CostNote(note.step, self._cost)
+        else:
+            self._tell(note)
+            if note.millionths is None:
+                return None
+            self._millionths += note.millionths
+        return CostNote(note.step, self._cost + whole_credits(self._millionths))
+
+    def _kept(self, note: ProgressNote | LogNote | MissingNote) -> Note | None:
+        if isinstance(note, MissingNote):
+            return note  # a definition has so many mappings and no more
         if self._truncated or (isinstance(note, ProgressNote) and self._is_known(note)):
             return None
         self._left -= 1

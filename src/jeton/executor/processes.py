@@ -16,6 +16,7 @@ from jeton.executor.call import Call
 from jeton.executor.children import STDOUT, Child
 from jeton.model.json import Json
 from jeton.model.note import Note
+from jeton.model.profile import ModelProfile
 
 DEFAULT_PROCESSES = 8
 MOST_ANSWER_BYTES = 16 * 1024 * 1024
@@ -28,6 +29,7 @@ class Request(msgspec.Struct, frozen=True):
     function: str
     input: Json
     call: Call
+    profiles: dict[str, ModelProfile] = {}
 
 
 class Failure(msgspec.Struct, frozen=True):

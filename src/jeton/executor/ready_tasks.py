@@ -36,7 +36,7 @@ class ReadyTasks:
         if known is not None:
             return known[2]
         named = [named_action(step.action, library) for step in task.steps if isinstance(step.action, str)]
-        content = _encode((task, named, library.settings))
+        content = _encode((task, named, library.settings, library.model_profiles))
         ready = self._by_content.get(content)
         if ready is None:
             ready = compile_task(task, library)

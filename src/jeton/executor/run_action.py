@@ -40,7 +40,7 @@ async def run_action(
             return ActionFailed("input_invalid", flaw)
     secrets = resources.secrets.of(action.settings)
     call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
-    first = ActionCall(given, state, output, call, resources, action.settings, secrets, notes)
+    first = ActionCall(given, state, output, call, resources, action.settings, secrets, notes, action.profiles)
     return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
 
 

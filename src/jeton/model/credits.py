@@ -1,4 +1,8 @@
-"""What a run may still spend, and what it has spent. A run without a purse spends without limit."""
+"""What a run may still spend, and what it has spent. A run without a purse spends without limit.
+
+A run that was started with credits of its own is the account of every run below it, so that what it was given covers
+the whole tree.
+"""
 
 import msgspec
 
@@ -11,9 +15,10 @@ ACCOUNT = RunId("account:project")
 class Purse(msgspec.Struct, frozen=True, omit_defaults=True):
     """A node's price is taken when it begins, and what it turns out to need less is put back."""
 
-    account: RunId | None = None  # where more comes from; None: what the run was given is all
+    account: RunId | None = None  # where more comes from: the project, or a run above; None: what it was given is all
     free: int = 0
-    used: int = 0
+    used: int = 0  # by its own nodes
+    below: int = 0  # by runs that drew on it, and are over
     shortfall: int = 0  # what actions used beyond their price, and nobody paid
     asked: int = 0  # of the account, and not answered yet
     awaiting: bool = False  # some node waits to be paid for

@@ -242,9 +242,30 @@ class TakeCredits(_Decision, frozen=True, tag="take_credits"):
 
 
 class DeclareShort(_Decision, frozen=True, tag="declare_short"):
-    """There is too little: nothing new begins any more."""
+    """There is too little: nothing new begins any more, in the runs it called neither."""
 
     missing: int
+
+
+class LendCredits(_Decision, frozen=True, tag="lend_credits"):
+    """What a run below is given of what it asked for."""
+
+    run: RunId
+    amount: int
+
+
+class ReclaimCredits(_Decision, frozen=True, tag="reclaim_credits"):
+    """A run below is over: what it was given and did not use is back."""
+
+    run: RunId
+    used: int
+
+
+class UndoCall(_Decision, frozen=True, tag="undo_call"):
+    """The run that a node called is exhausted: the call is still to be made, once there is more."""
+
+    token: TokenId
+    node: str
 
 
 class BeginNode(_Decision, frozen=True, tag="begin_node"):
@@ -470,6 +491,9 @@ Decision: TypeAlias = (
     | AskForCredits
     | TakeCredits
     | DeclareShort
+    | LendCredits
+    | ReclaimCredits
+    | UndoCall
     | BeginNode
     | HoldNode
     | ExecuteNode

@@ -305,6 +305,20 @@ class CreditsShort(_Fact, frozen=True, tag="credits.short"):
     missing: int
 
 
+class CreditsLent(_Fact, frozen=True, tag="credits.lent"):
+    """What a run below was given."""
+
+    run: RunId
+    amount: int
+
+
+class CreditsReturned(_Fact, frozen=True, tag="credits.returned"):
+    """A run below is over, and used this much."""
+
+    run: RunId
+    used: int
+
+
 class TaskCost(_Fact, frozen=True, tag="task.cost"):
     """What an action says it used so far."""
 
@@ -313,6 +327,18 @@ class TaskCost(_Fact, frozen=True, tag="task.cost"):
     attempt: int
     step: str
     credits: int
+
+
+class TaskTokens(_Fact, frozen=True, tag="task.tokens"):
+    """What one model call used, as an action says."""
+
+    token: TokenId
+    node: str
+    attempt: int
+    step: str
+    profile: str
+    input: int
+    output: int
 
 
 class LateIgnored(_Fact, frozen=True, tag="late.ignored"):
@@ -374,7 +400,10 @@ Fact: TypeAlias = (
     | CreditsRequested
     | CreditsReceived
     | CreditsShort
+    | CreditsLent
+    | CreditsReturned
     | TaskCost
+    | TaskTokens
     | LateIgnored
 )
 

@@ -26,6 +26,11 @@ def child_run_id(run: RunId, token: TokenId) -> RunId:
     return RunId(f"{run}.{token}")
 
 
+def names_below(run: RunId) -> tuple[str, str]:
+    """Between which two names those of all runs are that it called, and that they called: no other name has a dot."""
+    return f"{run}.", f"{run}/"
+
+
 def gate_id(run: RunId, token: TokenId) -> str:
     """A gate is named by the token that waits at it: a token stands at one node, once."""
     return f"{run}:{token}"

@@ -22,6 +22,7 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
     trigger: FiredBy | None = None
     overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs that this run is given
     credits: int | None = None  # all that it may spend
+    account: RunId | None = None  # from a parent: who pays for the run
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
@@ -153,6 +154,12 @@ class CreditsClosed(msgspec.Struct, frozen=True, tag="credits_closed"):
     used: int
 
 
+class CreditsEnded(msgspec.Struct, frozen=True, tag="credits_ended"):
+    """From the run that called this one: it is short, so nothing new begins here either."""
+
+    at: int
+
+
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
     """To itself: the last batch stopped at its bound, and there is more that moves."""
 
@@ -176,5 +183,6 @@ Message: TypeAlias = (
     | CreditsAsked
     | CreditsGranted
     | CreditsClosed
+    | CreditsEnded
     | ContinueRun
 )

@@ -40,4 +40,14 @@ class CostNote(_Note, frozen=True, tag="cost"):
     credits: int
 
 
-Note: TypeAlias = ProgressNote | LogNote | MissingNote | CostNote
+class TokensNote(_Note, frozen=True, tag="tokens"):
+    """How many tokens a model call used, and what they cost, in millionths of a credit, if the profile has prices."""
+
+    step: str
+    profile: str
+    input: int
+    output: int
+    millionths: int | None = None
+
+
+Note: TypeAlias = ProgressNote | LogNote | MissingNote | CostNote | TokensNote

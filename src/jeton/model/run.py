@@ -343,6 +343,7 @@ class RunState:
         "head",
         "heard",
         "input",
+        "lent",
         "output",
         "progress",
         "signals",
@@ -365,6 +366,7 @@ class RunState:
         self.signals: dict[str, dict[int, Signal]] = {}  # by name, oldest first: those nobody has taken
         self.heard: dict[str, int] = {}  # keys of signals, and when each came: a second one changes nothing
         self.early: dict[int, EarlyAnswer] = {}  # oldest first
+        self.lent: dict[RunId, int] = {}  # what runs below were given, used or not, and have not accounted for
         self._flow: FlowState | None = None
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens
 

@@ -6,6 +6,7 @@ import msgspec
 
 from jeton.model.flow import Flow
 from jeton.model.json import Json, Mapping, Schema
+from jeton.model.profile import ModelProfile
 from jeton.model.task import Action, Task
 from jeton.model.trigger import Trigger
 
@@ -178,3 +179,4 @@ class Library(msgspec.Struct, frozen=True):
     settings: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
     flows: dict[str, Flow] = msgspec.field(default_factory=dict[str, Flow])
     triggers: dict[str, Trigger] = msgspec.field(default_factory=dict[str, Trigger])
+    model_profiles: dict[str, ModelProfile] = msgspec.field(default_factory=dict[str, ModelProfile])

@@ -2,7 +2,7 @@
 
 from msgspec import UnsetType
 
-from jeton.model.decision import CallWorkflow, Decision, EndChild, IgnoreLate, RouteToken
+from jeton.model.decision import CallWorkflow, Decision, EndChild, EndRun, IgnoreLate, RouteToken, UndoCall
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json, JsonObject
@@ -10,6 +10,7 @@ from jeton.model.message import ChildEnded
 from jeton.model.run import RunState, Token, TokenEnd, WaitingForSubworkflow
 from jeton.model.workflow import WorkflowTarget
 from jeton.planning.cancel import end_run
+from jeton.planning.credits import plan_short
 from jeton.planning.failure import plan_failure
 from jeton.planning.node import Plan, plan_success
 from jeton.planning.program import Program
@@ -43,16 +44,28 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
         ends: TokenEnd = "completed" if message.status == "completed" else "failed"
         late = IgnoreLate(token.id, token.attempt, "the branch was abandoned")
         return Plan([over, late, RouteToken(token.id, token.node, ends)])
-    if message.status == "exhausted" and state.head.purse is not None:
-        error = RunError("credits_exhausted", f"run {message.child}, which it called, is exhausted")
-        return Plan([over, *end_run(state, message.at, "exhausted", error)])
     if message.status == "completed":
         plan = plan_success(program, state, token, message.output, message.at)
     elif _target(program, token).on_failure == "catch":
         plan = plan_success(program, state, token, {"error": caught_error(message)}, message.at)
+    elif message.status == "exhausted" and state.head.purse is not None:
+        plan = Plan(_plan_exhausted(program, state, token, message))
     else:
         plan = Plan(plan_failure(program, state, token, _failure(program, token, message), message.at))
     return Plan([over, *plan.decisions], plan.then)
+
+
+def _plan_exhausted(program: Program, state: RunState, token: Token, message: ChildEnded) -> list[Decision]:
+    """A failure like any other where somebody handles it; where it would end the run, the run is exhausted itself.
+
+    A flow has nobody who handles it: what a node lacks to begin is not the node's error, and neither is this."""
+    if program.flow is None:
+        failure = _failure(program, token, message)
+        failed = plan_failure(program, state, token, failure, message.at)
+        end = failed[-1]
+        if not (isinstance(end, EndRun) and end.error is not None and end.error.type == failure.type):
+            return failed
+    return [UndoCall(token.id, token.node), *plan_short(state)]
 
 
 def caught_error(message: ChildEnded) -> JsonObject:

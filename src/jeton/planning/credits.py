@@ -1,17 +1,27 @@
 """What nodes cost, who pays, and what happens when nobody can.
 
 A node is paid for before it begins. If there is too little, nothing new begins, what is running is waited for, and the
-run ends exhausted; its nodes that were not paid for are there for a retry.
+run ends exhausted; its nodes that were not paid for are there for a retry. So it is in the runs it called, which stop
+with it, and whose nodes are paid by whoever pays for the run at the top: the project, or that run itself.
 """
 
 from collections.abc import Iterator, Mapping
 
 from jeton.model.credits import ACCOUNT, Purse
-from jeton.model.decision import AskForCredits, AwaitCredits, Decision, DeclareShort, ReserveCredits, SettleCredits
+from jeton.model.decision import (
+    AskForCredits,
+    AwaitCredits,
+    Decision,
+    DeclareShort,
+    LendCredits,
+    ReclaimCredits,
+    ReserveCredits,
+    SettleCredits,
+)
 from jeton.model.failure import RunError
 from jeton.model.json import Json
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
-from jeton.model.run import Dispatched, Executing, Pending, RunState, Token
+from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, WaitingForSubworkflow
 from jeton.model.task import Action, Task
 from jeton.model.workflow import (
     AgentTarget,
@@ -110,10 +120,11 @@ def _action_price(action: str | Action, library: Library, costs: Mapping[str, in
 
 
 def purse_for(program: Program, message: StartRun) -> Purse | None:
-    """What a new run may spend: what it is given, or what the project's account has."""
+    """What a new run may spend: what it is given, or what there is where its caller has it from, or the project's."""
     if message.credits is not None:
         return Purse(free=message.credits)
-    return Purse(ACCOUNT) if program.metered else None
+    account = message.account or (ACCOUNT if program.metered else None)
+    return None if account is None else Purse(account)
 
 
 def pay(program: Program, state: RunState, token: Token) -> list[Decision] | None:
@@ -132,9 +143,11 @@ def await_credits(state: RunState) -> list[Decision]:
     return [] if purse is None or purse.awaiting or purse.short else [AwaitCredits()]
 
 
-def settle(token: Token, decisions: list[Decision]) -> list[Decision]:
-    """With what an action said it used, if it did: less than the price is put back, more is a shortfall."""
-    if token.cost is None or token.reserved == 0:
+def settle(program: Program, token: Token, decisions: list[Decision]) -> list[Decision]:
+    """With what an action said it used, if it did: less than the price is put back, more is a shortfall.
+
+    A node that has a price and paid nothing was paid for by the run whose history this one shares."""
+    if token.cost is None or (token.reserved == 0 and program.price(token.node)):
         return decisions
     refund, beyond = max(0, token.reserved - token.cost), max(0, token.cost - token.reserved)
     return [SettleCredits(token.id, token.node, token.cost, refund, beyond), *decisions]
@@ -146,18 +159,41 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
     purse = head.purse
     if purse is None or not (purse.awaiting or purse.short) or purse.asked or head.paused:
         return []
-    prices = [program.price(t.node) for t in state.tokens.values() if type(t.phase) is Pending and not t.abandoned]
-    if not prices:
-        return []
+    under_way = [token for token in state.tokens.values() if not token.abandoned]
+    prices = [program.price(token.node) for token in under_way if type(token.phase) is Pending]
     missing = max(0, sum(prices) - purse.free)
     if not purse.short:
+        if not prices:
+            return []
         if missing and purse.account is not None and purse.dry != head.entries:
             return [AskForCredits(now, missing)]
         return [DeclareShort(missing)]
-    if any(isinstance(token.phase, Dispatched | Executing) for token in state.tokens.values()):
+    if any(isinstance(token.phase, Dispatched | Executing | WaitingForSubworkflow) for token in under_way):
         return []
-    message = f"{len(prices)} nodes could not be paid for: {missing} credits are missing, and {purse.used} were used"
+    why = "the run that called it ran out of credits"
+    if prices:
+        why = f"{len(prices)} nodes could not be paid for: {missing} credits are missing"
+    message = f"{why}, and {purse.used + purse.below} were used"
     return end_run(state, now, "exhausted", RunError("credits_exhausted", message))
+
+
+def plan_short(state: RunState) -> list[Decision]:
+    """The run's caller is short, or a run it called is exhausted."""
+    purse = state.head.purse
+    return [] if purse is None or purse.short else [DeclareShort(0)]
+
+
+def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list[Decision]:
+    """A run below asks for credits, or is over; this one was started with those of the whole tree."""
+    purse = state.head.purse
+    if purse is None:
+        return []
+    match message:
+        case CreditsAsked(run=run, amount=amount):
+            return [LendCredits(run, 0 if purse.short else min(purse.free, amount))]
+        case CreditsClosed(run=run, used=used):
+            # one that was never given anything, or that a run before this one called, has nothing to bring back
+            return [ReclaimCredits(run, used)] if run in state.lent else []
 
 
 # the account

@@ -27,6 +27,7 @@ from jeton.model.message import (
     ContinueRun,
     CreditsAsked,
     CreditsClosed,
+    CreditsEnded,
     CreditsGranted,
     ForkRun,
     Message,
@@ -44,7 +45,7 @@ from jeton.planning.begin import plan_begin
 from jeton.planning.cancel import end_run
 from jeton.planning.child import plan_child_ended
 from jeton.planning.completion import plan_completion
-from jeton.planning.credits import plan_credits, settle
+from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
 from jeton.planning.deadline import plan_due
 from jeton.planning.fan_in import plan_group, plan_slot
 from jeton.planning.flow_turn import plan_flow_again
@@ -90,7 +91,11 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan([_plan_fork(program, message), *again])
         case CreditsGranted():
             return Plan([] if state.head.purse is None else [TakeCredits(message.amount)])
-        case AlarmRang() | ContinueRun() | CreditsAsked() | CreditsClosed():
+        case CreditsAsked() | CreditsClosed():
+            return Plan(plan_account(state, message))
+        case CreditsEnded():
+            return Plan(plan_short(state))
+        case AlarmRang() | ContinueRun():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:
             assert_never(message)
@@ -137,13 +142,13 @@ def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> 
     if token.abandoned:
         ends: TokenEnd = "completed" if message.failure is None else "failed"
         late = IgnoreLate(message.token, message.attempt, "the branch was abandoned")
-        return Plan(settle(token, [late, RouteToken(token.id, token.node, ends)]))
+        return Plan(settle(program, token, [late, RouteToken(token.id, token.node, ends)]))
     if message.failure is not None:
         failed = plan_task_failure(program, state, token, message.failure, message.at)
-        return Plan(failed if isinstance(failed[0], RetryToken) else settle(token, failed))
+        return Plan(failed if isinstance(failed[0], RetryToken) else settle(program, token, failed))
     result = None if message.result is UNSET else message.result
     plan = plan_success(program, state, token, result, message.at)
-    return plan if token.cost is None else Plan(settle(token, plan.decisions), plan.then)
+    return plan if token.cost is None else Plan(settle(program, token, plan.decisions), plan.then)
 
 
 def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str:

@@ -33,7 +33,8 @@ class Python(Kind, frozen=True):
         reference = find_function(self.function).reference
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            answer = await call.resources.processes.run(Request(reference, call.input, call.call), call.tell)
+            request = Request(reference, call.input, call.call, dict(call.profiles))
+            answer = await call.resources.processes.run(request, call.tell)
             failure = answer.failure
             if failure is None:
                 return answer.value
@@ -55,7 +56,7 @@ class Python(Kind, frozen=True):
 
 async def called(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json:
     """What the function gives: on the loop, or in a thread; either way it can ask which call it is in."""
-    token = enter_call(call.call, call.tell)
+    token = enter_call(call.call, call.tell, call.profiles)
     try:
         if function.is_async:
             return plain(await function.call(**arguments))

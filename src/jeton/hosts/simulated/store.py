@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from jeton.actor.ports import RunRow, Stored
+from jeton.model.credits import ACCOUNT
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
@@ -60,7 +61,7 @@ class Store:
         if own is not None:
             self.accept(run, own)
         for effect in sent:
-            if isinstance(effect.message, CreditsAsked | CreditsClosed):
+            if effect.run == ACCOUNT and isinstance(effect.message, CreditsAsked | CreditsClosed):
                 self._ask_account(effect.message)
                 continue
             if isinstance(effect.message, StartRun) and effect.run not in self._workflows:

@@ -24,6 +24,7 @@ from jeton.hosts.simulated.observer import Nobody, Observer, Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.store import Store
 from jeton.hosts.simulated.workers import Attempt, Workers
+from jeton.model.credits import ACCOUNT
 from jeton.model.decision import CreateToken, CreateTokens, Decision
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import Refused
@@ -261,7 +262,7 @@ class World:
                     self.start_task(run, effect)
                 case StopTask():
                     self.stop_task(run, effect)
-                case SendMessage(message=CreditsAsked() | CreditsClosed()):
+                case SendMessage(to, CreditsAsked() | CreditsClosed()) if to == ACCOUNT:
                     self._stir(run)  # the account's answer is in the inbox since the commit
                 case SendMessage():
                     self._stir(effect.run)  # it is in the inbox since the commit

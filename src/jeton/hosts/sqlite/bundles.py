@@ -89,6 +89,8 @@ def bundle_hash(bundle: Library) -> str:
     }
     if bundle.flows:  # left out where there are none, so that the versions of older stores keep their numbers
         parts["flows"] = {name: definition_hash(flow) for name, flow in bundle.flows.items()}
+    if bundle.model_profiles:
+        parts["model_profiles"] = {name: definition_hash(each) for name, each in bundle.model_profiles.items()}
     return hashlib.sha256(_encode({**parts, "settings": bundle.settings})).hexdigest()
 
 

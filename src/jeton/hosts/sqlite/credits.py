@@ -13,13 +13,21 @@ from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.rows import Write
 from jeton.hosts.sqlite.store import Store
 from jeton.model.credits import ACCOUNT
-from jeton.model.decision import ReserveCredits, SettleCredits
-from jeton.model.ids import RunId
+from jeton.model.decision import NoteTask, ReserveCredits, SettleCredits
+from jeton.model.ids import RunId, names_below
+from jeton.model.note import TokensNote
 
 _SPEND = """
 insert into usage(run, node, day, workflow, credits, shortfall) values(?, ?, ?, ?, ?, ?)
 on conflict(run, node, day) do update set
     credits = credits + excluded.credits, shortfall = shortfall + excluded.shortfall
+"""
+_COUNT = """
+insert into tokens_used(run, node, day, profile, workflow, input, output) values(?, ?, ?, ?, ?, ?, ?)
+on conflict(run, node, day, profile) do update set input = input + excluded.input, output = output + excluded.output
+"""
+_WHICH = """
+where (?1 is null or run = ?1 or (run > ?4 and run < ?5)) and (?2 is null or workflow = ?2) and (?3 is null or day = ?3)
 """
 
 
@@ -30,8 +38,15 @@ class Account(msgspec.Struct, frozen=True):
     granted: int
 
 
+class TokensUsed(msgspec.Struct, frozen=True):
+    """What calls of a model used: tokens that went in, and tokens that came out."""
+
+    input: int
+    output: int
+
+
 class Usage(msgspec.Struct, frozen=True):
-    """What a node of a run cost on a day, in UTC."""
+    """What a node of a run cost on a day, in UTC, and the tokens its model calls used, by profile."""
 
     run: RunId
     node: str
@@ -39,6 +54,7 @@ class Usage(msgspec.Struct, frozen=True):
     workflow: str
     credits: int
     shortfall: int
+    tokens: dict[str, TokensUsed]
 
 
 def open_account(db: Connection, declared: int) -> None:
@@ -61,22 +77,27 @@ class UsageMirror:
     """Fulfils `jeton.hosts.sqlite.rows.Mirror`."""
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
-        rows: list[tuple[Value, ...]] = []
+        spent: list[tuple[Value, ...]] = []
+        counted: list[tuple[Value, ...]] = []
         for write in writes:
             head, entry = write.live.state.head, write.commit.entry
-            if head.purse is None or entry is None:
+            if entry is None or (head.purse is None and not any(type(each) is NoteTask for each in entry.decisions)):
                 continue
             day = datetime.fromtimestamp(entry.at / 1000, UTC).date().isoformat()
             for decision in entry.decisions:
                 match decision:
                     case ReserveCredits(_, node, amount):
-                        rows.append((head.run, node, day, head.workflow, amount, 0))
+                        spent.append((head.run, node, day, head.workflow, amount, 0))
                     case SettleCredits(_, node, _, refund, shortfall):
-                        rows.append((head.run, node, day, head.workflow, -refund, shortfall))
+                        spent.append((head.run, node, day, head.workflow, -refund, shortfall))
+                    case NoteTask(_, node, _, TokensNote(_, profile, tokens_in, tokens_out)):
+                        counted.append((head.run, node, day, profile, head.workflow, tokens_in, tokens_out))
                     case _:
                         pass
-        if rows:
-            db.executemany(_SPEND, rows)
+        if spent:
+            db.executemany(_SPEND, spent)
+        if counted:
+            db.executemany(_COUNT, counted)
 
 
 def account_in(store: Store) -> Account | None:
@@ -87,11 +108,16 @@ def account_in(store: Store) -> Account | None:
     return Account(found[0][0], granted) if found else None
 
 
-def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | None) -> list[Usage]:
-    """What was used, by run, node and day."""
-    query = (
-        "select run, node, day, workflow, credits, shortfall from usage where (?1 is null or run = ?1)"
-        " and (?2 is null or workflow = ?2) and (?3 is null or day = ?3) order by day, run, node"
-    )
+def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | None, *, below: bool) -> list[Usage]:
+    """What was used, by run, node and day; `below`: by the runs that a run called, too."""
+    asked = (run, workflow, day, *(names_below(run) if run is not None and below else (None, None)))
+    found: dict[tuple[str, str, str], Usage] = {}
     with store.snapshot() as db:
-        return [Usage(*found) for found in db.execute(query, (run, workflow, day))]
+        query = f"select run, node, day, workflow, credits, shortfall from usage {_WHICH}"
+        for name, node, on, of, credits, shortfall in db.execute(query, asked):
+            found[on, name, node] = Usage(name, node, on, of, credits, shortfall, {})
+        query = f"select run, node, day, workflow, profile, input, output from tokens_used {_WHICH}"
+        for name, node, on, of, profile, tokens_in, tokens_out in db.execute(query, asked):
+            usage = found.setdefault((on, name, node), Usage(name, node, on, of, 0, 0, {}))
+            usage.tokens[profile] = TokensUsed(tokens_in, tokens_out)
+    return [found[place] for place in sorted(found)]

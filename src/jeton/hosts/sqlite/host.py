@@ -172,9 +172,11 @@ class SqliteHost:
         """The project's account, if it has one."""
         return account_in(self._store)
 
-    def usage(self, *, run: RunId | None = None, workflow: str | None = None, day: str | None = None) -> list[Usage]:
-        """What was used, by run, node and day."""
-        return usage_in(self._store, run, workflow, day)
+    def usage(
+        self, *, run: RunId | None = None, workflow: str | None = None, day: str | None = None, below: bool = False
+    ) -> list[Usage]:
+        """What was used, by run, node and day; `below`: by the runs that a run called, too."""
+        return usage_in(self._store, run, workflow, day, below=below)
 
     async def _write(self, act: Callable[[Connection], Value]) -> Value:
         """In a transaction of the owner's, or, beside one, in a short one of our own."""

@@ -14,6 +14,7 @@ from jeton.hosts.sqlite.connect import Connection, Value
 from jeton.hosts.sqlite.failpoints import hit
 from jeton.hosts.sqlite.many import put_many
 from jeton.hosts.sqlite.pack import packed
+from jeton.model.credits import ACCOUNT
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed
@@ -214,7 +215,7 @@ def _post(db: Connection, writes: Sequence[Write]) -> None:
     for write in writes:
         write.posted = []  # the batch may be written a second time, one by one
         for effect in write.sent:
-            if isinstance(effect.message, CreditsAsked | CreditsClosed):
+            if effect.run == ACCOUNT and isinstance(effect.message, CreditsAsked | CreditsClosed):
                 told = _ask_account(db, effect.run, effect.message)
                 if told is None:
                     continue

@@ -220,6 +220,20 @@ create table usage(
 
 create index usage_by_day on usage(day, workflow);
 
+-- What model calls used, by profile; every attempt counts, because somebody was paid for it.
+create table tokens_used(
+    run text not null,
+    node text not null,
+    day text not null,
+    profile text not null,
+    workflow text not null,
+    input integer not null,
+    output integer not null,
+    primary key(run, node, day, profile)
+) strict, without rowid;
+
+create index tokens_used_by_day on tokens_used(day, workflow);
+
 -- Numbers that actions measured, one row per call.
 create table measured(
     number integer primary key,
