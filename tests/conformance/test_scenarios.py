@@ -14,6 +14,7 @@ from tests.conformance import (
     rows_pause,
     rows_routing,
     rows_signals,
+    rows_sleep,
     rows_tasks,
 )
 from tests.conformance.case import Case
@@ -32,6 +33,7 @@ ROWS = [
     *rows_tasks.ROWS,
     *rows_flow.ROWS,
     *rows_flow_data.ROWS,
+    *rows_sleep.ROWS,
 ]
 
 

@@ -25,6 +25,7 @@ from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote, Note, ProgressNote
+from jeton.model.task import Suspended
 
 
 def wall_ms() -> int:
@@ -91,6 +92,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     settings: JsonObject = {}  # the project's
     secrets: Secrets = NO_SECRETS
     notes: Notes = NO_NOTES
+    may_suspend: bool = False  # nothing is lost if the task is left here, and begun again later
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""
@@ -103,7 +105,9 @@ class ActionCall(msgspec.Struct, frozen=True):
         self.notes.tell(note)
 
 
-Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, Json | ActionFailed]]
+ActionAnswer: TypeAlias = Json | ActionFailed | Suspended
+
+Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, ActionAnswer]]
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

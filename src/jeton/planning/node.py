@@ -54,7 +54,7 @@ def plan_success(
 
 def _work(token: Token) -> Literal["task", "timer"] | None:
     match token.phase:
-        case Dispatched() | Executing():
+        case Dispatched() | Executing() | WaitingForTimer(asleep=True):
             return "task"
         case WaitingForTimer():
             return "timer"

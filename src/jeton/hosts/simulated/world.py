@@ -44,6 +44,7 @@ from jeton.model.message import (
     TaskFinished,
     TaskLost,
     TaskStarted,
+    TaskSuspended,
     UnpauseRun,
 )
 from jeton.model.run import TERMINAL, Dispatched, Executing, FiredBy, Head, RunState
@@ -198,7 +199,9 @@ class World:
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
         path, visit = self._calls[run, effect.token]
-        call = Call(run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run))
+        call = Call(
+            run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), self.clock.now()
+        )
         self._workers.start((run, effect.token, effect.attempt), call)
         self._look_after_soon()
 
@@ -320,7 +323,9 @@ class World:
 
     def _accept_answer(self, run: RunId, token: TokenId, attempt: int, answer: Answer) -> None:
         now = self.clock.now()
-        if answer.failure is None:
+        if answer.suspended is not None:
+            self.deliver(run, TaskSuspended(now, token, attempt, answer.suspended.until, answer.suspended.sleep))
+        elif answer.failure is None:
             self.deliver(run, TaskFinished(now, token, attempt, answer.result))
         else:
             self.deliver(run, TaskFinished(now, token, attempt, failure=answer.failure))

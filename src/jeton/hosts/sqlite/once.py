@@ -9,9 +9,10 @@ from functools import partial
 
 import msgspec
 
-from jeton.executor.once import Begun, Done
+from jeton.executor.once import Begun, Done, step_key
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.retention import Transactions
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 
 EXPIRED_AT_ONCE = 50  # each new key takes a few old ones with it, so that nobody has to come and clean up
@@ -34,6 +35,20 @@ class SqliteKeys:
 
     async def forget(self, key: str) -> None:
         await self._do(partial(_forget, key=key))
+
+
+def share_steps(db: Connection, run: RunId, fork: RunId, slept: dict[TokenId, str]) -> None:
+    """Give a fork the steps that nodes had taken when they last went to sleep: they are part of what it shares.
+
+    Rows are numbered in the order that steps began in, so what was done since comes after the sleep's own.
+    """
+    for token, sleep in slept.items():
+        theirs, ours = step_key(run, token, ""), step_key(fork, token, "")
+        db.execute(
+            "insert or ignore into once(key, call, result) select ? || substr(key, ?), call, result from once"
+            " where key >= ? and key < ? and rowid <= (select rowid from once where key = ?) order by rowid",
+            (ours, len(theirs) + 1, theirs, f"{theirs}\U0010ffff", f"{theirs}sleep:{sleep}"),
+        )
 
 
 def _begin(db: Connection, key: str, call: str, now: int) -> Begun | Done:
