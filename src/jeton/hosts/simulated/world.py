@@ -153,8 +153,18 @@ class World:
         """Put credits into the project's account."""
         self.store.balance += amount
 
-    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None, credits: int = 0) -> RunId:
-        """A new run that shares a run's history up to an entry. It goes on when time passes."""
+    def fork(
+        self,
+        run: RunId,
+        entry: int,
+        *,
+        writes: dict[str, Json] | None = None,
+        again: bool = False,
+        credits: int = 0,
+    ) -> RunId:
+        """A new run that shares a run's history up to an entry. It goes on when time passes.
+
+        `again`: what failed by then is done again, as a retry does at the end of a run."""
         history = shared_history([decode_entry(body) for body in self.store.journal(run)], entry)
         name = RunId(f"{run}-fork-{len(self.store.runs())}")
         begun = replay(Head(name, self.store.workflow(run)), history)
@@ -163,7 +173,7 @@ class World:
         sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
         self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
         self._note_tokens(name, [decision for shared in history for decision in shared.decisions])
-        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, credits=credits)
+        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, again, credits)
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
 
