@@ -12,6 +12,7 @@ import pytest
 
 import jeton
 from jeton.engine.explain import explained
+from jeton.hosts.sqlite.portable import export_run, import_run
 from jeton.hosts.sqlite.verify import verify
 from jeton.model.decision import SuspendToken, WakeToken
 from jeton.model.json import JsonObject
@@ -101,6 +102,19 @@ async def test_more_nodes_sleep_than_there_are_threads(tmp_path: Path) -> None:
         await engine.idle()
         assert DONE == {"before": 40}
         await asyncio.gather(*[run.cancel() for run in runs])
+
+
+async def test_a_run_that_sleeps_goes_on_in_another_store(tmp_path: Path) -> None:
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        run = await asleep(engine, resting(0.5))
+        file = export_run(tmp_path / "runs.db", run.id)
+        await run.cancel("it is carried away")
+    import_run(tmp_path / "other.db", file)
+    async with jeton.open(tmp_path / "other.db") as engine:
+        record = await engine.run(run.id).result(20)
+        assert await entry_with(engine, run.id, SuspendToken) < await entry_with(engine, run.id, WakeToken)
+    assert record.output == MADE
+    assert DONE == {"called": 2, "before": 1, "after": 1}
 
 
 # forks and retries

@@ -13,6 +13,7 @@ from jeton.executor.action import Resources
 from jeton.executor.node_steps import MOMENT_MS
 from jeton.executor.notes import Notes
 from jeton.executor.once import MemoryKeys
+from jeton.executor.outlet import MemoryOutlet
 from jeton.executor.run_task import Answer
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import JsonObject
@@ -59,7 +60,10 @@ class Night:
         self.costs: list[int] = []
         made = function if isinstance(function, Task) else task(function.action)
         self._ready = compile_task(made, Library())
-        self._resources = Resources(self.clock, Threads(2), keys=MemoryKeys(), wall=lambda: self.wall)
+        self.outlet = MemoryOutlet()
+        self._resources = Resources(
+            self.clock, Threads(2), keys=MemoryKeys(), outlet=self.outlet, wall=lambda: self.wall
+        )
 
     async def call(self, **inputs: Any) -> Answer:
         given: JsonObject = {"inputs": inputs, "data": {}, "context": {}, "node_id": "n"}
@@ -301,6 +305,42 @@ async def test_what_a_step_cost_counts_once(function: ActionFunction[..., Any]) 
     night.wall = 11_000
     await night.call()
     assert night.costs == [5, 6, 5, 6, 8]  # of each call, so far
+
+
+# what it publishes
+
+
+@jeton.node
+async def publishes(step: jeton.Steps, publish: jeton.Publisher) -> None:
+    async def inside() -> None:
+        await publish("was.said", "in a step")
+        await publish("was.said", "in a step, again")
+
+    await publish("was.said", "before")
+    await step.run("say", inside)
+    await step.sleep(10)
+    await publish("was.said", "after")
+
+
+@jeton.node
+def publishes_in_a_thread(step: jeton.BlockingSteps, publish: jeton.BlockingPublisher) -> None:
+    def inside() -> None:
+        publish("was.said", "in a step")
+        publish("was.said", "in a step, again")
+
+    publish("was.said", "before")
+    step.run("say", inside)
+    step.sleep(10)
+    publish("was.said", "after")
+
+
+@pytest.mark.parametrize("function", [publishes, publishes_in_a_thread])
+async def test_what_is_published_around_a_sleep_counts_once_each(function: ActionFunction[..., Any]) -> None:
+    night = Night(function)
+    await night.call()
+    night.wall = 11_000
+    await night.call()
+    assert [event.data for event in night.outlet.events] == ["before", "in a step", "in a step, again", "after"]
 
 
 async def test_being_stopped_is_no_swallowing(tmp_path: Path) -> None:

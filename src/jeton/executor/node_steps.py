@@ -11,11 +11,13 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import ExitStack
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.actions.emit import EVENT, LONGEST_EVENT, MOST_BYTES
-from jeton.executor.call import Left, enter_call, leave_call
+from jeton.executor.call import enter_call, leave_call
 from jeton.executor.hints import encoded, plain
 from jeton.executor.node_sleep import Sleeps, WentOn, running_task
 from jeton.executor.once import Begun, Done, step_key
@@ -29,6 +31,7 @@ LONGEST_SLEEP_S = 100 * 365.25 * 86400
 REFUSED_MS = 100  # whoever goes on all the same does not do so in circles without end
 
 _Value = TypeVar("_Value")
+_step: ContextVar[str | None] = ContextVar("jeton_step", default=None)
 
 
 class Steps:
@@ -45,7 +48,7 @@ class Steps:
         found = await self.begin(name, running_task())
         if isinstance(found, Done):
             return self.gave(found)
-        with self.spending() as spent:
+        with self.taking(name) as spent:
             value = function()
             result = plain(await value if inspect.isawaitable(value) else value)
         await self.finish(name, result, spent)
@@ -77,11 +80,11 @@ class Steps:
             self._call.tell(CostNote(self._call.call.step, cost))
         return kept.get("gave")
 
-    def spending(self) -> "Spending":
-        """Hears what a step says that it costs."""
-        return Spending(self._call)
+    def taking(self, name: str) -> "Taking":
+        """The step, while its function is called."""
+        return Taking(self._call, name)
 
-    async def finish(self, name: str, result: Json, spent: "Spending") -> None:
+    async def finish(self, name: str, result: Json, spent: "Taking") -> None:
         """Keep what a step gave; durable when this returns."""
         kept: Json = {"gave": result, "cost": spent.credits} if spent.credits else {"gave": result}
         await self._call.resources.keys.finish(self._key(f"run:{name}"), kept, None)
@@ -123,21 +126,22 @@ class Steps:
         return step_key(made.run, made.token, step)
 
 
-class Spending:
+class Taking:
     """A step while it is taken: what its function says goes on to whoever listens, and what it costs is added up."""
 
-    def __init__(self, call: ActionCall) -> None:
+    def __init__(self, call: ActionCall, name: str) -> None:
         self._call = call
-        self._left: Left | None = None
+        self._name = name
+        self._left = ExitStack()
         self.credits = 0
 
-    def __enter__(self) -> "Spending":
-        self._left = enter_call(self._call.call, self._tell)
+    def __enter__(self) -> "Taking":
+        self._left.callback(leave_call, enter_call(self._call.call, self._tell))
+        self._left.callback(_step.reset, _step.set(self._name))
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        if self._left is not None:
-            leave_call(self._left)
+        self._left.close()
 
     def _tell(self, note: Note) -> None:
         if isinstance(note, CostNote):
@@ -157,7 +161,7 @@ class BlockingSteps:
         found = self._wait(self._steps.begin(name, threading.get_ident()))
         if isinstance(found, Done):
             return self._steps.gave(found)
-        with self._steps.spending() as spent:
+        with self._steps.taking(name) as spent:
             result = plain(function())
         self._wait(self._steps.finish(name, result, spent))
         return result
@@ -171,11 +175,14 @@ class BlockingSteps:
 
 
 class Publisher:
-    """Publishes events in a node's name. The same node, done again, publishes the same ones: each counts once."""
+    """Publishes events in a node's name. The same node, done again, publishes the same ones: each counts once.
+
+    Those of a step are counted apart: when the step is not taken again, the others keep their numbers.
+    """
 
     def __init__(self, call: ActionCall) -> None:
         self._call = call
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[tuple[str | None, str]] = Counter()
 
     async def __call__(self, event: str, data: object = None) -> None:
         """Publish a named event."""
@@ -186,8 +193,10 @@ class Publisher:
         if size > MOST_BYTES:
             raise ValueError(f"the event has {size} bytes of data, and {MOST_BYTES} is the most")
         made = self._call.call
-        self._counts[event] += 1
-        id = f"{made.idempotency_key}:{event}:{self._counts[event]}"
+        step = _step.get()
+        self._counts[step, event] += 1
+        within = "" if step is None else f"{step}:"
+        id = f"{made.idempotency_key}:{within}{event}:{self._counts[step, event]}"
         await self._call.resources.outlet.emit(Emitted(id, event, value, made.run, made.node))
 
 

@@ -44,7 +44,12 @@ class Keys(Protocol):
 
 def step_key(run: RunId, token: TokenId, step: str) -> str:
     """By what a step that a node takes is kept: all of a node's begin alike, and sort together."""
-    return f"step:{run}:{token}:{step}"
+    return f"{steps_prefix(run)}{token}:{step}"
+
+
+def steps_prefix(run: RunId) -> str:
+    """What the keys of all steps of a run begin with."""
+    return f"step:{run}:"
 
 
 _Kept: TypeAlias = tuple[str, Done | None, int | None]

@@ -4,12 +4,13 @@ Only the owner of a store runs tasks, so a key that was begun and not finished b
 more, or to one that this very process is making; which of the two, the executor knows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
-from jeton.executor.once import Begun, Done, step_key
+from jeton.executor.once import Begun, Done, step_key, steps_prefix
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.retention import Transactions
 from jeton.model.ids import RunId, TokenId
@@ -47,8 +48,35 @@ def share_steps(db: Connection, run: RunId, fork: RunId, slept: dict[TokenId, st
         db.execute(
             "insert or ignore into once(key, call, result) select ? || substr(key, ?), call, result from once"
             " where key >= ? and key < ? and rowid <= (select rowid from once where key = ?) order by rowid",
-            (ours, len(theirs) + 1, theirs, f"{theirs}\U0010ffff", f"{theirs}sleep:{sleep}"),
+            (ours, len(theirs) + 1, theirs, _after(theirs), f"{theirs}sleep:{sleep}"),
         )
+
+
+class StepRow(NamedTuple):
+    """A step of a run. Without a result it has only begun."""
+
+    key: str  # without what says whose it is
+    call: str
+    result: bytes | None
+
+
+def steps_of(db: Connection, run: RunId) -> list[StepRow]:
+    """All that nodes of a run did in steps, in the order they began."""
+    prefix = steps_prefix(run)
+    query = "select substr(key, ?), call, result from once where key >= ? and key < ? order by rowid"
+    return [StepRow(*row) for row in db.execute(query, (len(prefix) + 1, prefix, _after(prefix)))]
+
+
+def put_steps(db: Connection, run: RunId, steps: Sequence[StepRow]) -> None:
+    """The same in another store."""
+    prefix = steps_prefix(run)
+    insert = "insert or ignore into once(key, call, result) values(?, ?, ?)"
+    db.executemany(insert, [(prefix + step.key, step.call, step.result) for step in steps])
+
+
+def _after(prefix: str) -> str:
+    """Behind every key that begins like this."""
+    return f"{prefix}\U0010ffff"
 
 
 def _begin(db: Connection, key: str, call: str, now: int) -> Begun | Done:
