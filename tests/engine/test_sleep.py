@@ -74,6 +74,7 @@ async def test_what_is_shown_of_a_node_that_sleeps(tmp_path: Path) -> None:
         record = await run.record()
         (token,) = await engine.tokens(run.id)
         told = explained(await engine.explain(run.id))
+        supposed = await engine.simulate(run.id, 0, result={"made": 1})
         await run.cancel("enough")
         ended = await run.result(20)
     assert (record.waiting_at_node, record.waiting_label, record.current_nodes) == ("a", "rest", ("a",))
@@ -81,6 +82,7 @@ async def test_what_is_shown_of_a_node_that_sleeps(tmp_path: Path) -> None:
     assert record.nodes["a"].status == "executing"
     assert (token.status, token.label, token.attempt) == ("waiting_for_timer", "rest", 1)
     assert "token 0 at 'a': the end of its own sleep 'rest'" in told
+    assert supposed.status == "completed"
     assert (ended.status, ended.next_step_at, ended.waiting_label) == ("cancelled", None, None)
     assert DONE == {"called": 1, "before": 1}
     assert verify(tmp_path / "runs.db").problems == ()

@@ -191,6 +191,37 @@ async def test_whoever_does_not_let_it_pass_fails(function: ActionFunction[..., 
     assert DONE["early"] == 0
 
 
+@jeton.node
+async def fails_while_it_cleans_up(step: jeton.Steps) -> None:
+    try:
+        await step.sleep(10, "nap")
+    finally:
+        raise KeyError("lost")
+
+
+@jeton.node
+async def fails_beside_its_sleep(step: jeton.Steps) -> None:
+    async def fails() -> None:
+        await asyncio.sleep(0)
+        raise KeyError("lost")
+
+    failing = asyncio.create_task(fails())
+    await asyncio.wait([asyncio.create_task(step.sleep(10, "nap")), failing])
+    await failing
+
+
+@pytest.mark.parametrize(
+    ("function", "type"),
+    [(fails_while_it_cleans_up, "sleep_swallowed"), (fails_beside_its_sleep, "KeyError")],
+)
+async def test_an_error_of_its_own_is_told_from_one_about_the_sleep(
+    function: ActionFunction[..., Any], type: str
+) -> None:
+    failure = failed(await Night(function).call())
+    assert failure.type == type
+    assert "lost" in failure.message
+
+
 # several at a time
 
 

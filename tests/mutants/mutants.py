@@ -217,8 +217,7 @@ MUTANTS = (
         "src/jeton/planning/deadline.py",
         "must still be stopped\n"
         '            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))',
-        "must still be stopped\n"
-        '            return Plan([RouteToken(token.id, token.node, "timed_out")])',
+        'must still be stopped\n            return Plan([RouteToken(token.id, token.node, "timed_out")])',
     ),
     Mutant(
         "a signal wakes everybody who waits for it",

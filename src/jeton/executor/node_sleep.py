@@ -54,8 +54,11 @@ class Sleeps:
         """What the function's end means, by what it raised; None if it has nothing to do with sleeping."""
         if self._asleep is None or (isinstance(error, asyncio.CancelledError) and _is_being_stopped()):
             return None
-        if error is not None and not self._went_on and _is_sleeping(error):
-            return self._asleep
+        if error is not None and not self._went_on:
+            if _is_sleeping(error):
+                return self._asleep
+            if not _comes_of_sleeping(error):
+                return None  # beside the sleep something failed by itself
         did = "returned" if error is None else f"raised {type(error).__name__}: {error}"
         did = "went on" if self._went_on else did
         told = f"the function was to end at {self._asleep.sleep!r} until that sleep is over, and {did} instead"
@@ -67,6 +70,16 @@ def _is_sleeping(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return cast("BaseExceptionGroup[BaseException]", error).split(Sleeping)[1] is None
     return isinstance(error, Sleeping)
+
+
+def _comes_of_sleeping(error: BaseException) -> bool:
+    """Whether it was raised where the end of the function was caught, or cleaned up after."""
+    before: BaseException | None = error
+    while before is not None:
+        if _is_sleeping(before):
+            return True
+        before = before.__cause__ or before.__context__
+    return False
 
 
 def _is_being_stopped() -> bool:
