@@ -35,6 +35,23 @@ async def breaks(data: dict[str, Any]) -> dict[str, Any]:
 
 
 @jeton.node
+async def naps(step: jeton.Steps, seconds: float, times: int = 1, catches: str = "") -> dict[str, Any]:
+    """Sleeps between two steps, and says what they gave, and which attempt it is."""
+    call = jeton.current_call()
+    before = await step.run("before", lambda: f"{call.node} before")
+    for number in range(times):
+        try:
+            await step.sleep(seconds, f"nap {number}")
+        except Exception:
+            return {"caught": "an error"}
+        except BaseException:
+            if catches != "everything":
+                raise
+    after = await step.run("after", lambda: f"{call.node} after")
+    return {"slept": [before, after], "attempt": call.attempt}
+
+
+@jeton.node
 async def spoils(inputs: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """Changes all it was given, for nobody but itself."""
     inputs["main"]["list"].append("spoiled")

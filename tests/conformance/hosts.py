@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zlib import crc32
 
 import msgspec
 
@@ -29,7 +30,7 @@ from jeton.executor import (
 )
 from jeton.executor.once import MemoryKeys
 from jeton.hosts.simulated.observer import Nobody, Step
-from jeton.hosts.simulated.script import Answer, Call, Reply, Script
+from jeton.hosts.simulated.script import Answer, Call, Reply, Script, answer_of
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.host import wall_ms
@@ -40,6 +41,7 @@ from jeton.model.failure import TaskFailed
 from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
+from jeton.model.task import Suspended
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
 from jeton.planning.credits import balance_of
@@ -183,21 +185,20 @@ def really_run(library: Library) -> dict[str, Reply]:
     def answer(call: Call) -> Answer:
         task = tasks[call.node]
         clock = VirtualClock()
-        asked = TaskCall(call.run, TokenId(0), call.node, call.attempt, call.input)
-        result = _at_once(asked, compile_task(task, library), Resources(clock, Threads(1), keys=keys))
-        if isinstance(result, TaskFailed):
-            return Answer(failure=result, takes_ms=clock.now())
-        return Answer(result, takes_ms=clock.now())
+        token = TokenId(crc32(f"{call.node}/{call.path}/{call.visit}".encode()))  # the steps of each are its own
+        asked = TaskCall(call.run, token, call.node, call.attempt, call.input)
+        resources = Resources(clock, Threads(1), keys=keys, wall=lambda: call.at + clock.now())
+        return answer_of(_at_once(asked, compile_task(task, library), resources), clock.now())
 
     return dict.fromkeys(tasks, answer)
 
 
-def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | TaskFailed:
+def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | TaskFailed | Suspended:
     work = run_task(call, task, resources)
     try:
         work.send(None)
     except StopIteration as end:
-        answer: Json | TaskFailed = end.value
+        answer: Json | TaskFailed | Suspended = end.value
         return answer
     raise AssertionError("a task on a virtual clock never waits")
 

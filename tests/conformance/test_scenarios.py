@@ -15,6 +15,7 @@ from tests.conformance import (
     rows_pause,
     rows_routing,
     rows_signals,
+    rows_sleep,
     rows_tasks,
 )
 from tests.conformance.case import Case
@@ -34,6 +35,7 @@ ROWS = [
     *rows_flow.ROWS,
     *rows_flow_data.ROWS,
     *rows_credits.ROWS,
+    *rows_sleep.ROWS,
 ]
 
 

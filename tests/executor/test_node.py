@@ -9,11 +9,8 @@ import pytest
 import jeton
 from jeton import DefinitionError
 from jeton.executor import ActionFunction
-from jeton.executor.action import Resources
-from jeton.executor.once import MemoryKeys
 from jeton.executor.outlet import MemoryOutlet
 from jeton.executor.run_task import Answer
-from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from tests.executor.given_action import Bench, failed, succeeded
 
@@ -197,44 +194,3 @@ async def publishes_nonsense(publish: jeton.Publisher) -> None:
 
 async def test_an_event_needs_a_proper_name(bench: Bench) -> None:
     assert "cannot name an event" in failed(await done(bench, publishes_nonsense)).message
-
-
-class SlowClock:
-    """A clock that notes how long it was asked to wait, and stops the first time."""
-
-    def __init__(self) -> None:
-        self.slept: list[int] = []
-
-    def now(self) -> int:
-        return 0
-
-    async def sleep(self, ms: int) -> None:
-        self.slept.append(ms)
-        if len(self.slept) == 1:
-            raise RuntimeError("killed while it slept")
-
-    async def within(self, ms: int, work: Any) -> Any:
-        return await work
-
-
-@jeton.node
-async def naps(step: jeton.Steps) -> dict[str, Any]:
-    await step.sleep(10)
-    return {"rested": True}
-
-
-async def test_a_sleep_goes_on_where_it_was() -> None:
-    from jeton.executor import TaskCall, Threads, compile_task, run_task
-    from jeton.model.ids import RunId, TokenId
-    from jeton.model.workflow import Library
-    from tests.executor.given import task
-
-    clock, wall = SlowClock(), [1_000]
-    resources = Resources(clock, Threads(1), keys=MemoryKeys(), wall=lambda: wall[0])
-    ready = compile_task(task(naps.action), Library())
-    call = TaskCall(RunId("r"), TokenId(0), "n", 1, {})
-    assert isinstance(await run_task(call, ready, resources), TaskFailed)
-    wall[0] += 4_000
-    assert await run_task(call, ready, resources) == {"rested": True}
-    assert await run_task(call, ready, resources) == {"rested": True}
-    assert clock.slept == [10_000, 6_000]

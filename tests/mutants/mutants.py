@@ -259,8 +259,8 @@ MUTANTS = (
     Mutant(
         "a paused run tries again",
         "src/jeton/apply/timers.py",
-        "        if self._state.head.paused and type(token.phase) is WaitingForRetry:\n            return None\n",
-        "",
+        "        case WaitingForRetry() | WaitingForTimer(asleep=True):\n            return True",
+        "        case WaitingForTimer(asleep=True):\n            return True",
     ),
     Mutant(
         "the children of a paused run go on",
@@ -357,5 +357,41 @@ MUTANTS = (
         "src/jeton/planning/child.py",
         "    return [UndoCall(token.id, token.node), *plan_short(state)]\n",
         "    return plan_failure(program, state, token, _failure(program, token, message), message.at)\n",
+    ),
+    Mutant(
+        "a paused run wakes a task that sleeps",
+        "src/jeton/apply/timers.py",
+        "        case WaitingForRetry() | WaitingForTimer(asleep=True):\n            return True",
+        "        case WaitingForRetry():\n            return True",
+    ),
+    Mutant(
+        "a node is done when its sleep is",
+        "src/jeton/planning/deadline.py",
+        "        case WaitingForTimer(asleep=True):",
+        "        case WaitingForTimer(asleep=True) if token.abandoned:",
+    ),
+    Mutant(
+        "a task that slept is woken as another attempt",
+        "src/jeton/planning/deadline.py",
+        "WakeToken(token.id, token.node, now, now + allowed, token.attempt)",
+        "WakeToken(token.id, token.node, now, now + allowed, token.attempt + 1)",
+    ),
+    Mutant(
+        "waking a task counts as losing its worker",
+        FOLD_RUN,
+        "    _hand_out(draft, token, Dispatched(decision.at, decision.deadline))",
+        "    _hand_out(draft, token, Dispatched(decision.at, decision.deadline, 2))",
+    ),
+    Mutant(
+        "a fork of a flow at its limit goes on without the node that was one too many",
+        "src/jeton/planning/flow_turn.py",
+        "msgspec.structs.replace(problem, token=token.id)",
+        "problem",
+    ),
+    Mutant(
+        "a retry of a flow leaves out what was skipped for a failure",
+        FLOW,
+        "    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]\n    kept",
+        "    skipped: list[str] = []\n    kept",
     ),
 )

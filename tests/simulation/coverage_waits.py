@@ -16,13 +16,15 @@ from jeton.model.decision import (
     ReplyTo,
     SetPaused,
     StopChild,
+    SuspendToken,
     TakeAnswer,
     TakeSignal,
     TimeOutGate,
     WaitForSignal,
+    WakeToken,
 )
 from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
-from jeton.model.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow
+from jeton.model.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
 
 WAIT_CASES = (
     "child called", "child ended", "child failed", "child cancelled by its parent", "child stopped with a fan-in",
@@ -32,6 +34,7 @@ WAIT_CASES = (
     "paused", "paused with children", "unpaused with a token that waits to begin", "two wait for one signal",
     "forked", "forked with a child", "forked at an open gate", "forked at a wait for a signal",
     "forked with a fan-in under way", "child ends as it is cancelled", "answers in one batch",
+    "task fell asleep", "task woken", "paused with a task asleep", "forked with a task asleep",
 )  # fmt: skip
 
 
@@ -91,17 +94,27 @@ class WaitCoverage:
                 seen["answer refused"] += not accepted
                 seen["answer to a closed gate"] += why == "the gate is closed"
                 seen["signal heard before"] += why.endswith("was heard before")
+            case SuspendToken():
+                seen["task fell asleep"] += 1
+            case WakeToken():
+                seen["task woken"] += 1
             case SetPaused(paused=paused):
                 calls = any(isinstance(token.phase, WaitingForSubworkflow) for token in state.tokens.values())
                 seen["paused"] += paused
                 seen["paused with children"] += paused and calls
+                seen["paused with a task asleep"] += paused and _sleeps(state)
                 seen["unpaused with a token that waits to begin"] += not paused and bool(state.tokens)
             case ForkHistory():
                 phases = [token.phase for token in state.tokens.values()]
                 seen["forked"] += 1
+                seen["forked with a task asleep"] += _sleeps(state)
                 seen["forked with a child"] += any(isinstance(phase, WaitingForSubworkflow) for phase in phases)
                 seen["forked at an open gate"] += any(isinstance(phase, WaitingForGate) for phase in phases)
                 seen["forked at a wait for a signal"] += any(isinstance(phase, WaitingForSignal) for phase in phases)
                 seen["forked with a fan-in under way"] += bool(state.progress)
             case WaitForSignal() | IgnoreLate() | _:
                 pass
+
+
+def _sleeps(state: RunState) -> bool:
+    return any(isinstance(token.phase, WaitingForTimer) and token.phase.asleep for token in state.tokens.values())

@@ -3,6 +3,9 @@
 What a flow comes to depends on no order: every node's result follows from those before it. So the oracle is told what
 each node gave, in its own order and with nothing stopping it early, and whatever the run did has to agree with that. A
 run that ended in the middle (a limit, `on_error: fail`, a cancellation) did a part of it, and nothing else.
+
+A fork, wherever it begins, and a retry come to the same as a run of their own would, and ask for nothing that was done
+in what they share. Which nodes a fault made fail is read off each run itself: a retry may get what the first one lost.
 """
 
 from collections import Counter
@@ -21,10 +24,11 @@ from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.decision import SuspendToken, WakeToken
 from jeton.model.effect import Effect
-from jeton.model.failure import TaskFailed
+from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.run import FiredBy
+from jeton.model.run import FiredBy, WaitingForTimer
 from jeton.model.task import Action
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
@@ -35,16 +39,20 @@ from tests.simulation.invariants import RunInvariants
 from tests.simulation.invariants_flow import FlowNodes
 from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
 from tests.simulation.invariants_seen import Seen, broken
+from tests.simulation.naps import Naps
 from tests.simulation.oracle_model import Object
 from tests.simulation.scenario import Played, Stuck, journal
 
 CLOSE_LOOKS = 0.15
+MOST_FORKS = 3
 TROUBLES = ("timed_out", "worker_lost")
 GIVEN: tuple[Object, ...] = ({}, {"x": 1, "y": "y"}, {"_branch": "x", "k": {"x": 2}})
 FLOW_CASES = (
     "flow completed", "flow failed", "flow cancelled", "flow stopped at its limit", "flow stopped by an error",
     "node skipped: upstream_failure", "node skipped: branch_not_taken", "node failed by a fault", "node failed",
     "node waited", "node given an override", "nodes at once", "empty flow", "back edge ignored",
+    "node fell asleep", "node woken", "flow forked", "flow forked with a node asleep", "flow retried",
+    "retry completed what had failed", "fork of a fork",
 )  # fmt: skip
 
 
@@ -99,10 +107,12 @@ class FlowWatchers:
 
     def __init__(self, seed: int) -> None:
         self._chance = Random(f"{seed}/looks")
-        self._invariants = RunInvariants()
-        self._nodes = FlowNodes()
+        self._forks = Random(f"{seed}/forks")
+        self._invariants: dict[RunId, RunInvariants] = {}
+        self._nodes: dict[RunId, FlowNodes] = {}
         self.cases: Counter[str] = Counter()
-        self.calls: dict[str, Call] = {}
+        self.calls: dict[RunId, dict[str, Call]] = {}
+        self.shared: dict[RunId, set[str]] = {}  # by fork: the nodes that were done in what it shares
         self.commits = 0
         self.world: World | None = None
 
@@ -114,9 +124,9 @@ class FlowWatchers:
         self.cases["nodes at once"] += len(flow.executing) > 1
         if step.stored is not None:
             entry = decode_entry(step.stored.entry)
-            seen = Seen(step.program, step.stored, entry, step.live, step.commit.effects)
-            self._invariants.committed(seen)
-            self._nodes.committed(seen)
+            self._look(step, Seen(step.program, step.stored, entry, step.live, step.commit.effects))
+            if len(self.shared) < MOST_FORKS and self._forks.random() < 0.04:
+                self.fork(step.run, self._forks.randint(0, entry.number))
         if step.commit.ended or self._chance.random() < CLOSE_LOOKS:
             batch_repeats(step)
             sections = self.world.store.sections(step.run)
@@ -124,20 +134,50 @@ class FlowWatchers:
                 sections_reload(step.live, sections)
                 journal_folds(step.live, journal(self.world, step.run), sections)
 
+    def _look(self, step: Step, seen: Seen) -> None:
+        nodes = self._nodes.setdefault(step.run, FlowNodes())
+        self.cases["node fell asleep"] += any(isinstance(d, SuspendToken) for d in seen.entry.decisions)
+        self.cases["node woken"] += any(isinstance(d, WakeToken) for d in seen.entry.decisions)
+        if step.live.state.head.forked is None:
+            self._invariants.setdefault(step.run, RunInvariants()).committed(seen)
+            nodes.committed(seen)
+        else:  # its tokens, timers and nodes began in another run
+            nodes.settled(seen)
+
+    def fork(self, run: RunId, entry: int, *, again: bool = False) -> None:
+        """Begin one, unless there is nothing to share."""
+        assert self.world is not None
+        try:
+            fork = self.world.fork(run, entry, again=again)
+        except Refused as refused:
+            if refused.code != "nothing_shared":
+                raise
+            return
+        state = load_run(self.world.store.sections(fork) or {}).state
+        self.shared[fork] = set(state.flow.executed)
+        asleep = any(isinstance(t.phase, WaitingForTimer) and t.phase.asleep for t in state.tokens.values())
+        self.cases["flow retried" if again else "flow forked"] += 1
+        self.cases["flow forked with a node asleep"] += asleep
+        self.cases["fork of a fork"] += run in self.shared
+
     def released(self, run: RunId, effect: Effect) -> None:
-        self._invariants.released(effect)
+        if run in self._invariants:
+            self._invariants[run].released(effect)
 
 
 def play_flow(scenario: FlowScenario) -> Played:
     """Let everything happen, and see that the run came to what its nodes gave."""
     watchers = FlowWatchers(scenario.seed)
 
+    naps = Naps(scenario.seed)
+
     def answer(call: Call) -> Answer:
-        before = watchers.calls.setdefault(call.node, call)
+        before = watchers.calls.setdefault(call.run, {}).setdefault(call.node, call)
         if before.input != call.input:
             broken(f"node {call.node} is asked again with other input: {call.input}, it was {before.input}")
         result = result_of(scenario.seed, call.node)
-        return Answer(failure=TaskFailed("boom", "as it should")) if result is None else Answer(result)
+        failed = Answer(failure=TaskFailed("boom", "as it should"))
+        return naps.before(call, failed if result is None else Answer(result))
 
     library = flow_library(scenario.flow)
     script = Script(dict.fromkeys(scenario.flow["nodes"], answer), seed=scenario.seed)
@@ -147,17 +187,43 @@ def play_flow(scenario: FlowScenario) -> Played:
     if scenario.cancel_ms is not None:
         world.cancel(run, "enough", after_ms=scenario.cancel_ms)
     world.run()
+    _retry_what_failed(scenario.seed, world, watchers)
+    for each in (run, *watchers.shared):
+        _came_to_what_it_should(scenario, world, watchers, each)
+    cases = watchers.cases
+    cases.update(_met(scenario, _ended(world, run), library))
+    cases.update(f"flow, fault: {kind}" for kind, _ in world.faults.struck)
+    return Played(world.store.digest(), cases, watchers.commits)
+
+
+def _retry_what_failed(seed: int, world: World, watchers: FlowWatchers) -> None:
+    """Some of them; what one was asked for and could not do is done by the other, unless it fails every time."""
+    rng = Random(f"{seed}/retries")
+    for run in list(world.store.runs()):
+        row = world.store.row(run)
+        if row is not None and row.status == "failed" and rng.random() < 0.5:
+            before = set(watchers.shared)
+            watchers.fork(run, row.entries - 1, again=True)
+            world.run()
+            ended = [world.store.row(retry) for retry in watchers.shared if retry not in before]
+            watchers.cases["retry completed what had failed"] += any(r and r.status == "completed" for r in ended)
+
+
+def _ended(world: World, run: RunId) -> LiveRun:
     row, sections = world.store.row(run), world.store.sections(run)
     if row is None or sections is None or world.unfinished():
         raise Stuck(f"{run}: {row}")
-    live = load_run(sections)
+    return load_run(sections)
+
+
+def _came_to_what_it_should(scenario: FlowScenario, world: World, watchers: FlowWatchers, run: RunId) -> None:
+    live, calls = _ended(world, run), watchers.calls.get(run, {})
     oracle = settled_oracle(scenario, live)
     _agree(scenario, oracle, live, world)
-    _asked_as_it_should(oracle, watchers.calls)
-    cases = watchers.cases
-    cases.update(_met(scenario, live, library))
-    cases.update(f"flow, fault: {kind}" for kind, _ in world.faults.struck)
-    return Played(world.store.digest(), cases, watchers.commits)
+    _asked_as_it_should(oracle, calls)
+    twice = watchers.shared.get(run, set()) & set(calls)
+    if twice:
+        broken(f"run {run} shares what became of {twice}, and asked for it again")
 
 
 def settled_oracle(scenario: FlowScenario, live: LiveRun) -> FlowOracle:

@@ -5,7 +5,7 @@ commit changed, so a run of a hundred thousand tokens is watched as cheaply, per
 """
 
 from jeton.apply.record import count_events, events_of
-from jeton.model.decision import CreateToken, CreateTokens, DispatchToken, EndRun, RedeliverToken
+from jeton.model.decision import CreateToken, CreateTokens, DispatchToken, EndRun, RedeliverToken, WakeToken
 from jeton.model.effect import Effect, SendMessage, StartTask, StopTask
 from jeton.model.event import Event, RunCancelled, RunCompleted, RunExhausted, RunFailed, RunTimedOut
 from jeton.model.ids import TokenId
@@ -48,6 +48,8 @@ class RunInvariants:
         for decision in seen.entry.decisions:
             match decision:
                 case DispatchToken(token, attempt=attempt):
+                    self._dispatched[token] = (attempt, 1)
+                case WakeToken(token, attempt=attempt):
                     self._dispatched[token] = (attempt, 1)
                 case RedeliverToken(token, attempt=attempt, deliveries=deliveries):
                     self._dispatched[token] = (attempt, deliveries)

@@ -12,9 +12,11 @@ from jeton.model.decision import (
     RedeliverToken,
     RetryToken,
     RouteToken,
+    SuspendToken,
+    WakeToken,
 )
 from jeton.model.effect import Effect, StopTask
-from jeton.model.message import TaskFinished, TaskLost
+from jeton.model.message import TaskFinished, TaskLost, TaskSuspended
 from jeton.model.ranges import numbers_in
 from tests.simulation.invariants_seen import Seen, broken
 
@@ -28,7 +30,7 @@ class Stops:
     def committed(self, seen: Seen, effects: tuple[Effect, ...]) -> None:
         left = [token for decision in seen.entry.decisions for token in self._left(decision)]
         # who answered, or is known to be gone, need not be told
-        done = {m.token for m in seen.entry.messages if isinstance(m, TaskFinished | TaskLost)}
+        done = {m.token for m in seen.entry.messages if isinstance(m, TaskFinished | TaskLost | TaskSuspended)}
         stopped = {effect.token for effect in effects if isinstance(effect, StopTask)}
         if not {*left} <= done | stopped:
             broken(f"tokens {sorted({*left} - done - stopped)} are done with, and their workers were not told")
@@ -37,11 +39,11 @@ class Stops:
         """The tokens whose work is over with this decision, while somebody may still be at it."""
         over: list[int] = []
         match decision:
-            case DispatchToken(token) | RedeliverToken(token):
+            case DispatchToken(token) | RedeliverToken(token) | WakeToken(token):
                 self._at_work.add(token)
             case FinishNode(token) | RetryToken(token) | FailNode(token) | RouteToken(token, ends=str()):
                 over.append(token)
-            case HoldNode(token) | ExecuteNode(token) | BreakNode(token):
+            case HoldNode(token) | ExecuteNode(token) | BreakNode(token) | SuspendToken(token):
                 over.append(token)
             case EndTokens():
                 over.extend(numbers_in(decision.tokens))

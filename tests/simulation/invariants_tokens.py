@@ -15,7 +15,9 @@ from jeton.model.decision import (
     RedeliverToken,
     RetryToken,
     RouteToken,
+    SuspendToken,
     WaitForTimer,
+    WakeToken,
 )
 from jeton.model.ranges import numbers_in
 from tests.simulation.invariants_seen import Seen, broken
@@ -71,7 +73,13 @@ class Tokens:
             case FinishNode(token) | FailNode(token) | WaitForTimer(token) | RetryToken(token):
                 if token not in self._moving:
                     broken(f"a token that does not move is at work: {decision}")
-            case DispatchToken(token) | RedeliverToken(token) | MarkExecuting(token):
+            case (
+                DispatchToken(token)
+                | RedeliverToken(token)
+                | MarkExecuting(token)
+                | SuspendToken(token)
+                | WakeToken(token)
+            ):
                 if token not in self._moving and token not in self._abandoned:
                     broken(f"a token that has ended is at work: {decision}")
             case _:

@@ -16,6 +16,7 @@ from jeton.model.decision import (
     SetPaused,
     WaitForSignal,
     WaitForTimer,
+    WakeToken,
 )
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
@@ -86,7 +87,7 @@ class Waits:
             match decision:
                 case SetPaused(paused=paused):
                     pass
-                case DispatchToken() | CallWorkflow() | OpenGate() | WaitForSignal() | WaitForTimer():
+                case DispatchToken() | WakeToken() | CallWorkflow() | OpenGate() | WaitForSignal() | WaitForTimer():
                     if paused:
                         broken(f"a paused run begins something: {decision}")
                 case _:
@@ -160,9 +161,9 @@ def _deadlines(state: RunState) -> Iterable[int]:
         yield state.head.deadline
     for token in state.tokens.values():
         match token.phase:
-            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due):
+            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due, asleep=False):
                 yield due
-            case WaitingForRetry(due=due):
+            case WaitingForRetry(due=due) | WaitingForTimer(due=due):
                 if not state.head.paused:
                     yield due
             case WaitingForGate(deadline=int() as due) | WaitingForSignal(deadline=int() as due):

@@ -15,8 +15,10 @@ from jeton.model.decision import (
     RetryToken,
     SetPaused,
     SettleSlot,
+    SuspendToken,
     WaitForSignal,
     WaitForTimer,
+    WakeToken,
 )
 from jeton.model.ids import GroupId, TokenId
 from jeton.model.run import (
@@ -46,8 +48,11 @@ class Wakers:
             self._follow(decision)
             if isinstance(decision, SetPaused) and not decision.paused:
                 for token in seen.run.state.tokens.values():  # those that stood still come back
-                    if isinstance(token.phase, WaitingForRetry):
-                        heappush(self._due, (token.phase.due, token.id, ""))
+                    match token.phase:
+                        case WaitingForRetry(due=due) | WaitingForTimer(due=due, asleep=True):
+                            heappush(self._due, (due, token.id, ""))
+                        case _:
+                            pass
         state, wake = seen.run.state, seen.stored.row.wake
         while self._due and not _still_waits(state, self._due[0]):
             heappop(self._due)
@@ -60,6 +65,8 @@ class Wakers:
     def _follow(self, decision: Decision) -> None:
         match decision:
             case DispatchToken(token, deadline=due) | RedeliverToken(token, deadline=due):
+                heappush(self._due, (due, token, ""))
+            case SuspendToken(token, due=due) | WakeToken(token, deadline=due):
                 heappush(self._due, (due, token, ""))
             case MarkExecuting(token, deadline=due) | WaitForTimer(token, due=due) | RetryToken(token, due=due):
                 heappush(self._due, (due, token, ""))
@@ -89,8 +96,8 @@ def _still_waits(state: RunState, waiting: _Due) -> bool:
     match None if token is None else token.phase:
         case Dispatched(deadline=at) | Executing(deadline=at):
             return at == due
-        case WaitingForTimer(due=at):
-            return at == due
+        case WaitingForTimer(due=at, asleep=asleep):
+            return at == due and not (asleep and state.head.paused)
         case WaitingForRetry(due=at):
             return at == due and not state.head.paused
         case WaitingForSubworkflow(deadline=at) | WaitingForGate(deadline=at) | WaitingForSignal(deadline=at):

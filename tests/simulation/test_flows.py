@@ -8,6 +8,7 @@ from jeton.hosts.simulated.world import World
 from jeton.model.ids import RunId
 from jeton.model.run import Head, RunState
 from tests.simulation.flows import flow_library, flows_from, play_flow
+from tests.simulation.oracle_model import Object
 from tests.simulation.sweep import main
 
 FIXED = range(1, 601, 2)  # the even ones belong to the sweep of fixed seeds
@@ -49,6 +50,24 @@ def test_a_flow_that_somebody_looked_at_before_it_began_knows_its_input() -> Non
     row = early.store.row(run)
     assert row is not None
     assert (row.status, row.output) == ("completed", {"x": 1})
+
+
+LIMITED: Object = {
+    "nodes": {"a": {"type": "constant", "data": {"value": 1}}, "b": {"type": "merge"}},
+    "connections": [{"from": "a", "to": "b"}],
+    "limits": {"max_nodes": 1},
+}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_fork_of_a_flow_that_came_to_its_limit_comes_to_it_again(again: bool) -> None:
+    world = World(flow_library(LIMITED))
+    run = world.start("f", {})
+    world.run()
+    fork = world.fork(run, 0, again=again)
+    world.run()
+    rows = [world.store.row(each) for each in (run, fork)]
+    assert [(row.status, row.error and row.error.type) for row in rows if row] == [("failed", "limit_exceeded")] * 2
 
 
 def test_looking_at_the_nodes_of_a_run_fixes_nothing() -> None:

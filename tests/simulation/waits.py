@@ -25,6 +25,7 @@ from tests.simulation.invariants import RunInvariants
 from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
 from tests.simulation.invariants_seen import Seen, broken
 from tests.simulation.invariants_waits import Waits
+from tests.simulation.naps import Naps
 from tests.simulation.people import People
 from tests.simulation.scenario import Played, journal
 
@@ -121,7 +122,12 @@ def watched_world(seed: int, library: Library, plan: FaultPlan, script: Script) 
 def play_waits(scenario: WaitScenario) -> Played:
     """Let everything happen, and see that what completed came to the right value, and what did not had a reason."""
     library = read(scenario.made.workflows)
-    answers = {node: says for workflow in library.workflows.values() for node in workflow.nodes}
+    naps = Naps(scenario.seed)
+
+    def answer(call: Call) -> Answer:
+        return naps.before(call, says(call))
+
+    answers = {node: answer for workflow in library.workflows.values() for node in workflow.nodes}
     script = Script(answers, seed=scenario.seed)
     world, watchers = watched_world(scenario.seed, library, scenario.plan, script)
     rng = Random(f"{scenario.seed}/people")

@@ -29,7 +29,7 @@ from jeton.model.json import Json
 from jeton.model.message import Message
 from jeton.model.note import Note
 from jeton.model.run import FiredBy, Fork, Head, Parent, RunStatus
-from jeton.model.task import Task
+from jeton.model.task import Suspended, Task
 from jeton.model.workflow import Library
 
 _encode_entry = msgspec.json.Encoder().encode
@@ -135,9 +135,11 @@ class Workers(Protocol):
         bundle: Library,
         started: Callable[[], None],
         noted: Callable[[Note], None],
-        finished: Callable[[Json | TaskFailed], None],
+        finished: Callable[[Json | TaskFailed | Suspended], None],
     ) -> None:
         """Run one attempt; `finished` is called once, unless the attempt is stopped before.
+
+        One that sleeps is finished with too: it is to be started again when it is due, as the same attempt.
 
         What is `noted` is bounded here: how often it is called for an attempt, and with how much."""
         ...

@@ -21,9 +21,8 @@ from jeton.model.run import (
     WaitingForGate,
     WaitingForSignal,
     WaitingForSubworkflow,
+    WaitingForTimer,
 )
-
-_WORK = (Dispatched, Executing, WaitingForSubworkflow)
 
 
 def fork_history(draft: Draft, decision: ForkHistory) -> None:
@@ -37,7 +36,9 @@ def fork_history(draft: Draft, decision: ForkHistory) -> None:
     for path, value in decision.writes.items():
         draft.write(None, path, value)
     for token in list(state.tokens.values()):
-        moved = msgspec.structs.replace(token, phase=_moved(draft, token, decision), reserved=0, cost=None)
+        phase = _moved(draft, token, decision)
+        slept = None if isinstance(phase, Pending) else token.slept
+        moved = msgspec.structs.replace(token, phase=phase, reserved=0, cost=None, slept=slept)
         draft.put_token(moved)
         _ask_again(draft, moved)
     for waiters in state.waiters.values():
@@ -58,7 +59,7 @@ def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
     """A wait for a moment keeps it; what bounds somebody else's work begins anew.
 
     With an edited state, work that was under way begins from its input mapping: it was asked for with the old one."""
-    if decision.writes and not token.abandoned and isinstance(token.phase, _WORK):
+    if decision.writes and not token.abandoned and _is_work(token.phase):
         return Pending()
     match token.phase:
         case Dispatched(since, deadline) | Executing(since, deadline):
@@ -71,6 +72,14 @@ def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
             return msgspec.structs.replace(token.phase, deadline=deadline + decision.shift)
         case _:
             return token.phase
+
+
+def _is_work(phase: Phase) -> bool:
+    match phase:
+        case Dispatched() | Executing() | WaitingForSubworkflow() | WaitingForTimer(asleep=True):
+            return True
+        case _:
+            return False
 
 
 def _turn(token: Token) -> int:

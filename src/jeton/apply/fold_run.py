@@ -88,6 +88,7 @@ from jeton.model.decision import (
     SettleNodes,
     SettleSlot,
     StopChild,
+    SuspendToken,
     TakeAnswer,
     TakeCredits,
     TakeSignal,
@@ -96,6 +97,7 @@ from jeton.model.decision import (
     UndoCall,
     WaitForSignal,
     WaitForTimer,
+    WakeToken,
 )
 from jeton.model.effect import SendMessage, StartTask
 from jeton.model.failure import BrokenInvariant
@@ -213,6 +215,7 @@ def _dispatch_token(draft: Draft, decision: DispatchToken) -> None:
             token.abandoned,
             token.reserved,
             token.cost,
+            token.slept,
         )
     )
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
@@ -222,11 +225,31 @@ def _dispatch_token(draft: Draft, decision: DispatchToken) -> None:
 
 def _redeliver_token(draft: Draft, decision: RedeliverToken) -> None:
     token = draft.token(decision.token)
-    phase = Dispatched(decision.at, decision.deadline, decision.deliveries)
+    _hand_out(draft, token, Dispatched(decision.at, decision.deadline, decision.deliveries))
+
+
+def _suspend_token(draft: Draft, decision: SuspendToken) -> None:
+    token = draft.token(decision.token)
+    if not isinstance(token.phase, Dispatched | Executing):
+        raise BrokenInvariant("only a task that a worker has goes to sleep", token=token.id)
+    phase = WaitingForTimer(decision.at, decision.due, decision.sleep, asleep=True)
+    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=decision.sleep))
+    draft.timers.watch_token(decision.due, decision.at, token.id)
+
+
+def _wake_token(draft: Draft, decision: WakeToken) -> None:
+    token = draft.token(decision.token)
+    if not (isinstance(token.phase, WaitingForTimer) and token.phase.asleep):
+        raise BrokenInvariant("only a task that sleeps is woken", token=token.id)
+    _hand_out(draft, token, Dispatched(decision.at, decision.deadline))
+
+
+def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
+    """To a worker, once more: the same attempt with the same input."""
     draft.put_token(token.entering(phase))
-    draft.timers.watch_token(decision.deadline, decision.at, token.id)
+    draft.timers.watch_token(phase.deadline, phase.since, token.id)
     given = draft.state.input if token.input is msgspec.UNSET else token.input
-    draft.effects.append(StartTask(token.id, token.node, token.attempt, decision.deliveries, given))
+    draft.effects.append(StartTask(token.id, token.node, token.attempt, phase.deliveries, given))
 
 
 def _mark_executing(draft: Draft, decision: MarkExecuting) -> None:
@@ -333,6 +356,8 @@ FOLDS: dict[type[Decision], Callable[[Draft, Any], None]] = {
     AbandonTokens: abandon_tokens,
     TimeOutFanIn: time_out_fan_in,
     RedeliverToken: _redeliver_token,
+    SuspendToken: _suspend_token,
+    WakeToken: _wake_token,
     WaitForTimer: _wait_for_timer,
     RetryToken: _retry_token,
     FailNode: _fail_node,

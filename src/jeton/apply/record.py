@@ -49,6 +49,7 @@ from jeton.model.decision import (
     SettleNodes,
     SettleSlot,
     StopChild,
+    SuspendToken,
     TakeAnswer,
     TakeCredits,
     TakeSignal,
@@ -57,6 +58,7 @@ from jeton.model.decision import (
     UndoCall,
     WaitForSignal,
     WaitForTimer,
+    WakeToken,
 )
 from jeton.model.entry import Entry
 from jeton.model.event import (
@@ -151,6 +153,13 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield TaskDispatched(token, node, attempt)
         case RedeliverToken(token, node=node, attempt=attempt, deliveries=deliveries):
             yield TaskDispatched(token, node, attempt, deliveries)
+        case SuspendToken(token, due=due, sleep=sleep):
+            yield TokenWaiting(token, "timer", due=due)
+            yield TimerSet(token, due, sleep)
+        case WakeToken(token, node=node, attempt=attempt):
+            yield TimerFired(token)
+            yield TokenDispatched(token)
+            yield TaskDispatched(token, node, attempt)
         case MarkExecuting(token):
             yield TokenExecuting(token)
         case NoteTask():
@@ -275,7 +284,8 @@ def _count(decision: Decision) -> int:
 
 
 _COUNTS: dict[type[Decision], int] = {
-    **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode), 2),
+    **dict.fromkeys((DispatchToken, WaitForTimer, RetryToken, CallWorkflow, OpenGate, HoldNode, SuspendToken), 2),
+    WakeToken: 3,
     **dict.fromkeys(
         (SettleSlot, CloseGroup, AbandonTokens, KeepAnswer, TakeSignal, ReplyTo, ReopenNodes, AwaitCredits, UndoCall), 0
     ),

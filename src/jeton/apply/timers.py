@@ -97,10 +97,18 @@ class Timers:
         return state.head.deadline == due
 
     def _due(self, token: Token) -> tuple[int, int] | None:
-        """While a run is paused nothing is tried again: its retries come when it goes on."""
-        if self._state.head.paused and type(token.phase) is WaitingForRetry:
+        """While a run is paused nothing is given out: retries, and tasks that slept, come when it goes on."""
+        if self._state.head.paused and _goes_to_a_worker(token):
             return None
         return token_due(token)
+
+
+def _goes_to_a_worker(token: Token) -> bool:
+    match token.phase:
+        case WaitingForRetry() | WaitingForTimer(asleep=True):
+            return True
+        case _:
+            return False
 
 
 def token_due(token: Token) -> tuple[int, int] | None:

@@ -70,7 +70,7 @@ async def open(
     workers = Executor() if owner and work else None
     host = await SqliteHost.open(store, workers=workers, durability=durability, owner=owner)
     if workers is not None:
-        workers.use(Path(store).absolute().parent, host.artifacts, host.keys, host.outlet)
+        workers.use(Path(store).absolute().parent, host.artifacts, host.keys, host.outlet, host.clock)
     with ExitStack() as while_open:
         if workers is not None:
             while_open.enter_context(redacted_logs(workers.secrets))

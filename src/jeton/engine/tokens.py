@@ -56,6 +56,7 @@ from jeton.model.decision import (
     SettleNodes,
     SettleSlot,
     StopChild,
+    SuspendToken,
     TakeAnswer,
     TakeCredits,
     TakeSignal,
@@ -64,6 +65,7 @@ from jeton.model.decision import (
     UndoCall,
     WaitForSignal,
     WaitForTimer,
+    WakeToken,
 )
 from jeton.model.entry import Entry
 from jeton.model.ids import GroupId, RunId, TokenId, child_run_id
@@ -155,6 +157,11 @@ class TokenTable:
                 token.missing += decision.missing
             case RedeliverToken():
                 self._change(decision.token, "dispatched", decision.deadline).deliveries = decision.deliveries
+            case SuspendToken():
+                self._change(decision.token, "waiting_for_timer", decision.due).label = decision.sleep
+            case WakeToken():
+                token = self._change(decision.token, "dispatched", decision.deadline)
+                token.deliveries, token.label = 1, None
             case MarkExecuting():
                 self._change(decision.token, "executing", decision.deadline).since = moment(decision.at)
             case WaitForTimer():

@@ -26,6 +26,7 @@ from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote, Note, ProgressNote
 from jeton.model.profile import ModelProfile
+from jeton.model.task import Suspended
 
 
 def wall_ms() -> int:
@@ -93,6 +94,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     secrets: Secrets = NO_SECRETS
     notes: Notes = NO_NOTES
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # the project's
+    may_suspend: bool = False  # nothing is lost if the task is left here, and begun again later
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""
@@ -105,7 +107,9 @@ class ActionCall(msgspec.Struct, frozen=True):
         self.notes.tell(note)
 
 
-Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, Json | ActionFailed]]
+ActionAnswer: TypeAlias = Json | ActionFailed | Suspended
+
+Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, ActionAnswer]]
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from jeton.executor.action import Resources, failed_by
+from jeton.executor.action import Resources, failed_by, wall_ms
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import Clock, LoopClock
@@ -95,10 +95,19 @@ class Executor:
         self._awake = False
         self._closed = False
 
-    def use(self, folder: Path, artifacts: Artifacts, keys: Keys, outlet: Outlet) -> None:
-        """Work for this store: what outlives a run is kept in it. To be called before the first task begins."""
+    def use(
+        self,
+        folder: Path,
+        artifacts: Artifacts,
+        keys: Keys,
+        outlet: Outlet,
+        wall: Callable[[], int] = wall_ms,
+    ) -> None:
+        """Work for this store: what outlives a run is kept in it, and its clock is the one alarms ring by.
+
+        To be called before the first task begins."""
         self._resources = msgspec.structs.replace(
-            self._resources, folder=folder, artifacts=artifacts, keys=keys, outlet=outlet
+            self._resources, folder=folder, artifacts=artifacts, keys=keys, outlet=outlet, wall=wall
         )
 
     @property

@@ -1,23 +1,37 @@
-"""Durable sub-steps of a node: what was done once is not done again when the node is, after a crash or a retry.
+"""Durable sub-steps of a node: what was done once is not done again when the node is.
 
-Each has a name, and what it gave is kept under it: by the run and the token, so that it is this node's own. The next
-time, a step that was done gives what it gave; one that had only begun is done again, as any task is.
+That is after a sleep, a crash or a retry. Each has a name, and what it gave is kept under it: by the run and the token,
+so that it is this node's own. The next time, a step that was done gives what it gave; one that had only begun is done
+again, as any task is. A sleep ends the function, which begins again when it is over: so a sleeping node holds nothing.
 """
 
 import asyncio
 import inspect
+import math
+import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import ExitStack
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from jeton.executor.action import ActionCall
+from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.actions.emit import EVENT, LONGEST_EVENT, MOST_BYTES
+from jeton.executor.call import enter_call, leave_call
 from jeton.executor.hints import encoded, plain
-from jeton.executor.once import Begun, Done
+from jeton.executor.node_sleep import Sleeps, WentOn, running_task
+from jeton.executor.once import Begun, Done, step_key
 from jeton.executor.outlet import Emitted
 from jeton.model.json import Json
+from jeton.model.note import CostNote, Note
+from jeton.model.task import Suspended
+
+MOMENT_MS = 100  # what is left of a sleep and is no longer than this is waited for where it is
+LONGEST_SLEEP_S = 100 * 365.25 * 86400
+REFUSED_MS = 100  # whoever goes on all the same does not do so in circles without end
 
 _Value = TypeVar("_Value")
+_step: ContextVar[str | None] = ContextVar("jeton_step", default=None)
 
 
 class Steps:
@@ -27,46 +41,112 @@ class Steps:
         self._call = call
         self._taken: set[str] = set()
         self._slept = 0
+        self._sleeps = Sleeps()
 
     async def run(self, name: str, function: Callable[[], Awaitable[Any] | Any]) -> Any:
         """What the function gives, as plain JSON, now or the first time; it may be async. Its errors are the node's."""
-        found = await self.begin(f"run:{name}")
+        found = await self.begin(name, running_task())
         if isinstance(found, Done):
-            return found.result
-        value = function()
-        result = plain(await value if inspect.isawaitable(value) else value)
-        await self.finish(f"run:{name}", result)
+            return self.gave(found)
+        with self.taking(name) as spent:
+            value = function()
+            result = plain(await value if inspect.isawaitable(value) else value)
+        await self.finish(name, result, spent)
         return result
 
     async def sleep(self, seconds: float, name: str | None = None) -> None:
-        """Wait, from when it was first asked for: a crash does not make it longer. By name, or in the order of calls.
+        """Wait, from when it was first asked for. By name, or in the order of calls.
 
-        The node holds its place meanwhile, and its task its time: for longer, give back `_wait`.
+        The function ends here, by something raised that is no `Exception`. When the time has come it is called again:
+        the steps it took before are not taken again, and it goes on behind the sleep.
         """
-        self._slept += 1
-        step = f"sleep:{name or self._slept}"
-        due = self._call.resources.wall() + round(seconds * 1000)
-        found = await self.begin(step, str(due))
-        if isinstance(found, Begun):
-            left = int(found.call) - self._call.resources.wall()
-            if left > 0:
-                await self._call.resources.clock.sleep(left)
-            await self.finish(step, None)
+        await self.rest(seconds, name, running_task())
 
-    async def begin(self, step: str, call: str | None = None) -> Begun | Done:
+    async def begin(self, name: str, who: object) -> Begun | Done:
         """What became of a step: it was done, or it is to be done, now or again."""
+        step = f"run:{name}"
+        await self._take(step, who)
+        if self._sleeps.asleep:
+            raise self._sleeps.end(who)
+        return await self._call.resources.keys.begin(self._key(step), self._call.call.idempotency_key)
+
+    def gave(self, done: Done) -> Json:
+        """What a step gave when it was taken; what it cost then is part of what the node costs."""
+        kept = done.result
+        if not isinstance(kept, dict):
+            return None
+        cost = kept.get("cost")
+        if isinstance(cost, int):
+            self._call.tell(CostNote(self._call.call.step, cost))
+        return kept.get("gave")
+
+    def taking(self, name: str) -> "Taking":
+        """The step, while its function is called."""
+        return Taking(self._call, name)
+
+    async def finish(self, name: str, result: Json, spent: "Taking") -> None:
+        """Keep what a step gave; durable when this returns."""
+        kept: Json = {"gave": result, "cost": spent.credits} if spent.credits else {"gave": result}
+        await self._call.resources.keys.finish(self._key(f"run:{name}"), kept, None)
+
+    async def rest(self, seconds: float, name: str | None, who: object) -> None:
+        """The sleep, of whichever task or thread."""
+        if not (math.isfinite(seconds) and 0 <= seconds <= LONGEST_SLEEP_S):
+            raise ValueError(f"a sleep is from 0 seconds to a hundred years long, and this is {seconds}")
+        self._slept += 1
+        named = str(name) if name else f"sleep {self._slept}"
+        step = f"sleep:{named}"
+        await self._take(step, who)
+        keys, wall = self._call.resources.keys, self._call.resources.wall
+        found = await keys.begin(self._key(step), str(wall() + round(seconds * 1000)))
+        if isinstance(found, Done):
+            return
+        due = int(found.call)
+        left = due - wall()
+        if left > MOMENT_MS and self._call.may_suspend:
+            raise self._sleeps.fall_asleep(due, named, who)
+        if left > 0:
+            await self._call.resources.clock.sleep(left)
+        await keys.finish(self._key(step), None, None)
+
+    def outcome(self, error: BaseException | None) -> Suspended | ActionFailed | None:
+        """What the end of the function means if it was at a sleep."""
+        return self._sleeps.outcome(error)
+
+    async def _take(self, step: str, who: object) -> None:
+        if self._sleeps.goes_on(who):
+            await self._call.resources.clock.sleep(REFUSED_MS)
+            raise WentOn("the function is asleep, and caught what ends it until its sleep is over")
         if step in self._taken:
             raise ValueError(f"step {step!r} was taken before in this node: give each a name of its own")
         self._taken.add(step)
-        return await self._call.resources.keys.begin(self._key(step), call or self._call.call.idempotency_key)
-
-    async def finish(self, step: str, result: Json) -> None:
-        """Keep what a step gave; durable when this returns."""
-        await self._call.resources.keys.finish(self._key(step), result, None)
 
     def _key(self, step: str) -> str:
         made = self._call.call
-        return f"step:{made.run}:{made.token}:{step}"
+        return step_key(made.run, made.token, step)
+
+
+class Taking:
+    """A step while it is taken: what its function says goes on to whoever listens, and what it costs is added up."""
+
+    def __init__(self, call: ActionCall, name: str) -> None:
+        self._call = call
+        self._name = name
+        self._left = ExitStack()
+        self.credits = 0
+
+    def __enter__(self) -> "Taking":
+        self._left.callback(leave_call, enter_call(self._call.call, self._tell))
+        self._left.callback(_step.reset, _step.set(self._name))
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._left.close()
+
+    def _tell(self, note: Note) -> None:
+        if isinstance(note, CostNote):
+            self.credits += note.credits
+        self._call.tell(note)
 
 
 class BlockingSteps:
@@ -78,27 +158,31 @@ class BlockingSteps:
 
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """What the function, which is called in this thread, gives or gave."""
-        found = self._wait(self._steps.begin(f"run:{name}"))
+        found = self._wait(self._steps.begin(name, threading.get_ident()))
         if isinstance(found, Done):
-            return found.result
-        result = plain(function())
-        self._wait(self._steps.finish(f"run:{name}", result))
+            return self._steps.gave(found)
+        with self._steps.taking(name) as spent:
+            result = plain(function())
+        self._wait(self._steps.finish(name, result, spent))
         return result
 
     def sleep(self, seconds: float, name: str | None = None) -> None:
-        """Wait, from when it was first asked for."""
-        self._wait(self._steps.sleep(seconds, name))
+        """Wait, from when it was first asked for. The function ends here, and is called again when it is time."""
+        self._wait(self._steps.rest(seconds, name, threading.get_ident()))
 
     def _wait(self, work: Coroutine[Any, Any, _Value]) -> _Value:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 class Publisher:
-    """Publishes events in a node's name. The same node, done again, publishes the same ones: each counts once."""
+    """Publishes events in a node's name. The same node, done again, publishes the same ones: each counts once.
+
+    Those of a step are counted apart: when the step is not taken again, the others keep their numbers.
+    """
 
     def __init__(self, call: ActionCall) -> None:
         self._call = call
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[tuple[str | None, str]] = Counter()
 
     async def __call__(self, event: str, data: object = None) -> None:
         """Publish a named event."""
@@ -109,8 +193,10 @@ class Publisher:
         if size > MOST_BYTES:
             raise ValueError(f"the event has {size} bytes of data, and {MOST_BYTES} is the most")
         made = self._call.call
-        self._counts[event] += 1
-        id = f"{made.idempotency_key}:{event}:{self._counts[event]}"
+        step = _step.get()
+        self._counts[step, event] += 1
+        within = "" if step is None else f"{step}:"
+        id = f"{made.idempotency_key}:{within}{event}:{self._counts[step, event]}"
         await self._call.resources.outlet.emit(Emitted(id, event, value, made.run, made.node))
 
 

@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 
 
@@ -39,6 +40,16 @@ class Keys(Protocol):
     async def forget(self, key: str) -> None:
         """The call failed: the next one is another."""
         ...
+
+
+def step_key(run: RunId, token: TokenId, step: str) -> str:
+    """By what a step that a node takes is kept: all of a node's begin alike, and sort together."""
+    return f"{steps_prefix(run)}{token}:{step}"
+
+
+def steps_prefix(run: RunId) -> str:
+    """What the keys of all steps of a run begin with."""
+    return f"step:{run}:"
 
 
 _Kept: TypeAlias = tuple[str, Done | None, int | None]

@@ -5,7 +5,7 @@ import traceback
 
 import msgspec
 
-from jeton.executor.action import ActionCall, ActionFailed, Resources, failed_by
+from jeton.executor.action import ActionAnswer, ActionCall, ActionFailed, Resources, failed_by
 from jeton.executor.breakers import CircuitOpen
 from jeton.executor.call import Call, TaskCall
 from jeton.executor.clock import TimedOut
@@ -16,7 +16,7 @@ from jeton.executor.once import Done
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
 from jeton.expression import Failed, Missing
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import RetryPolicy
+from jeton.model.task import RetryPolicy, Suspended
 
 LONGEST_STACK = 8_000
 
@@ -32,19 +32,28 @@ async def run_action(
     step: str,
     resources: Resources,
     notes: Notes = NO_NOTES,
-) -> Json | ActionFailed:
-    """The action's result, or its last failure. Only what is transient is tried again, and only as the policy says."""
+    *,
+    alone: bool = False,
+) -> ActionAnswer:
+    """The action's result, or its last failure. Only what is transient is tried again, and only as the policy says.
+
+    `alone`: its step is the only one of the task, so that beginning the task again repeats nothing else. One with a key
+    of its own keeps its place all the same, because others wait behind it.
+    """
     if action.input_validator is not None:
         flaw = action.input_validator.flaw(given, "input")
         if flaw is not None:
             return ActionFailed("input_invalid", flaw)
     secrets = resources.secrets.of(action.settings)
     call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
-    first = ActionCall(given, state, output, call, resources, action.settings, secrets, notes, action.profiles)
+    may_suspend = alone and action.once is None
+    first = ActionCall(
+        given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend
+    )
     return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
 
 
-async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> Json | ActionFailed:
+async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> ActionAnswer:
     """What the first call with the key gave, or gives now: a second one waits for it, and is made only if it fails."""
     value = once.expression.evaluate({"input": call.input, "state": call.state, "output": call.output})
     if isinstance(value, Failed):
@@ -60,15 +69,17 @@ async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> Json |
         result = await _tries(action, msgspec.structs.replace(call, call=same_call))
         if isinstance(result, ActionFailed):
             await keys.forget(key)
-        else:
+        elif not isinstance(result, Suspended):
             await keys.finish(key, result, once.ttl_ms)
         return result
 
 
-async def _tries(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+async def _tries(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     while True:
         plain = action.limits is None and action.breaker is None
         result = _redacted(await (_attempt(action, call) if plain else _in_turn(action, call)), call.secrets)
+        if isinstance(result, Suspended):
+            return result
         if not isinstance(result, ActionFailed):
             break
         made = call.call
@@ -88,7 +99,7 @@ def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: 
     return max(policy.delay_ms(attempt, key), retry_after_ms or 0)
 
 
-async def _in_turn(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+async def _in_turn(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     """One attempt, when its limits allow it. Waiting for a turn is no part of the action's own time."""
     if action.limits is None:
         return await _guarded(action, call)
@@ -96,7 +107,7 @@ async def _in_turn(action: ReadyAction, call: ActionCall) -> Json | ActionFailed
         return await _guarded(action, call)
 
 
-async def _guarded(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+async def _guarded(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     """One attempt, unless too many before it failed. A failure that does not pass is an answer: somebody is there."""
     guard = action.breaker
     if guard is None:
@@ -110,7 +121,7 @@ async def _guarded(action: ReadyAction, call: ActionCall) -> Json | ActionFailed
         return ActionFailed("circuit_open", str(circuit), transient=True, retry_after_ms=circuit.wait_ms)
 
 
-async def _attempt(action: ReadyAction, call: ActionCall) -> Json | ActionFailed:
+async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     """One attempt. Whatever a function raises is a failure, even if it asks the process to end."""
     try:
         if action.timeout_ms is None or action.lane == "instant":
@@ -134,12 +145,14 @@ def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
     return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
 
 
-def _redacted(result: Json | ActionFailed, secrets: Secrets) -> Json | ActionFailed:
+def _redacted(result: ActionAnswer, secrets: Secrets) -> ActionAnswer:
     """What leaves the executor, whichever kind of action it comes from."""
     if secrets is NO_SECRETS:
         return result
     if isinstance(result, ActionFailed):
         return msgspec.structs.replace(result, type=secrets.text(result.type), message=secrets.text(result.message))
+    if isinstance(result, Suspended):
+        return Suspended(result.until, secrets.text(result.sleep))
     return secrets.value(result)
 
 

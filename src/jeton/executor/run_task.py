@@ -17,12 +17,13 @@ from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import MissingNote
 from jeton.model.paths import written
+from jeton.model.task import Suspended
 
-Answer: TypeAlias = Json | TaskFailed
+Answer: TypeAlias = Json | TaskFailed | Suspended
 
 
 async def run_task(call: TaskCall, task: ReadyTask, resources: Resources, notes: Notes = NO_NOTES) -> Answer:
-    """The task's output, or why it has none. Suspends only where an action or a delay does."""
+    """The task's output, or why it has none, or has none yet. Waits only where an action or a delay does."""
     context = _Context(call.input, notes)
     if task.lane == "instant":
         return await _run_steps(call, task, context, resources)
@@ -69,9 +70,12 @@ async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resourc
             continue
         if wanted == "succeed":
             break
-        failed = await _run_step(call, step, context, resources) if wanted == "continue" else wanted
+        alone = len(task.steps) == 1
+        failed = await _run_step(call, step, context, resources, alone) if wanted == "continue" else wanted
         if failed is None:
             continue
+        if isinstance(failed, Suspended):
+            return failed
         if failed.fatal or step.on_failure != "continue":
             retry = step.on_failure == "retry" and not failed.fatal
             return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack)
@@ -93,7 +97,9 @@ def _outcome(
     return outcome
 
 
-async def _run_step(call: TaskCall, step: ReadyStep, context: _Context, resources: Resources) -> ActionFailed | None:
+async def _run_step(
+    call: TaskCall, step: ReadyStep, context: _Context, resources: Resources, alone: bool
+) -> ActionFailed | Suspended | None:
     given = context.input
     if step.input_mapping is not None:
         found = mapped(step.input_mapping, context.scope())
@@ -102,9 +108,9 @@ async def _run_step(call: TaskCall, step: ReadyStep, context: _Context, resource
         context.note_missing(step.ref, found.missing)
         given = found.tree()
     result = await run_action(
-        step.action, given, context.state, context.output, call, step.ref, resources, context.notes
+        step.action, given, context.state, context.output, call, step.ref, resources, context.notes, alone=alone
     )
-    if isinstance(result, ActionFailed):
+    if isinstance(result, ActionFailed | Suspended):
         return result
     if step.output_mapping is None:
         context.output = written(context.output, [], result)

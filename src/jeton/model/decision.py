@@ -69,6 +69,26 @@ class RedeliverToken(_Decision, frozen=True, tag="redeliver_token"):
     deliveries: int
 
 
+class SuspendToken(_Decision, frozen=True, tag="suspend_token"):
+    """Its task sleeps: no worker is held until it is due."""
+
+    token: TokenId
+    node: str
+    at: int
+    due: int
+    sleep: str
+
+
+class WakeToken(_Decision, frozen=True, tag="wake_token"):
+    """Its task has slept: give the same attempt to a worker again. No worker was lost, so the count begins anew."""
+
+    token: TokenId
+    node: str
+    at: int
+    deadline: int
+    attempt: int
+
+
 class MarkExecuting(_Decision, frozen=True, tag="mark_executing"):
     token: TokenId
     at: int
@@ -469,6 +489,8 @@ Decision: TypeAlias = (
     | CreateTokens
     | DispatchToken
     | RedeliverToken
+    | SuspendToken
+    | WakeToken
     | MarkExecuting
     | NoteTask
     | WaitForTimer

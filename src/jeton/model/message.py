@@ -52,6 +52,16 @@ class TaskFinished(msgspec.Struct, frozen=True, tag="task_finished", omit_defaul
     failure: TaskFailed | None = None
 
 
+class TaskSuspended(msgspec.Struct, frozen=True, tag="task_suspended"):
+    """A task sleeps: no worker has it any more, and one is to be given the same attempt when it is due."""
+
+    at: int
+    token: TokenId
+    attempt: int
+    due: int
+    sleep: str  # its name, which is the task's own
+
+
 class TaskLost(msgspec.Struct, frozen=True, tag="task_lost"):
     """The process that ran this attempt is gone without an answer; it must be dispatched again."""
 
@@ -171,6 +181,7 @@ Message: TypeAlias = (
     | TaskStarted
     | TaskNoted
     | TaskFinished
+    | TaskSuspended
     | TaskLost
     | AlarmRang
     | CancelRun

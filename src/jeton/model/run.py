@@ -58,6 +58,7 @@ class WaitingForTimer(msgspec.Struct, frozen=True, tag="waiting_for_timer", omit
     since: int
     due: int
     label: str | None = None
+    asleep: bool = False  # it is the task that waits, and goes on with a worker
 
 
 class WaitingForRetry(msgspec.Struct, frozen=True, tag="waiting_for_retry"):
@@ -139,6 +140,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     abandoned: bool = False  # its slot lost the race; it may finish, and changes nothing
     reserved: int = 0  # credits that were taken for it
     cost: int | None = None  # those that its action says it used
+    slept: str | None = None  # the last sleep of its task: steps taken before it are part of the history
 
     def entering(self, phase: Phase) -> "Token":
         """The same token in another phase. Written out, because it happens at every step of every run."""
@@ -155,6 +157,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
             self.abandoned,
             self.reserved,
             self.cost,
+            self.slept,
         )
 
 

@@ -37,6 +37,13 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
         return delay if self.max_delay_ms is None else min(delay, self.max_delay_ms)
 
 
+class Suspended(msgspec.Struct, frozen=True):
+    """What a task gives that sleeps: the same attempt goes on at that time, and nobody need hold its place."""
+
+    until: int
+    sleep: str
+
+
 class CircuitBreaker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """After so many passing failures in a row, in all runs, no call is made for a while."""
 

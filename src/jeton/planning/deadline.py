@@ -1,7 +1,7 @@
 """What an alarm means for whoever is waiting."""
 
 from jeton.model.cue import TimerDue
-from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken
+from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken, WakeToken
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.run import (
     Dispatched,
@@ -36,6 +36,8 @@ def plan_due(program: Program, state: RunState, timer: TimerDue, now: int) -> Pl
 def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -> Plan:
     allowed = timeout_ms(program, token)
     match token.phase:
+        case WaitingForTimer(asleep=True):
+            return Plan([WakeToken(token.id, token.node, now, now + allowed, token.attempt)])
         case WaitingForTimer() if token.abandoned:
             return Plan([RouteToken(token.id, token.node, "completed")])
         case WaitingForTimer():

@@ -1,5 +1,6 @@
 """What happens to the nodes of a flow when one begins, is done, or fails: the decisions."""
 
+import msgspec
 from msgspec import UNSET
 
 from jeton.model.decision import (
@@ -59,7 +60,8 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
     flow = flow_of(program)
     problem = limit_problem(flow, state.flow, token.node)
     if problem is not None:
-        return end_run(state, now, "failed", problem, failing=token)
+        # a fork of the run goes on with the token that its error names
+        return end_run(state, now, "failed", msgspec.structs.replace(problem, token=token.id), failing=token)
     begun = begin_node(flow, state.flow, token.node, now)
     if isinstance(begun, NodeCall) and not isinstance(begun.work, TaskTarget):
         return begun

@@ -62,10 +62,12 @@ def plan_success(
 
 
 def _work(token: Token) -> Literal["task", "timer"] | None:
-    phase = type(token.phase)
-    if phase is Dispatched or phase is Executing:
+    phase = token.phase
+    if type(phase) is Dispatched or type(phase) is Executing:
         return "task"
-    return "timer" if phase is WaitingForTimer else None
+    if type(phase) is WaitingForTimer:
+        return "task" if phase.asleep else "timer"
+    return None
 
 
 def plan_onward(program: Program, state: RunState, finished: NodeFinished, now: int) -> list[Decision]:

@@ -15,6 +15,7 @@ from jeton.model.decision import (
     RetryToken,
     RouteToken,
     SetPaused,
+    SuspendToken,
     TakeCredits,
 )
 from jeton.model.failure import RunError, TaskFailed
@@ -38,6 +39,7 @@ from jeton.model.message import (
     TaskLost,
     TaskNoted,
     TaskStarted,
+    TaskSuspended,
     UnpauseRun,
 )
 from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
@@ -71,6 +73,8 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan(plan_started(program, state, message))
         case TaskNoted():
             return Plan(_plan_noted(state, message))
+        case TaskSuspended():
+            return Plan(_plan_suspended(state, message))
         case TaskLost():
             return Plan(_plan_lost(program, state, message))
         case CancelRun():
@@ -178,6 +182,14 @@ def _plan_noted(state: RunState, message: TaskNoted) -> list[Decision]:
     """Kept while the attempt is under way; of any other it is old news."""
     token = _waited_for(state, message.token, message.attempt)
     return [] if isinstance(token, str) else [NoteTask(token.id, token.node, token.attempt, message.note)]
+
+
+def _plan_suspended(state: RunState, message: TaskSuspended) -> list[Decision]:
+    """An abandoned branch sleeps too: it is left to finish, whatever that takes."""
+    token = _waited_for(state, message.token, message.attempt)
+    if isinstance(token, str):
+        return [IgnoreLate(message.token, message.attempt, token)]
+    return [SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
 
 
 def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Decision]:

@@ -114,6 +114,8 @@ def _wait(wait: Wait) -> Iterator[str]:
         case "worker":
             again = f", delivery {wait.deliveries}" if wait.deliveries > 1 else ""
             yield f"{who}: a worker, {since} (attempt {wait.attempt}{again}{_until(wait.due)})"
+        case "sleep":
+            yield f"{who}: the end of its own sleep '{wait.label}', {since}{_until(wait.due)}"
         case "timer":
             label = f" ({wait.label})" if wait.label else ""
             yield f"{who}: a time{label}, {since}{_until(wait.due)}"

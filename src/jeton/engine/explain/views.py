@@ -75,7 +75,7 @@ class Wait(msgspec.Struct, frozen=True):
 
     token: TokenId
     node: str
-    kind: Literal["worker", "timer", "retry", "siblings", "branch", "turn", "subworkflow", "gate", "signal"]
+    kind: Literal["worker", "sleep", "timer", "retry", "siblings", "branch", "turn", "subworkflow", "gate", "signal"]
     since: datetime
     due: datetime | None = None
     label: str | None = None

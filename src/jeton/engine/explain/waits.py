@@ -108,6 +108,8 @@ def _own_wait(token: Token, view: TokenView) -> Wait:
                 attempt=token.attempt,
                 deliveries=deliveries,
             )
+        case WaitingForTimer(since, due, label, asleep=True):
+            return Wait(token.id, token.node, "sleep", moment(since), moment(due), label, attempt=token.attempt)
         case WaitingForTimer(since, due, label):
             return Wait(token.id, token.node, "timer", moment(since), moment(due), label)
         case WaitingForRetry(since, due):

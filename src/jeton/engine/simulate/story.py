@@ -105,6 +105,7 @@ def _in_words(wait: Wait) -> str:
     what = {
         "worker": "a worker",
         "timer": "a time",
+        "sleep": "the end of its own sleep",
         "retry": f"attempt {wait.attempt}",
         "siblings": "its siblings",
         "branch": "the rest of its branch",

@@ -7,22 +7,25 @@ order of things, such as a token's. So whatever differs between two seeds is the
 import asyncio
 from collections.abc import Mapping
 from types import TracebackType
+from typing import TypeAlias
 from zlib import crc32
 
 import msgspec
 
 from jeton.executor import ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
 from jeton.executor.once import MemoryKeys
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Call, Script, answer_of
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Step, Task
+from jeton.model.task import Action, Step, Suspended, Task
 from jeton.model.workflow import Library
 from jeton.planning.program import Program
 
 PURE = frozenset({"assert", "context", "emit", "metric", "mock"})
 """Kinds that touch nothing outside: they are always really run."""
+
+Result: TypeAlias = Json | TaskFailed | Suspended
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -45,18 +48,19 @@ class Bench:
         self._threads.close()
         self._runner.close()
 
-    def work(self, call: Call, keys: MemoryKeys) -> tuple[Json | TaskFailed, int]:
+    def work(self, call: Call, keys: MemoryKeys) -> tuple[Result, int]:
         """What the task gives, and how long that takes by its own clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
         asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input)
-        work = run_task(asked, task, Resources(clock, self._threads, keys=keys))
+        resources = Resources(clock, self._threads, keys=keys, wall=lambda: call.at + clock.now())
+        work = run_task(asked, task, resources)
         if task.lane != "instant":
             return self._runner.run(work), clock.now()
         try:
             work.send(None)
         except StopIteration as end:
-            answer: Json | TaskFailed = end.value
+            answer: Result = end.value
             return answer, clock.now()
         raise BrokenInvariant("a task that says it never waits has waited", node=call.node)
 
@@ -105,10 +109,7 @@ class BenchScript(Script):
 
     def answer(self, call: Call) -> Answer:
         found, waited_ms = self._bench.work(call, self._keys)
-        takes_ms = waited_ms + self.chance(call).randint(1, self._slowest_ms)
-        if isinstance(found, TaskFailed):
-            return Answer(failure=found, takes_ms=takes_ms)
-        return Answer(found, takes_ms=takes_ms)
+        return answer_of(found, waited_ms + self.chance(call).randint(1, self._slowest_ms))
 
 
 def _token(call: Call) -> TokenId:

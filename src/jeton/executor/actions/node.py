@@ -1,8 +1,10 @@
 """`node`: a Python function as a node of flows. It is given its inputs, and may take durable steps of its own."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
-from jeton.executor.action import Act, ActionCall, ActionFailed
+from jeton.executor.action import Act, ActionAnswer, ActionCall, ActionFailed
 from jeton.executor.actions.python import Python, called
 from jeton.executor.functions import find_function
 from jeton.executor.hints import BadArguments
@@ -19,7 +21,7 @@ class Node(Python, frozen=True):
         return None  # its steps are kept by this process
 
     def prepare(self) -> Act:
-        async def act(call: ActionCall) -> Json | ActionFailed:
+        async def act(call: ActionCall) -> ActionAnswer:
             function = find_function(self.function)  # at each call, because it may have been defined anew
             steps, publisher = Steps(call), Publisher(call)
             offered: dict[str, object] = {"step": steps, "publish": publisher}
@@ -31,6 +33,18 @@ class Node(Python, frozen=True):
                 arguments = signature_of(function.call, function.name).arguments(given, offered)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            return await called(function, arguments, call)
+            return await _left_or_done(steps, called(function, arguments, call))
 
         return act
+
+
+async def _left_or_done(steps: Steps, work: Coroutine[Any, Any, Json]) -> ActionAnswer:
+    """What the function gives, unless it was left at a sleep, or should have been."""
+    try:
+        result = await work
+    except BaseException as error:
+        outcome = steps.outcome(error)
+        if outcome is None:
+            raise
+        return outcome
+    return steps.outcome(None) or result

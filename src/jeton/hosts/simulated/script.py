@@ -9,6 +9,7 @@ import msgspec
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
+from jeton.model.task import Suspended
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -21,6 +22,7 @@ class Call(msgspec.Struct, frozen=True):
     attempt: int
     input: Json
     workflow: str = ""  # the run's
+    at: int = 0  # when the worker was given it: one that was asleep is given the same call again, later
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -28,7 +30,19 @@ class Answer(msgspec.Struct, frozen=True):
 
     result: Json = None
     failure: TaskFailed | None = None
+    suspended: Suspended | None = None  # instead of either
     takes_ms: int | None = None
+
+
+def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
+    """What the executor came to, as a worker's answer."""
+    match found:
+        case TaskFailed():
+            return Answer(failure=found, takes_ms=takes_ms)
+        case Suspended():
+            return Answer(suspended=found, takes_ms=takes_ms)
+        case _:
+            return Answer(found, takes_ms=takes_ms)
 
 
 Reply: TypeAlias = Answer | Callable[[Call], Answer]
@@ -38,7 +52,7 @@ class Script:
     """An answer per node, fixed or worked out from the call. A node without one succeeds with an empty object.
 
     The same attempt always gets the same answer, however often a crash has it delivered again: an answer may depend
-    on the call, and on nothing else.
+    on the call, and on nothing else. A task that sleeps gives its answer when its time has come.
     """
 
     def __init__(self, answers: Mapping[str, Reply] | None = None, seed: int = 0) -> None:

@@ -45,6 +45,7 @@ from jeton.model.message import (
     TaskFinished,
     TaskLost,
     TaskStarted,
+    TaskSuspended,
     UnpauseRun,
 )
 from jeton.model.run import TERMINAL, Dispatched, Executing, FiredBy, Head, RunState
@@ -153,8 +154,18 @@ class World:
         """Put credits into the project's account."""
         self.store.balance += amount
 
-    def fork(self, run: RunId, entry: int, *, writes: dict[str, Json] | None = None, credits: int = 0) -> RunId:
-        """A new run that shares a run's history up to an entry. It goes on when time passes."""
+    def fork(
+        self,
+        run: RunId,
+        entry: int,
+        *,
+        writes: dict[str, Json] | None = None,
+        again: bool = False,
+        credits: int = 0,
+    ) -> RunId:
+        """A new run that shares a run's history up to an entry. It goes on when time passes.
+
+        `again`: what failed by then is done again, as a retry does at the end of a run."""
         history = shared_history([decode_entry(body) for body in self.store.journal(run)], entry)
         name = RunId(f"{run}-fork-{len(self.store.runs())}")
         begun = replay(Head(name, self.store.workflow(run)), history)
@@ -163,7 +174,7 @@ class World:
         sections = {name: body for name, body in encode_sections(begun.state, everything).items() if body is not None}
         self.store.share(name, run, [encode_entry(shared) for shared in history], sections)
         self._note_tokens(name, [decision for shared in history for decision in shared.decisions])
-        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, credits=credits)
+        fork = ForkRun(self.clock.now(), run, entry, history[-1].at, writes or {}, again, credits)
         self._agenda.put(self.clock.steady, lambda: self.deliver(name, fork))
         return name
 
@@ -199,7 +210,9 @@ class World:
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
         path, visit = self._calls[run, effect.token]
-        call = Call(run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run))
+        call = Call(
+            run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), self.clock.now()
+        )
         self._workers.start((run, effect.token, effect.attempt), call)
         self._look_after_soon()
 
@@ -321,7 +334,9 @@ class World:
 
     def _accept_answer(self, run: RunId, token: TokenId, attempt: int, answer: Answer) -> None:
         now = self.clock.now()
-        if answer.failure is None:
+        if answer.suspended is not None:
+            self.deliver(run, TaskSuspended(now, token, attempt, answer.suspended.until, answer.suspended.sleep))
+        elif answer.failure is None:
             self.deliver(run, TaskFinished(now, token, attempt, answer.result))
         else:
             self.deliver(run, TaskFinished(now, token, attempt, failure=answer.failure))

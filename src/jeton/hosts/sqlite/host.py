@@ -253,6 +253,11 @@ class SqliteHost:
         """The artifacts that the runs hold."""
         return Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, self._owning().write))
 
+    @property
+    def clock(self) -> Callable[[], int]:
+        """The time that messages are stamped with, and alarms ring by."""
+        return self._owning().clock
+
     @cached_property
     def keys(self) -> SqliteKeys:
         """The keys by which actions run once."""

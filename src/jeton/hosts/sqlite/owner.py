@@ -6,6 +6,7 @@ import logging
 from asyncio import Event, Future
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +23,7 @@ from jeton.hosts.sqlite.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.firings import FinishedMirror
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock
+from jeton.hosts.sqlite.once import share_steps
 from jeton.hosts.sqlite.recovery import Recovery
 from jeton.hosts.sqlite.retention import Pruned, Rule, prune
 from jeton.hosts.sqlite.rows import Mirror
@@ -190,6 +192,9 @@ class Owner:
         chosen = new_run_id(self.clock())
         live = replay(Head(chosen, row.workflow, row.version), history)
         check_edits(self._bundles.program(row.workflow, row.version)[0], live.state, writes)
+        slept = {token.id: token.slept for token in live.state.tokens.values() if token.slept is not None}
+        if slept and not writes:  # with an edited state, work that was under way begins anew
+            await self._writer.do(partial(share_steps, run=run, fork=chosen, slept=slept))
         prior: list[JournalRow] = []
         last = first_hash(chosen)
         for shared in history:

@@ -25,6 +25,7 @@ from jeton.hosts.sqlite.examine import (
 )
 from jeton.hosts.sqlite.gates import list_gates
 from jeton.hosts.sqlite.migrate import prepare
+from jeton.hosts.sqlite.once import StepRow, put_steps, steps_of
 from jeton.hosts.sqlite.opening import visit
 from jeton.hosts.sqlite.owner import unknown
 from jeton.hosts.sqlite.pack import packed, unpacked
@@ -67,6 +68,15 @@ class PortableSummary(msgspec.Struct, frozen=True):
     body: msgspec.Raw
 
 
+class PortableStep(msgspec.Struct, frozen=True):
+    """A step that a node of the run took, or had only begun: then its result is null, which a done one's may be."""
+
+    key: str
+    call: str
+    done: bool
+    result: msgspec.Raw
+
+
 class Portable(msgspec.Struct, frozen=True):
     """The file."""
 
@@ -80,6 +90,7 @@ class Portable(msgspec.Struct, frozen=True):
     snapshots: list[PortableSnapshot]
     summary: PortableSummary | None
     inbox: list[msgspec.Raw]
+    steps: list[PortableStep]
     digest: str
 
 
@@ -110,6 +121,7 @@ def _export(db: Connection, run: RunId) -> bytes:
         raise Refused("run_damaged", f"run {run} is damaged: {problems[0]}", "verify the store, and restore a backup")
     summary: bytes | None = db.execute("select body from summaries where run = ?", (run,)).get
     messages = db.execute("select body from inbox where run = ? order by id", (run,))
+    steps = steps_of(db, run)
     portable = Portable(
         format="jeton-run",
         format_version=FORMAT_VERSION,
@@ -123,6 +135,7 @@ def _export(db: Connection, run: RunId) -> bytes:
         ],
         summary=None if summary is None else PortableSummary(copy.pruned, copy.pruned_hash, msgspec.Raw(summary)),
         inbox=[msgspec.Raw(body) for (body,) in messages],
+        steps=[PortableStep(s.key, s.call, s.result is not None, msgspec.Raw(s.result or b"null")) for s in steps],
         digest="",
     )
     return msgspec.json.encode(msgspec.structs.replace(portable, digest=_digest(portable)))
@@ -206,7 +219,7 @@ def _copy_of(portable: Portable) -> RunCopy:
 def _check(portable: Portable, copy: RunCopy, library: Library) -> None:
     for problem in problems_in(copy):
         raise _altered(problem)
-    if copy.columns.workflow not in library.workflows:
+    if copy.columns.workflow not in library.workflows and copy.columns.workflow not in library.flows:
         raise _altered(f"it has no definition of '{copy.columns.workflow}'")
     _checked(lambda: [_message(body) for body in portable.inbox])
 
@@ -231,6 +244,7 @@ def _put(db: Connection, copy: RunCopy, portable: Portable, library: Library) ->
     marks = ", ".join("?" * len(columns))
     db.execute(f"insert into runs({', '.join(columns)}) values({marks})", tuple(columns.values()))
     db.executemany("insert into inbox(run, body) values(?, ?)", [(run, bytes(body)) for body in portable.inbox])
+    put_steps(db, run, [StepRow(s.key, s.call, bytes(s.result) if s.done else None) for s in portable.steps])
     list_gates(db, copy.live.state)
     definition = library.workflows.get(workflow)  # a flow keeps no state
     tables = tables_of(db, workflow, version, None if definition is None else definition.state_schema)

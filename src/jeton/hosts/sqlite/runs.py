@@ -26,10 +26,19 @@ from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskFinished, TaskNoted, TaskStarted
+from jeton.model.message import (
+    ContinueRun,
+    ForkRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskNoted,
+    TaskStarted,
+    TaskSuspended,
+)
 from jeton.model.note import Note
 from jeton.model.run import FiredBy, Head, RunState
-from jeton.model.task import Task
+from jeton.model.task import Suspended, Task
 
 RUNS_PER_TURN = 25
 NOTED_WITHIN_S = 1.0
@@ -386,12 +395,14 @@ class Runs:
                     actor.noting = True
                     self._loop.call_later(NOTED_WITHIN_S, self._note, actor)
 
-        def finished(answer: Json | TaskFailed) -> None:
+        def finished(answer: Json | TaskFailed | Suspended) -> None:
             if attempt not in actor.out:
                 return  # it was stopped, or has been told before
             actor.out.discard(attempt)
             if isinstance(answer, TaskFailed):
                 self.tell(actor, TaskFinished(self._clock(), *attempt, failure=answer))
+            elif isinstance(answer, Suspended):
+                self.tell(actor, TaskSuspended(self._clock(), *attempt, answer.until, answer.sleep))
             else:
                 self.tell(actor, TaskFinished(self._clock(), *attempt, answer))
 
