@@ -29,6 +29,7 @@ from jeton.model.message import (
     TaskFinished,
     TaskNoted,
     TaskStarted,
+    TriggerHeard,
     UnpauseRun,
 )
 from jeton.model.run import Pending, RunState
@@ -137,7 +138,7 @@ class _Handling:
     def handle(self, message: Message) -> None:
         draft, state = self._draft, self._draft.state
         self._take(plan_run(self._program, state, message))
-        if isinstance(message, TaskStarted):
+        if isinstance(message, TaskStarted | TriggerHeard):
             return  # nothing follows from it
         if isinstance(message, ContinueRun | UnpauseRun | CreditsGranted):
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)

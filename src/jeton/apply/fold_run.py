@@ -65,6 +65,7 @@ from jeton.model.decision import (
     KeepSignal,
     MarkExecuting,
     MergeBranches,
+    NoteFiring,
     NoteTask,
     OpenFanIn,
     OpenGate,
@@ -199,7 +200,7 @@ def fold(draft: Draft, decision: Decision) -> None:
             settle_nodes(draft, decision)
         case NoteTask():
             note_cost(draft, decision)
-        case IgnoreLate() | EndChild() | TimeOutGate() | ReplyTo():
+        case IgnoreLate() | EndChild() | TimeOutGate() | ReplyTo() | NoteFiring():
             pass  # told, and kept in the journal; what it leads to follows in decisions of its own
         case BeginRun():
             _begin_run(draft, decision)

@@ -37,6 +37,7 @@ from jeton.model.decision import (
     KeepSignal,
     MarkExecuting,
     MergeBranches,
+    NoteFiring,
     NoteTask,
     OpenFanIn,
     OpenGate,
@@ -201,6 +202,8 @@ class TokenTable:
             case ReserveCredits() | SettleCredits() | AwaitCredits() | AskForCredits() | TakeCredits() | DeclareShort():
                 pass
             case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
+                pass
+            case NoteFiring():
                 pass
             case _:
                 assert_never(decision)

@@ -153,6 +153,17 @@ class CreditsClosed(msgspec.Struct, frozen=True, tag="credits_closed"):
     used: int
 
 
+class TriggerHeard(msgspec.Struct, frozen=True, tag="trigger_heard", omit_defaults=True):
+    """A trigger heard an event that this run published: it started a run, or (`code`, `problem`) did not."""
+
+    at: int
+    trigger: str
+    depth: int  # of the run that it starts, or would
+    run: RunId | None = None
+    code: str | None = None
+    problem: str | None = None
+
+
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
     """To itself: the last batch stopped at its bound, and there is more that moves."""
 
@@ -176,5 +187,6 @@ Message: TypeAlias = (
     | CreditsAsked
     | CreditsGranted
     | CreditsClosed
+    | TriggerHeard
     | ContinueRun
 )

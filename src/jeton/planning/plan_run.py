@@ -10,6 +10,7 @@ from jeton.model.decision import (
     ForkHistory,
     IgnoreLate,
     MarkExecuting,
+    NoteFiring,
     NoteTask,
     RedeliverToken,
     RetryToken,
@@ -37,6 +38,7 @@ from jeton.model.message import (
     TaskLost,
     TaskNoted,
     TaskStarted,
+    TriggerHeard,
     UnpauseRun,
 )
 from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
@@ -90,6 +92,8 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan([_plan_fork(program, message), *again])
         case CreditsGranted():
             return Plan([] if state.head.purse is None else [TakeCredits(message.amount)])
+        case TriggerHeard(_, trigger, depth, run, code, problem):
+            return Plan([NoteFiring(trigger, depth, run, code, problem)])
         case AlarmRang() | ContinueRun() | CreditsAsked() | CreditsClosed():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:
