@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from jeton.actor.causes import FiringRow
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.sections import load_run
 from jeton.definitions import library_from
@@ -28,6 +29,7 @@ from jeton.executor import (
     run_task,
 )
 from jeton.executor.once import MemoryKeys
+from jeton.executor.outlet import MemoryOutlet
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
 from jeton.hosts.simulated.world import World
@@ -42,7 +44,7 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
-from tests.conformance.case import Act, Case, Outcome, ReplySeen, RunSeen, TokenSeen, tag
+from tests.conformance.case import Act, Case, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 
 Play = Callable[[Case], Outcome]
 
@@ -52,7 +54,7 @@ def library_of(case: Case) -> Library:
     flows = {} if case.flow is None else {"flows": {"w": case.flow}}
     workflows = {**({"w": case.workflow} if case.flow is None else {}), **case.others}
     data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows}
-    known = Library(actions=action_functions())
+    known = Library(actions=action_functions(), triggers={trigger.name: trigger for trigger in case.triggers})
     loaded = library_from({name: section for name, section in data.items() if section}, known, kinds=KINDS)
     return joined(known, loaded.require())
 
@@ -104,7 +106,9 @@ def play_simulated(case: Case) -> Outcome:
     journals = {one: [decode_entry(body) for body in world.store.journal(one)] for one in rows}
     sections = world.store.sections(run) or {}
     views = node_views(compile_definition(library, "w"), load_run(sections))
-    return seen(rows.pop(run), journals, tuple(sections), list(rows.values()), views)
+    firings = [_firing(firing, rows) for firing in world.store.firings()]
+    children = [row for row in rows.values() if row.parent is not None]
+    return seen(rows[run], journals, tuple(sections), children, views, firings)
 
 
 def play_sqlite(case: Case) -> Outcome:
@@ -120,7 +124,11 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
     host = await SqliteHost.open(path, workers=workers)
     workers.use(path.parent, host.artifacts, host.keys, host.outlet)
     try:
-        version = await host.deploy(bundle_of(library_of(case), "w"), "w")
+        library = library_of(case)
+        for name in case.others if case.triggers else ():
+            await host.deploy(bundle_of(library, name), name)
+        version = await host.deploy(bundle_of(library, "w"), "w")
+        await host.deploy_triggers(library.triggers)
         run, _ = await host.start(
             "w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits
         )
@@ -129,8 +137,10 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
         await host.idle()
         rows = _tree(host, run)
         journals = {row.run: host.entries(row.run) for row in rows}
-        views = node_views(compile_definition(library_of(case), "w"), host.live(run))
-        return seen(rows[0], journals, _kept(host, run), rows[1:], views)
+        views = node_views(compile_definition(library, "w"), host.live(run))
+        every = {row.run: row for row in host.rows()}
+        firings = [_firing(firing, every) for firing in reversed(host.firings())]
+        return seen(rows[0], journals, _kept(host, run), rows[1:], views, firings)
     finally:
         await host.close(0)
 
@@ -178,10 +188,12 @@ def really_run(library: Library) -> dict[str, Reply]:
         task = tasks[call.node]
         clock = VirtualClock()
         asked = TaskCall(call.run, TokenId(0), call.node, call.attempt, call.input)
-        result = _at_once(asked, compile_task(task, library), Resources(clock, Threads(1), keys=keys))
+        outlet = MemoryOutlet()
+        result = _at_once(asked, compile_task(task, library), Resources(clock, Threads(1), keys=keys, outlet=outlet))
+        publishes = tuple((made.event, made.data) for made in outlet.events)
         if isinstance(result, TaskFailed):
-            return Answer(failure=result, takes_ms=clock.now())
-        return Answer(result, takes_ms=clock.now())
+            return Answer(failure=result, takes_ms=clock.now(), publishes=publishes)
+        return Answer(result, takes_ms=clock.now(), publishes=publishes)
 
     return dict.fromkeys(tasks, answer)
 
@@ -202,6 +214,7 @@ def seen(
     sections: tuple[str, ...],
     children: list[RunRow],
     views: dict[str, NodeView],
+    firings: list[FiringSeen],
 ) -> Outcome:
     """What a reader of the store can tell."""
     entries = journals[row.run]
@@ -220,7 +233,13 @@ def seen(
         replies=tuple(ReplySeen(reply.id, reply.accepted, reply.why) for reply in told),
         decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
         views=views,
+        firings=tuple(firings),
     )
+
+
+def _firing(row: FiringRow, runs: dict[RunId, RunRow]) -> FiringSeen:
+    status = None if row.run is None else runs[row.run].status
+    return FiringSeen(row.trigger, row.type, row.depth, status, row.code)
 
 
 def _child(row: RunRow) -> RunSeen:

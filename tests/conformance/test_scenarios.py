@@ -15,6 +15,7 @@ from tests.conformance import (
     rows_routing,
     rows_signals,
     rows_tasks,
+    rows_triggers,
 )
 from tests.conformance.case import Case
 from tests.conformance.hosts import Play, play_simulated, play_sqlite
@@ -32,6 +33,7 @@ ROWS = [
     *rows_tasks.ROWS,
     *rows_flow.ROWS,
     *rows_flow_data.ROWS,
+    *rows_triggers.ROWS,
 ]
 
 
