@@ -7,7 +7,7 @@ import pytest
 from jeton.actor.ports import decode_entry
 from jeton.definitions import library_from
 from jeton.engine.simulate.flaws import flaws
-from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
+from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, plan_from_seed
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import NoteFiring
@@ -37,10 +37,10 @@ LIBRARY = library_from(
 RUNS = 3
 
 
-def played(seed: int, plan: FaultPlan) -> World:
+def played(seed: int, plan: FaultPlan, runs: int = RUNS) -> World:
     script = Script({"tell": Answer({}, publishes=(("told", {"n": 1}),))}, seed=seed)
     world = World(LIBRARY, seed=seed, plan=plan, script=script)
-    for _ in range(RUNS):
+    for _ in range(runs):
         world.start("first", {})
     assert world.run()
     return world
@@ -74,6 +74,15 @@ def test_each_event_and_each_end_fires_once(seed: int) -> None:
         assert [note.run for note in notes(world, run)] == [
             firing.run for firing in firings if (firing.trigger, firing.source) == ("heard", run)
         ]
+
+
+@pytest.mark.parametrize("kind", ["crash_before_commit", "crash_after_commit"])
+def test_a_crash_at_any_commit_keeps_no_run_from_hearing_of_its_event_in_time(kind: FaultKind) -> None:
+    for nth in range(10):
+        world = played(0, FaultPlan({kind: (Fault(nth, 5),)}, storm_ms=10_000), runs=1)
+        (first,) = [run for run in world.store.runs() if world.store.workflow(run) == "first"]
+        (heard,) = [firing for firing in world.store.firings() if firing.trigger == "heard"]
+        assert [note.run for note in notes(world, first)] == [heard.run], f"crash {nth}"
 
 
 @pytest.mark.parametrize("seed", [1, 5, 9])

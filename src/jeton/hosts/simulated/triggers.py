@@ -36,11 +36,13 @@ class Triggers:
                 self._awaiting.setdefault(each.on.workflow, []).append(each)
         store.awaited = frozenset(self._awaiting)
 
-    def due(self, now: int) -> Due | None:
-        """Everything that nobody has seen to."""
+    def are_due(self) -> bool:
+        """Whether there is anything that nobody has seen to."""
+        return len(self._store.published) != self._store.heard or bool(self._store.finished)
+
+    def due(self, now: int) -> Due:
+        """All of it."""
         heard, ended = len(self._store.published), tuple(self._store.finished)
-        if heard == self._store.heard and not ended:
-            return None
         return Due((*self._events(now), *self._ends(ended, now)), heard, ended)
 
     def _events(self, now: int) -> Iterator[Planned]:

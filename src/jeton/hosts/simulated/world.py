@@ -278,33 +278,6 @@ class World:
             self._fire_soon()
         self._disturb(run)
 
-    # triggers
-
-    def _publish(self, attempt: Attempt, answer: Answer) -> None:
-        """Durable by itself, whatever becomes of the answer; a call that is made again publishes nothing new."""
-        run, token, number = attempt
-        node = self._calls[run, token][0]
-        for place, (event, data) in enumerate(answer.publishes):
-            self.store.publish(Emitted(f"{run}:{token}:{number}:{place}", event, data, run, node))
-        self._fire_soon()
-
-    def _fire_soon(self) -> None:
-        if self._open and not self._firing and self._triggers.due(self.clock.now()) is not None:
-            self._firing = True
-            self._put(self._pace.choice((0, 0, 1, 3)), self._fire)
-
-    def _fire(self) -> None:
-        """One transaction: what is fired, what the runs that caused it are told, and how far that was."""
-        self._firing = False
-        due = self._triggers.due(self.clock.now())
-        if due is None:
-            return
-        self._may_crash("crash_before_commit")
-        told = self.store.see_to(due.planned, due.heard, due.ended)
-        self._may_crash("crash_after_commit")
-        for run in told:
-            self._stir(run)
-
     def _disturb(self, run: RunId) -> None:
         """Troubles that may come at any time, and come here for want of a better moment."""
         stale = self.faults.strikes("alarm_stale")
@@ -391,8 +364,8 @@ class World:
         self._taken: dict[RunId, tuple[int, ...]] = {}
         self._own: dict[RunId, ContinueRun] = {}
         self._sent: dict[RunId, tuple[SendMessage, ...]] = {}
-        self._looking: bool = False
-        self._firing: bool = False
+        self._looking = False
+        self._firing = False
 
     def _come_up(self) -> None:
         """The ordinary path: deliver what waits, set the alarms, ask after the tasks."""
@@ -434,6 +407,31 @@ class World:
             isinstance(message, TaskLost | TaskFinished) and (message.token, message.attempt) == (token, attempt)
             for message in self.store.inbox(run).values()
         )
+
+    # triggers
+
+    def _publish(self, attempt: Attempt, answer: Answer) -> None:
+        """Durable by itself, whatever becomes of the answer; a call that is made again publishes nothing new."""
+        run, token, number = attempt
+        node = self._calls[run, token][0]
+        for place, (event, data) in enumerate(answer.publishes):
+            self.store.publish(Emitted(f"{run}:{token}:{number}:{place}", event, data, run, node))
+        self._fire_soon()
+
+    def _fire_soon(self) -> None:
+        if self._open and not self._firing and self._triggers.are_due():
+            self._firing = True
+            self._put(self._pace.choice((0, 0, 1, 3)), self._fire)
+
+    def _fire(self) -> None:
+        """One transaction: what is fired, what the runs that caused it are told, and how far that was."""
+        self._firing = False
+        due = self._triggers.due(self.clock.now())
+        self._may_crash("crash_before_commit")
+        told = self.store.see_to(due.planned, due.heard, due.ended)
+        self._may_crash("crash_after_commit")
+        for run in told:
+            self._stir(run)
 
     def _put(self, after_ms: int, act: Act) -> None:
         """On the agenda of this life: after a crash nobody remembers it."""
