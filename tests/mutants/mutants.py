@@ -61,10 +61,10 @@ MUTANTS = (
     Mutant(
         "effects leave before their commit",
         WORLD,
-        '        self._may_crash("crash_before_commit")\n',
+        '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
         "        self._note_tokens(run, commit.entry.decisions if commit.entry is not None else ())\n"
         "        self._release(run, commit)\n"
-        '        self._may_crash("crash_before_commit")\n',
+        '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
     ),
     Mutant(
         "the clock of a fan-in starts with the run",
@@ -215,8 +215,9 @@ MUTANTS = (
     Mutant(
         "the worker of an abandoned task is left to itself",
         "src/jeton/planning/deadline.py",
-        'Plan([EndTokens(((token.id, token.id),), "timed_out", "the branch was abandoned")])',
-        'Plan([RouteToken(token.id, token.node, "timed_out")])',
+        "            # it changes nothing any more, but whoever works on it must still be stopped\n"
+        '            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))',
+        '            return Plan([RouteToken(token.id, token.node, "timed_out")])',
     ),
     Mutant(
         "a signal wakes everybody who waits for it",
@@ -319,5 +320,29 @@ MUTANTS = (
         "src/jeton/planning/flow_node.py",
         "Executed(dict(started_with(state)))",
         "Executed(started_with(state))",
+    ),
+    Mutant(
+        "a run at the greatest depth still sets off another",
+        "src/jeton/planning/firing.py",
+        "delivery.from_depth >= limit",
+        "delivery.from_depth > limit",
+    ),
+    Mutant(
+        "a run hears nothing of what a trigger made of its event",
+        "src/jeton/actor/causes.py",
+        'if row.type != "event":',
+        "if row.source is not None:",
+    ),
+    Mutant(
+        "a run is told of one that was refused as if it had been started",
+        "src/jeton/apply/record.py",
+        "    if decision.code is not None:\n        return TriggerRefused",
+        "    if decision.code is None:\n        return TriggerRefused",
+    ),
+    Mutant(
+        "an event that nobody heard before a crash is heard by nobody",
+        WORLD,
+        "        self._fire_soon()\n        self._look_after()\n",
+        "        self._look_after()\n",
     ),
 )
