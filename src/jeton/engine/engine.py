@@ -104,18 +104,19 @@ class Engine(Firing):
         balance = balance_of(library.settings)
         if balance is not None:
             await self._host.open_account(balance)
-        removed = [] if file is None else await self._deploy_triggers(library, file)
-        return Deployment(versions, warnings, tuple(removed))
+        return Deployment(versions, warnings, tuple(await self._deploy_triggers(library, file)))
 
-    async def _deploy_triggers(self, library: Library, file: str) -> list[str]:
+    async def _deploy_triggers(self, library: Library, file: str | None) -> list[str]:
         """A file is taken at its word: a trigger that it had and has no longer is removed.
 
         Plain data has no name to know it by. It speaks for the triggers of plain data that start what it defines."""
-        origins = (file,) if file else (*library.workflows, *library.flows)
-        known = {row.origin for row in self._host.triggers()}
+        origins: tuple[str, ...] = ()
+        if file is not None:
+            origins = (file,) if file else (*library.workflows, *library.flows)
+        known = {row.origin for row in self._host.triggers()} if origins else set[str]()
         if not library.triggers and known.isdisjoint(origins):
-            return []
-        return await self._host.deploy_triggers(library.triggers, file=file, origins=origins)
+            return []  # as most often, and then nothing need be written
+        return await self._host.deploy_triggers(library.triggers, file=file or "", origins=origins)
 
     # runs
 

@@ -71,7 +71,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     error: RunError | None = None
     error_stack: str | None = None
     nodes: dict[str, NodeView] = {}  # of a flow, each after all that lead to it; left out of lists
-    fired: tuple[FiringView, ...] = ()  # what triggers made of its events and of its end; only if the run is asked for
+    fired: tuple[FiringView, ...] = ()  # what triggers made of its events and end, the first hundred; only in `get`
 
     @property
     def ended(self) -> bool:
