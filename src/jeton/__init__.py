@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jeton.engine.credits import CreditsView, TokensView, UsageView
     from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
     from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
+    from jeton.engine.firings import FiringView
     from jeton.engine.flow_builder import Flow
     from jeton.engine.gates import GateView
     from jeton.engine.input import InputInvalid, InputProblem
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from jeton.engine.reply import Reply
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.tokens import TokenView
-    from jeton.engine.triggers import FiringView, TriggerView
+    from jeton.engine.triggers import TriggerView
     from jeton.engine.what_if import WhatIf
     from jeton.executor import (
         BlockingPublisher,
@@ -92,6 +93,7 @@ _HOMES = {
     "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
     "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
     "jeton.engine.flow_builder": ("Flow",),
+    "jeton.engine.firings": ("FiringView",),
     "jeton.engine.gates": ("GateView",),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),
     "jeton.engine.published": ("EmittedEvent", "MetricValue"),
@@ -100,7 +102,7 @@ _HOMES = {
     "jeton.engine.reply": ("Reply",),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
     "jeton.engine.tokens": ("TokenView",),
-    "jeton.engine.triggers": ("FiringView", "TriggerView"),
+    "jeton.engine.triggers": ("TriggerView",),
     "jeton.engine.what_if": ("WhatIf",),
     "jeton.executor": (
         "BlockingPublisher",

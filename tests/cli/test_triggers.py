@@ -1,11 +1,13 @@
 """`jeton triggers` and `jeton fire`."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from tests.cli.verbs import Verbs
 
-LIBRARY = {
+LIBRARY: dict[str, Any] = {
     "workflows": {"hello": {"initial_node": "a", "nodes": {"a": {"output_mapping": {"output.n": "input.n"}}}}},
     "triggers": {
         "go": {"type": "manual", "start": "hello", "input": {"n": 1}},
@@ -53,3 +55,30 @@ def test_what_may_not_fire(deployed: Verbs) -> None:
     assert deployed.json("fire", "go")["run_id"]
     assert deployed.json("triggers", "--remove", "go")["triggers"][0]["name"] == "morning"
     assert deployed.json("fire", "go", exits=3)["code"] == "unknown_trigger"
+
+
+def test_a_trigger_that_the_file_no_longer_has_is_removed_and_that_is_said(deployed: Verbs) -> None:
+    file = deployed.folder / "triggers.json"
+    manual = {"go": LIBRARY["triggers"]["go"]}
+    file.write_bytes(msgspec.json.encode({**LIBRARY, "triggers": manual}))
+    found = deployed.json("triggers", "--deploy", str(file))
+    assert ([each["name"] for each in found["triggers"]], found["removed"]) == (["go"], ["morning"])
+    assert deployed.json("triggers", "--deploy", str(file))["removed"] == []
+    file.write_bytes(msgspec.json.encode({"workflows": LIBRARY["workflows"]}))
+    assert "removed the trigger 'go'" in deployed("run", str(file), "--input", '{"n": 1}').stderr
+    assert deployed("triggers").stdout == "no triggers\n"
+
+
+def test_what_a_run_set_off_is_shown_with_it(jeton: Verbs) -> None:
+    file = jeton.folder / "after.json"
+    after = {"again": {"type": "run_finished", "workflow": "hello", "start": "hello"}}
+    file.write_bytes(msgspec.json.encode({"workflows": LIBRARY["workflows"], "triggers": after}))
+    first = jeton.json("run", str(file), "--input", '{"n": 1}')["run_id"]
+    jeton("resume")
+    shown = jeton.json("show", first)["fired"]
+    assert [(each["trigger"], each["code"]) for each in shown] == [("again", None)]
+    assert f"again (run_finished)  {shown[0]['run_id']}" in jeton("show", first).stdout
+    runs = jeton.json("ls")["runs"]
+    last = next(run["run_id"] for run in runs if run["trigger_depth"] == 3)
+    assert jeton.json("show", last)["fired"][0]["code"] == "too_deep"
+    assert "refused, too_deep" in jeton("show", last).stdout

@@ -9,6 +9,7 @@ from jeton.model.decision import Decision
 from jeton.model.flow_run import NodeView
 from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
 from jeton.model.run import FiredBy
+from jeton.model.trigger import Trigger
 
 Data = dict[str, Any]
 
@@ -44,6 +45,16 @@ class RunSeen(msgspec.Struct, frozen=True):
     error_type: str | None = None
 
 
+class FiringSeen(msgspec.Struct, frozen=True):
+    """What became of a delivery to a trigger: how the run ended that it started, or why there is none."""
+
+    trigger: str
+    type: str
+    depth: int
+    status: str | None = None
+    code: str | None = None
+
+
 class TokenSeen(msgspec.Struct, frozen=True):
     """A token as the tokens view shows it when the run has ended."""
 
@@ -68,6 +79,7 @@ class Outcome(msgspec.Struct, frozen=True):
     replies: tuple[ReplySeen, ...] = ()
     decisions: tuple[str, ...] = ()  # of the root, by their tags
     views: dict[str, NodeView] = {}  # of a flow
+    firings: tuple[FiringSeen, ...] = ()  # oldest first
 
     def reply(self, id: str) -> ReplySeen:
         return next(reply for reply in self.replies if reply.id == id)
@@ -98,7 +110,8 @@ class Case(msgspec.Struct, frozen=True):
     error: str | None = None
     also: Callable[[Outcome], None] = nothing
     tasks: Data = {}
-    others: Data = {}  # workflows that this one calls
+    others: Data = {}  # workflows that this one calls, or that triggers start
+    triggers: tuple[Trigger, ...] = ()  # as values: a file could not name what is not there
     acts: tuple[Act, ...] = ()
     flow: Data | None = None  # instead of a workflow
     actions: Data = {}

@@ -9,6 +9,7 @@ from zlib import crc32
 
 import msgspec
 
+from jeton.actor.causes import FiringRow
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.sections import load_run
 from jeton.definitions import library_from
@@ -29,6 +30,7 @@ from jeton.executor import (
     run_task,
 )
 from jeton.executor.once import MemoryKeys
+from jeton.executor.outlet import MemoryOutlet
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script, answer_of
 from jeton.hosts.simulated.world import World
@@ -45,7 +47,7 @@ from jeton.model.task import Suspended
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
 from jeton.planning.credits import balance_of
-from tests.conformance.case import Act, Case, Outcome, ReplySeen, RunSeen, TokenSeen, tag
+from tests.conformance.case import Act, Case, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 
 Play = Callable[[Case], Outcome]
 
@@ -56,7 +58,7 @@ def library_of(case: Case) -> Library:
     workflows = {**({"w": case.workflow} if case.flow is None else {}), **case.others}
     project = {"project": {"settings": case.settings}} if case.settings else {}
     data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows, **project}
-    known = Library(actions=action_functions())
+    known = Library(actions=action_functions(), triggers={trigger.name: trigger for trigger in case.triggers})
     loaded = library_from({name: section for name, section in data.items() if section}, known, kinds=KINDS)
     return joined(known, loaded.require())
 
@@ -108,7 +110,9 @@ def play_simulated(case: Case) -> Outcome:
     journals = {one: [decode_entry(body) for body in world.store.journal(one)] for one in rows}
     sections = world.store.sections(run) or {}
     views = node_views(compile_definition(library, "w"), load_run(sections))
-    return seen(rows.pop(run), journals, tuple(sections), list(rows.values()), views)
+    firings = [_firing(firing, rows) for firing in world.store.firings()]
+    children = [row for row in rows.values() if row.parent is not None]
+    return seen(rows[run], journals, tuple(sections), children, views, firings)
 
 
 def play_sqlite(case: Case) -> Outcome:
@@ -125,7 +129,10 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
     workers.use(path.parent, host.artifacts, host.keys, host.outlet)
     try:
         library = library_of(case)
+        for name in case.others if case.triggers else ():
+            await host.deploy(bundle_of(library, name), name)
         version = await host.deploy(bundle_of(library, "w"), "w")
+        await host.deploy_triggers(library.triggers)
         balance = balance_of(library.settings)
         if balance is not None:
             await host.open_account(balance)
@@ -138,7 +145,9 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
         rows = _tree(host, run)
         journals = {row.run: host.entries(row.run) for row in rows}
         views = node_views(compile_definition(library, "w"), host.live(run))
-        return seen(rows[0], journals, _kept(host, run), rows[1:], views)
+        every = {row.run: row for row in host.rows()}
+        firings = [_firing(firing, every) for firing in reversed(host.firings())]
+        return seen(rows[0], journals, _kept(host, run), rows[1:], views, firings)
     finally:
         await host.close(0)
 
@@ -187,8 +196,11 @@ def really_run(library: Library) -> dict[str, Reply]:
         clock = VirtualClock()
         token = TokenId(crc32(f"{call.node}/{call.path}/{call.visit}".encode()))  # the steps of each are its own
         asked = TaskCall(call.run, token, call.node, call.attempt, call.input)
-        resources = Resources(clock, Threads(1), keys=keys, wall=lambda: call.at + clock.now())
-        return answer_of(_at_once(asked, compile_task(task, library), resources), clock.now())
+        outlet = MemoryOutlet()
+        resources = Resources(clock, Threads(1), keys=keys, outlet=outlet, wall=lambda: call.at + clock.now())
+        answer = answer_of(_at_once(asked, compile_task(task, library), resources), clock.now())
+        publishes = tuple((made.event, made.data) for made in outlet.events)
+        return msgspec.structs.replace(answer, publishes=publishes)
 
     return dict.fromkeys(tasks, answer)
 
@@ -209,6 +221,7 @@ def seen(
     sections: tuple[str, ...],
     children: list[RunRow],
     views: dict[str, NodeView],
+    firings: list[FiringSeen],
 ) -> Outcome:
     """What a reader of the store can tell."""
     entries = journals[row.run]
@@ -227,7 +240,13 @@ def seen(
         replies=tuple(ReplySeen(reply.id, reply.accepted, reply.why) for reply in told),
         decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
         views=views,
+        firings=tuple(firings),
     )
+
+
+def _firing(row: FiringRow, runs: dict[RunId, RunRow]) -> FiringSeen:
+    status = None if row.run is None else runs[row.run].status
+    return FiringSeen(row.trigger, row.type, row.depth, status, row.code)
 
 
 def _child(row: RunRow) -> RunSeen:

@@ -17,6 +17,7 @@ from tests.conformance import (
     rows_signals,
     rows_sleep,
     rows_tasks,
+    rows_triggers,
 )
 from tests.conformance.case import Case
 from tests.conformance.hosts import Play, play_simulated, play_sqlite
@@ -36,6 +37,7 @@ ROWS = [
     *rows_flow_data.ROWS,
     *rows_credits.ROWS,
     *rows_sleep.ROWS,
+    *rows_triggers.ROWS,
 ]
 
 

@@ -15,7 +15,11 @@ LIBRARY: JsonObject = {
     "workflows": {
         "first": {
             "initial_node": "tell",
-            "nodes": {"tell": {"action": {"kind": "emit", "implementation": {"event": "told"}}}},
+            "nodes": {
+                "tell": {"action": {"kind": "emit", "implementation": {"event": "told"}}},
+                "stay": {"wait": {"signal": "never"}},
+            },
+            "transitions": [{"from": "tell", "to": "stay"}],
         },
         "second": {"initial_node": "a", "nodes": {"a": {}}},
         "third": {"initial_node": "a", "nodes": {"a": {}}},
@@ -36,8 +40,18 @@ async def fire_all(store: Path) -> dict[str, int]:
             await engine.fire("go", delivery_id=delivery)
         await engine.idle()
         runs = await engine.list()
-        assert {run.status for run in runs} == {"completed"}
+        assert {(run.workflow, run.status) for run in runs} == {
+            ("first", "waiting"),
+            ("second", "completed"),
+            ("third", "completed"),
+        }
         assert len(await engine.firings()) == len(runs)
+        for run in runs:
+            if run.workflow == "first":
+                events = [event async for event in engine.events(run.run_id) if event["type"] == "trigger.fired"]
+                fired = (await engine.get(run.run_id)).fired
+                assert [event["started"] for event in events[1:]] == [firing.run_id for firing in fired]
+                assert len(fired) == 1
         return {name: sum(run.workflow == name for run in runs) for name in ("first", "second", "third")}
 
 

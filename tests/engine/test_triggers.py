@@ -4,9 +4,11 @@ import hashlib
 import hmac
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import jeton
+from jeton.engine.source import Source
 from jeton.hosts.sqlite.verify import verify
 from jeton.model.json import Json, JsonObject
 
@@ -162,6 +164,70 @@ async def test_a_condition_that_cannot_be_evaluated_is_a_refusal_on_record(tmp_p
         assert (firing.code, firing.run_id) == ("expression_error", None)
 
 
+ASK: JsonObject = {
+    "initial_node": "tell",
+    "nodes": {
+        "tell": {"action": {"kind": "emit", "implementation": {"event": "asked"}}},
+        "hear": {"wait": {"signal": "answer"}},
+    },
+    "transitions": [{"from": "tell", "to": "hear"}],
+}
+
+
+async def test_a_run_under_way_hears_what_became_of_its_event_and_goes_on_waiting(tmp_path: Path) -> None:
+    triggers: JsonObject = {
+        "first": {"type": "event", "name": "asked", "start": "echo"},
+        "off": {"type": "event", "name": "asked", "start": "place"},
+        "later": {"type": "event", "name": "never", "start": "echo"},
+    }
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy({"workflows": {"echo": ECHO, "place": PLACE, "ask": ASK}, "triggers": triggers})
+        await engine.disable("place")
+        run = await engine.start("ask")
+        await engine.idle()
+        (echo,) = await engine.list(workflow="echo")
+        record = await engine.get(run.id)
+        assert record.status == "waiting"
+        assert [(each.trigger, each.run_id, each.code) for each in record.fired] == [
+            ("first", echo.run_id, None),
+            ("off", None, "disabled"),
+        ]
+        events = [event async for event in engine.events(run.id)]
+        fired, refused = [event for event in events if str(event["type"]).startswith("trigger.")]
+        assert (fired["trigger"], fired["cause"], fired["depth"]) == ("first", "event", 1)
+        assert fired["started"] == echo.run_id
+        assert (refused["type"], refused["trigger"], refused["code"]) == ("trigger.refused", "off", "disabled")
+        assert "disabled" in str(refused["problem"])
+        await run.signal("answer")
+        assert (await run.result(30)).status == "completed"
+        types = [event["type"] async for event in engine.events(run.id)]
+        assert types[-1] == "run.completed"
+        assert (types.count("run.waiting"), types.count("run.resumed")) == (1, 0)
+    assert verify(tmp_path / "runs.db").problems == ()
+
+
+async def test_what_a_runs_end_set_off_is_in_its_record_and_not_in_its_history(tmp_path: Path) -> None:
+    triggers: JsonObject = {
+        "after": {"type": "run_finished", "workflow": "place", "start": "echo"},
+        "off": {"type": "run_finished", "workflow": "place", "start": "ask"},
+    }
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy({"workflows": {"echo": ECHO, "place": PLACE, "ask": ASK}, "triggers": triggers})
+        await engine.disable("ask")
+        run = await engine.start("place", {"order": 1, "total": 1})
+        await engine.idle()
+        (echo,) = await engine.list(workflow="echo")
+        record = await engine.get(run.id)
+        assert [(each.trigger, each.run_id, each.code) for each in record.fired] == [
+            ("after", echo.run_id, None),
+            ("off", None, "disabled"),
+        ]
+        assert (await engine.get(echo.run_id)).fired == ()
+        types = [event["type"] async for event in engine.events(run.id)]
+        assert types[-1] == "run.completed"
+        assert "trigger.refused" not in types
+
+
 async def test_a_run_that_ends_fires_those_that_wait_for_it_until_it_is_too_deep(tmp_path: Path) -> None:
     """H11: depth 2 fires a run at depth 3, and depth 3 fires nothing."""
     triggers: JsonObject = {"again": {"type": "run_finished", "workflow": "echo", "start": "echo"}}
@@ -219,6 +285,77 @@ async def test_a_trigger_that_is_removed_fires_nothing_more(tmp_path: Path) -> N
         assert (await engine.triggers(), await engine.firings()) == ((), ())
         with pytest.raises(jeton.Refused, match="no trigger 'after'"):
             await engine.remove_trigger("after")
+
+
+MORNING: JsonObject = {"type": "schedule", "cron": "0 7 * * *", "start": "echo"}
+EVENING: JsonObject = {"type": "schedule", "cron": "0 19 * * *", "start": "place"}
+
+
+def written(path: Path, triggers: JsonObject, **workflows: Json) -> Path:
+    path.write_bytes(msgspec.json.encode({"workflows": workflows or {"echo": ECHO}, "triggers": triggers}))
+    return path
+
+
+async def names(engine: jeton.Engine) -> list[str]:
+    return [trigger.name for trigger in await engine.triggers()]
+
+
+async def test_a_trigger_that_its_file_no_longer_has_is_removed(tmp_path: Path) -> None:
+    file = tmp_path / "library.json"
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(written(file, {"morning": MORNING, "noon": MORNING}))
+        assert [trigger.origin for trigger in await engine.triggers()] == [str(file.resolve())] * 2
+        assert (await engine.deploy(file)).removed == ()
+        assert (await engine.deploy(written(file, {"noon": MORNING}))).removed == ("morning",)
+        assert await names(engine) == ["noon"]
+        deployed = await engine.deploy(written(file, {}, renamed=ECHO))  # and what it started is not there either
+        assert (deployed.removed, await names(engine)) == (("noon",), [])
+
+
+@pytest.mark.parametrize("how", ["another file", "plain data", "a workflow built in Python"])
+async def test_what_comes_from_elsewhere_removes_no_trigger_of_a_file(tmp_path: Path, how: str) -> None:
+    built = jeton.Workflow("echo")
+    built.node("a")
+    others: dict[str, Source] = {
+        "another file": written(tmp_path / "part.json", {}),
+        "plain data": {"workflows": {"echo": ECHO}},
+        "a workflow built in Python": built,
+    }
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(written(tmp_path / "library.json", {"morning": MORNING}))
+        assert (await engine.deploy(others[how])).removed == ()
+        assert await names(engine) == ["morning"]
+
+
+async def test_plain_data_speaks_for_the_triggers_of_what_it_defines(tmp_path: Path) -> None:
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy({"workflows": {"echo": ECHO}, "triggers": {"morning": MORNING}})
+        await engine.deploy({"workflows": {"place": PLACE}, "triggers": {"evening": EVENING}})
+        assert await names(engine) == ["evening", "morning"]
+        assert (await engine.deploy({"workflows": {"echo": ECHO}})).removed == ("morning",)
+        assert await names(engine) == ["evening"]
+
+
+async def test_a_trigger_that_another_file_declares_from_now_on_is_that_files(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(written(old, {"morning": MORNING}))
+        await engine.deploy(written(new, {"morning": MORNING}))
+        assert (await engine.deploy(written(old, {}))).removed == ()
+        assert (await engine.deploy(written(new, {}))).removed == ("morning",)
+
+
+async def test_ends_that_nobody_waited_for_any_more_fire_nothing_later(tmp_path: Path) -> None:
+    after: JsonObject = {"after": {"type": "run_finished", "workflow": "place", "start": "echo"}}
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(library(after))
+        await engine.start("place", {"order": 1, "total": 1})
+        await engine.remove_trigger("after")  # perhaps after the end, and before anybody fired for it
+        await engine.idle()
+        before = len(await engine.list(workflow="echo"))
+        await engine.deploy(library(after))
+        await engine.idle()
+        assert len(await engine.list(workflow="echo")) == before
 
 
 HOOK: JsonObject = {

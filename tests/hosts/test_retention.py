@@ -1,19 +1,25 @@
 """Snapshots by policy, and pruning by age and status, a little at a time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.connect import Connection, connect
-from jeton.hosts.sqlite.retention import Pruned, Rule, Summary, prune, summary_of
+from jeton.hosts.sqlite.firings import drop_trigger, put_triggers, see_to
+from jeton.hosts.sqlite.retention import Pruned, Rule, Summary, old_runs, prune, summary_of
 from jeton.hosts.sqlite.snapshots import ON_COMPLETE, Every, Policy, is_due, policy_of
 from jeton.hosts.sqlite.verify import verify
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
+from jeton.model.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
+from jeton.planning.firing import Delivery
 from tests.hosts.library import chain, library
 from tests.hosts.parked import BEGIN_MS, PARKED, park
 from tests.hosts.trivial import TrivialWorkers
@@ -189,3 +195,163 @@ async def test_runs_go_on_while_others_are_pruned(path: Path) -> None:
     assert host.rows() == []
     await host.close()
     assert verify(path).ok
+
+
+DAY_MS = 86_400_000
+
+
+class Fired:
+    """A store on a clock of ours with a trigger, whose runs end at once."""
+
+    def __init__(self, host: SqliteHost, clock: list[int]) -> None:
+        self.host = host
+        self.clock = clock
+        self.trigger = Trigger("t", "w", OnRequest())
+
+    @classmethod
+    async def begin(cls, path: Path) -> "Fired":
+        clock = [BEGIN_MS]
+        host = await SqliteHost.open(path, workers=TrivialWorkers(work), clock=lambda: clock[0])
+        await host.deploy(bundle_of(library(w=chain(1)), "w"), "w")
+        return cls(host, clock)
+
+    async def fire(self, delivery: str, start: str = "w") -> RunId | None:
+        trigger = Trigger(self.trigger.name, start, self.trigger.on)
+        row = await self.host.fire(trigger, Delivery(delivery, "manual", self.clock[0]))
+        await self.host.idle()
+        return row.run
+
+    def deliveries(self) -> list[str]:
+        return sorted(firing.delivery for firing in self.host.firings())
+
+
+async def test_a_delivery_is_known_for_as_long_as_the_run_it_started(path: Path) -> None:
+    fired = await Fired.begin(path)
+    first = await fired.fire("a")
+    assert await fired.fire("refused", "nowhere") is None
+    fired.clock[0] += DAY_MS
+    await fired.fire("b")
+    assert (await fired.host.prune([Rule("run", 2 * DAY_MS)])).firings == 0
+    assert await fired.fire("a") == first
+    assert (await fired.host.prune([Rule("history", 0)])).firings == 0
+    pruned = await fired.host.prune([Rule("run", DAY_MS)])
+    assert (pruned.runs, pruned.firings) == (1, 2)
+    assert fired.deliveries() == ["b"]
+    assert await fired.fire("a") not in (None, first)
+    await fired.host.close(0.0)
+    assert verify(path).ok
+
+
+async def test_the_latest_firing_of_a_trigger_stays_until_there_is_a_later_one(path: Path) -> None:
+    fired = await Fired.begin(path)
+    await fired.fire("a")
+    fired.clock[0] += DAY_MS
+    assert (await fired.host.prune([Rule("run", 0)])).firings == 0
+    assert fired.deliveries() == ["a"]
+    await fired.fire("b")
+    fired.clock[0] += DAY_MS
+    assert (await fired.host.prune([Rule("run", 0)])).firings == 1
+    assert fired.deliveries() == ["b"]
+    await fired.host.close(0.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "left"),
+    [
+        pytest.param(Rule("run", 0), ["last"], id="of all runs: what was refused goes too"),
+        pytest.param(Rule("run", 0, frozenset({"cancelled"})), ["a", "last", "refused"], id="of others: nothing"),
+        pytest.param(Rule("run", 0, workflow="w"), ["last", "refused"], id="of one workflow: only its runs'"),
+    ],
+)
+async def test_firings_go_with_the_runs_that_a_rule_is_about(path: Path, rule: Rule, left: list[str]) -> None:
+    fired = await Fired.begin(path)
+    await fired.fire("a")
+    await fired.fire("refused", "nowhere")
+    await fired.fire("last", "nowhere")
+    await fired.host.prune([rule])
+    assert fired.deliveries() == left
+    await fired.host.close(0.0)
+
+
+async def test_a_firing_whose_run_has_not_begun_is_kept(path: Path) -> None:
+    fired = await Fired.begin(path)
+    await fired.host.close(0.0)
+    guest = await SqliteHost.open(path, workers=None, owner=False)
+    for delivery in ("a", "b"):
+        await guest.fire(fired.trigger, Delivery(delivery, "manual", BEGIN_MS))
+    await guest.close()
+
+    async def at_once(act: Callable[[Connection], object]) -> object:
+        db = connect(path)
+        try:
+            with db:
+                return act(db)
+        finally:
+            db.close()
+
+    pruned = await prune(at_once, [Rule("run", 0)], BEGIN_MS)
+    assert pruned.firings == 0
+    assert verify(path).ok
+
+
+async def test_a_time_of_a_schedule_whose_firing_is_gone_does_not_fire_again(path: Path) -> None:
+    fired = await Fired.begin(path)
+    hourly = Trigger("hourly", "w", OnSchedule("0 * * * *", missed="all"))
+    await fired.host.deploy_triggers({"hourly": hourly})
+    for _ in range(30):
+        fired.clock[0] += 3_600_000
+        await fired.host.idle()
+    assert len(fired.deliveries()) == 30
+    assert (await fired.host.prune([Rule("run", 0)])).firings == 29
+    await fired.host.deploy_triggers({"hourly": hourly})
+    await fired.host.close(0.0)
+    host = await SqliteHost.open(path, workers=TrivialWorkers(work), clock=lambda: fired.clock[0])
+    await host.idle()
+    assert (len(host.firings()), host.rows()) == (1, [])
+    await host.close(0.0)
+
+
+@pytest.fixture
+def db() -> Iterator[Connection]:
+    made = connect(":memory:", create=True)
+    for _ in made.execute((files("jeton.hosts.sqlite") / "schema.sql").read_text()):
+        pass
+    yield made
+    made.close()
+
+
+def ended(db: Connection, run: str, workflow: str) -> None:
+    """A run that is over, and whose end a trigger may wait for."""
+    row = (run, workflow, 1, "completed", 0, 0, 0, 0, None, 0, 1, b"", b"", None)
+    db.execute(f"insert into runs values({', '.join('?' * len(row))})", row)
+    db.execute("insert into finished(run) values(?)", (run,))
+
+
+def test_a_run_whose_end_a_trigger_is_yet_to_fire_for_is_left_for_the_next_time(db: Connection) -> None:
+    put_triggers(db, {"t": Trigger("t", "w", OnRunFinished("w"))}, 0)
+    ended(db, "r", "w")
+    old = partial(old_runs, db, Rule("run", 0), 1, (-1, RunId("")))
+    assert old() == []
+    see_to(db, [], {}, [1])
+    assert old() == [(0, "r")]
+
+
+def test_a_run_whose_event_a_trigger_is_yet_to_hear_is_left_for_the_next_time(db: Connection) -> None:
+    put_triggers(db, {name: Trigger(name, "w", OnEvent(name)) for name in ("told", "untold")}, 0)
+    ended(db, "r", "w")
+    see_to(db, [], {}, [1])
+    db.execute("insert into emitted(id, run, node, event, data, at) values('e', 'r', 'n', 'told', x'31', 0)")
+    old = partial(old_runs, db, Rule("run", 0), 1, (-1, RunId("")))
+    assert old() == []
+    see_to(db, [], {"told": 1}, [])
+    assert old() == [(0, "r")]
+
+
+def test_ends_that_nobody_waits_for_any_more_are_forgotten(db: Connection) -> None:
+    ended(db, "r", "w")
+    put_triggers(db, {name: Trigger(name, "w", OnRunFinished(name)) for name in ("w", "v")}, 0)
+    assert list(db.execute("select run from finished")) == []  # it ended before anybody waited for it
+    db.execute("insert into finished(run) values('r')")
+    ended(db, "s", "v")
+    drop_trigger(db, "w")
+    assert list(db.execute("select run from finished")) == [("s",)]

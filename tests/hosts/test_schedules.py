@@ -13,10 +13,10 @@ import pytest
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.connect import connect
-from jeton.hosts.sqlite.firings import Planned, put_triggers, see_to
+from jeton.hosts.sqlite.firings import put_triggers, see_to
 from jeton.hosts.sqlite.triggers import Schedule
 from jeton.model.trigger import Missed, OnSchedule, Trigger
-from jeton.planning.firing import Startable, plan_firing
+from jeton.planning.firing import Planned, Startable, plan_firing
 from tests.hosts.library import chain, library
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work

@@ -62,10 +62,10 @@ MUTANTS = (
     Mutant(
         "effects leave before their commit",
         WORLD,
-        '        self._may_crash("crash_before_commit")\n',
+        '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
         "        self._note_tokens(run, commit.entry.decisions if commit.entry is not None else ())\n"
         "        self._release(run, commit)\n"
-        '        self._may_crash("crash_before_commit")\n',
+        '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
     ),
     Mutant(
         "the clock of a fan-in starts with the run",
@@ -393,5 +393,29 @@ MUTANTS = (
         FLOW,
         "    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]\n    kept",
         "    skipped: list[str] = []\n    kept",
+    ),
+    Mutant(
+        "a run at the greatest depth still sets off another",
+        "src/jeton/planning/firing.py",
+        "delivery.from_depth >= limit",
+        "delivery.from_depth > limit",
+    ),
+    Mutant(
+        "a run hears nothing of what a trigger made of its event",
+        "src/jeton/actor/causes.py",
+        'if row.type != "event":',
+        "if row.source is not None:",
+    ),
+    Mutant(
+        "a run is told of one that was refused as if it had been started",
+        "src/jeton/apply/record.py",
+        "    if decision.code is not None:\n        return TriggerRefused",
+        "    if decision.code is None:\n        return TriggerRefused",
+    ),
+    Mutant(
+        "an event that nobody heard before a crash is heard by nobody",
+        WORLD,
+        "        self._fire_soon()\n        self._look_after()\n",
+        "        self._look_after()\n",
     ),
 )

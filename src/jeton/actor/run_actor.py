@@ -29,6 +29,7 @@ from jeton.model.message import (
     TaskFinished,
     TaskNoted,
     TaskStarted,
+    TriggerHeard,
     UnpauseRun,
 )
 from jeton.model.run import Pending, RunState
@@ -146,7 +147,7 @@ class _Handling:
         draft, state = self._draft, self._draft.state
         self._take(plan_run(self._program, state, message))
         kind = type(message)
-        if kind is TaskStarted:
+        if kind is TaskStarted or kind is TriggerHeard:
             return  # nothing follows from it
         if kind in _LETTING_GO:
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)

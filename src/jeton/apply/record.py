@@ -31,6 +31,7 @@ from jeton.model.decision import (
     LendCredits,
     MarkExecuting,
     MergeBranches,
+    NoteFiring,
     NoteTask,
     OpenFanIn,
     OpenGate,
@@ -121,6 +122,7 @@ from jeton.model.event import (
     TokenTimedOut,
     TokenWaiting,
     TriggerFired,
+    TriggerRefused,
 )
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
@@ -185,6 +187,8 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
             yield TokenWaiting(token, "signal", due=deadline)
         case KeepSignal(name=name, value=value, key=key):
             yield SignalReceived(name, value, key)
+        case NoteFiring():
+            yield _firing(decision)
         case SetPaused(paused):
             yield RunPaused() if paused else RunUnpaused()
         case ForkHistory(run=run, entry=entry, writes=writes):
@@ -330,6 +334,12 @@ def _noted(decision: NoteTask) -> Fact:
             return TaskCost(*where, step, credits)
         case TokensNote(step, profile, input, output):
             return TaskTokens(*where, step, profile, input, output)
+
+
+def _firing(decision: NoteFiring) -> Fact:
+    if decision.code is not None:
+        return TriggerRefused(decision.trigger, decision.code, decision.problem or "")
+    return TriggerFired("event", decision.depth, decision.trigger, started=decision.run)
 
 
 def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> Fact:

@@ -52,7 +52,9 @@ def command(
     NAME may be left out if the file has one workflow or flow. Interrupted, the run is left for `jeton resume`.
     """
     from jeton.cli.library import choose_definition, load_file
+    from jeton.cli.triggers import removal
     from jeton.engine.input import read_input
+    from jeton.engine.source import declared_in
 
     with answering(as_json):
         loaded = load_file(file, app)
@@ -63,7 +65,9 @@ def command(
         value = read_input(read_text(given, "--input"))
 
         async def begin(engine: "Engine") -> "Run":
-            await engine.deploy_library(library)
+            deployed = await engine.deploy_library(library, declared_in(file))
+            for trigger in () if as_json else deployed.removed:
+                say(removal(trigger, file), err=True)
             return await engine.start(workflow.name, value, key=key)
 
         sys.exit(asyncio.run(follow_begun(begin, wait_s, trace=trace, store=store, as_json=as_json)))

@@ -37,6 +37,9 @@ def command(run: str, words: "Words | None", store: str, as_json: bool) -> None:
             say_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
         else:
             say_record(record)
+            for firing in record.fired:
+                became = firing.run_id or f"refused, {firing.code}: {firing.problem}"
+                say(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(became)}")
             for metric in metrics:
                 labels = ", ".join(f"{name}={value}" for name, value in metric.labels.items())
                 say(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
@@ -47,7 +50,7 @@ def say_record(record: "RunRecord") -> None:
     from jeton.engine.plain import plain
 
     for name, value in plain(record).items():
-        if value in (None, [], {}, False):
+        if value in (None, [], {}, False) or name == "fired":
             continue
         shown = styled_status(record.status) if name == "status" else value
         text = shown if isinstance(shown, str) else short_json(shown)

@@ -10,7 +10,8 @@ from jeton.cli.options import app_option, json_option, store_option
 from jeton.cli.say import answering, printable, say, say_json, table
 
 if TYPE_CHECKING:
-    from jeton.engine.triggers import FiringView, TriggerView
+    from jeton.engine.firings import FiringView
+    from jeton.engine.triggers import TriggerView
 
 
 @click.command("triggers")
@@ -34,20 +35,28 @@ def command(
 ) -> None:
     """List triggers. They fire while a process owns the store: `jeton resume --watch` stays for them."""
     with answering(as_json):
-        if file is not None:
-            asyncio.run(_deploy(store, file, app))
+        removed = () if file is None else asyncio.run(_deploy(store, file, app))
+        for trigger in () if as_json else removed:
+            say(removal(trigger, file or ""))
         if enable or disable or remove:
             asyncio.run(_change(store, enable, disable, remove))
-        asyncio.run(_list(store, as_json) if name is None else _list_firings(store, name, as_json))
+        asyncio.run(_list(store, removed, as_json) if name is None else _list_firings(store, name, as_json))
 
 
-async def _deploy(store: str, file: str, app: str | None) -> None:
+async def _deploy(store: str, file: str, app: str | None) -> tuple[str, ...]:
+    """The triggers that the file no longer has."""
     from jeton.cli.library import load_file
     from jeton.engine.engine import open
+    from jeton.engine.source import declared_in
 
     library = load_file(file, app).require()
     async with open(store, work=False) as engine:
-        await engine.deploy_library(library)
+        return (await engine.deploy_library(library, declared_in(file))).removed
+
+
+def removal(trigger: str, file: str) -> str:
+    """What is said of a trigger that the file once had."""
+    return f"removed the trigger '{trigger}', which {printable(file)} no longer has"
 
 
 async def _change(store: str, enable: str | None, disable: str | None, remove: str | None) -> None:
@@ -60,14 +69,14 @@ async def _change(store: str, enable: str | None, disable: str | None, remove: s
             await engine.remove_trigger(remove)
 
 
-async def _list(store: str, as_json: bool) -> None:
+async def _list(store: str, removed: tuple[str, ...], as_json: bool) -> None:
     from jeton.engine.engine import open
     from jeton.engine.plain import plain
 
     async with open(store, owner=False) as engine:
         found = await engine.triggers()
     if as_json:
-        say_json({"triggers": [plain(each) for each in found]})
+        say_json({"triggers": [plain(each) for each in found], "removed": removed})
     elif not found:
         say("no triggers")
     else:

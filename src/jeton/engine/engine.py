@@ -18,7 +18,7 @@ from jeton.engine.pins import check_pins
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.reference import parts_of
 from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
-from jeton.engine.source import Built, Source, load_source
+from jeton.engine.source import Built, Source, declared_in, load_source
 from jeton.engine.triggers import Firing
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
@@ -37,10 +37,13 @@ RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
 
 
 class Deployment(msgspec.Struct, frozen=True):
-    """The version each workflow and each flow has now, and the warnings that did not stop it."""
+    """The version each workflow and each flow has now, and the warnings that did not stop it.
+
+    `removed` are triggers that the same source had before and has no longer."""
 
     versions: dict[str, int]
     warnings: tuple[Problem, ...]
+    removed: tuple[str, ...] = ()
 
 
 class CancelAnswer(msgspec.Struct, frozen=True):
@@ -89,19 +92,31 @@ class Engine(Firing):
     async def deploy(self, source: Source) -> Deployment:
         """Store definitions; raises DefinitionError with every problem. The same definition is the same version."""
         loaded = load_source(source)
-        return Deployment(await self.deploy_library(loaded.require()), loaded.problems)
+        return await self.deploy_library(loaded.require(), declared_in(source), loaded.problems)
 
-    async def deploy_library(self, library: Library) -> dict[str, int]:
-        """Store definitions that were loaded and checked before; the version of each workflow and each flow."""
+    async def deploy_library(
+        self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()
+    ) -> Deployment:
+        """Store definitions that were loaded and checked before. `file` is where they stand, as `declared_in` says."""
         check_pins(self._host, library)
         names = (*library.workflows, *library.flows)
         versions = {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
         balance = balance_of(library.settings)
         if balance is not None:
             await self._host.open_account(balance)
-        if library.triggers:
-            await self._host.deploy_triggers(library.triggers)
-        return versions
+        return Deployment(versions, warnings, tuple(await self._deploy_triggers(library, file)))
+
+    async def _deploy_triggers(self, library: Library, file: str | None) -> list[str]:
+        """A file is taken at its word: a trigger that it had and has no longer is removed.
+
+        Plain data has no name to know it by. It speaks for the triggers of plain data that start what it defines."""
+        origins: tuple[str, ...] = ()
+        if file is not None:
+            origins = (file,) if file else (*library.workflows, *library.flows)
+        known = {row.origin for row in self._host.triggers()} if origins else set[str]()
+        if not library.triggers and known.isdisjoint(origins):
+            return []  # as most often, and then nothing need be written
+        return await self._host.deploy_triggers(library.triggers, file=file or "", origins=origins)
 
     # runs
 

@@ -12,6 +12,7 @@ from jeton.actor.run_actor import LiveRun
 from jeton.engine.events import events_in, trace_in
 from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
 from jeton.engine.explain.views import Explanation
+from jeton.engine.firings import firing_view
 from jeton.engine.flows import node_views
 from jeton.engine.gates import GateView, gate_view
 from jeton.engine.published import EmittedEvent, MetricValue, emitted_event, metric_value
@@ -54,7 +55,9 @@ class Reading:
     async def get(self, run: str) -> RunRecord:
         """How a run stands."""
         row = self._row(run)
-        return await self._record(row)
+        record = await self._record(row)
+        fired = self._host.set_off_by(row.run)
+        return msgspec.structs.replace(record, fired=tuple(map(firing_view, fired))) if fired else record
 
     async def _record(self, row: RunRow) -> RunRecord:
         """The record with all that the state says; of a run that has ended, only a flow's says more than the row."""

@@ -6,6 +6,7 @@ import msgspec
 
 from jeton.actor.ports import RunRow
 from jeton.apply.timers import token_due
+from jeton.engine.firings import FiringView
 from jeton.model.failure import Refused, RunError
 from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId
@@ -70,6 +71,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     error: RunError | None = None
     error_stack: str | None = None
     nodes: dict[str, NodeView] = {}  # of a flow, each after all that lead to it; left out of lists
+    fired: tuple[FiringView, ...] = ()  # what triggers made of its events and end, the first hundred; only in `get`
 
     @property
     def ended(self) -> bool:

@@ -1,7 +1,8 @@
 """What may be deployed: files, plain data, workflows built in Python, and lists of these."""
 
 from collections.abc import Mapping
-from os import PathLike
+from os import PathLike, pathsep
+from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from jeton.definitions import Kinds, Loaded, library_from, load_library
@@ -32,7 +33,7 @@ Source: TypeAlias = One | list[One] | tuple[One, ...]
 def load_source(source: Source) -> Loaded:
     """All of it as one library. Parts may refer to earlier ones, files to each other, and all to Python actions."""
     known = Library(actions=action_functions())
-    parts = list(source) if isinstance(source, list | tuple) else [source]
+    parts = _parts(source)
     paths = [part for part in parts if isinstance(part, str | PathLike)]
     library, problems = Library(), tuple[Problem, ...]()
     if paths:
@@ -45,3 +46,18 @@ def load_source(source: Source) -> Loaded:
         loaded = library_from(data, joined(known, library), kinds=KINDS)
         library, problems = joined(library, loaded.library), problems + loaded.problems
     return Loaded(joined(known, library), problems)
+
+
+def declared_in(source: Source) -> str | None:
+    """Where a source declares its triggers: the files it consists of, or nowhere in particular (`""`) for plain data.
+
+    None for workflows built in Python, which say nothing of triggers."""
+    parts = _parts(source)
+    files = [str(Path(part).resolve()) for part in parts if isinstance(part, str | PathLike)]
+    if files:
+        return pathsep.join(files)
+    return "" if any(isinstance(part, Mapping) for part in parts) else None
+
+
+def _parts(source: Source) -> list[One]:
+    return list(source) if isinstance(source, list | tuple) else [source]

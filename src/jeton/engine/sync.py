@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from jeton.engine.credits import CreditsView, UsageView
 from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
 from jeton.engine.explain.views import Explanation
+from jeton.engine.firings import FiringView
 from jeton.engine.flows import Overrides
 from jeton.engine.gates import GateView
 from jeton.engine.published import EmittedEvent, MetricValue
@@ -20,7 +21,7 @@ from jeton.engine.record import RunRecord
 from jeton.engine.reply import Reply
 from jeton.engine.source import Built, Source
 from jeton.engine.tokens import TokenView
-from jeton.engine.triggers import FiringView, TriggerView
+from jeton.engine.triggers import TriggerView
 from jeton.engine.what_if import WhatIf
 from jeton.hosts.sqlite.connect import Durability
 from jeton.model.ids import RunId

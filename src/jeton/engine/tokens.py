@@ -38,6 +38,7 @@ from jeton.model.decision import (
     LendCredits,
     MarkExecuting,
     MergeBranches,
+    NoteFiring,
     NoteTask,
     OpenFanIn,
     OpenGate,
@@ -215,6 +216,8 @@ class TokenTable:
             case UndoCall(token=undone):
                 self._change(undone, "pending")
             case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
+                pass
+            case NoteFiring():
                 pass
             case _:
                 assert_never(decision)

@@ -9,17 +9,19 @@ from uuid import uuid4
 
 import msgspec
 
+from jeton.actor.causes import FiringRow
 from jeton.engine.credits import Spending
+from jeton.engine.firings import FiringView, firing_view
 from jeton.engine.input import plain_input, read_input
 from jeton.executor import LoopClock, Threads
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.hosts.sqlite import SqliteHost, wall_ms
-from jeton.hosts.sqlite.firings import FiringRow, TriggerRow
+from jeton.hosts.sqlite.firings import TriggerRow
 from jeton.hosts.sqlite.triggers import NEVER, Schedule
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.times import maybe_moment, moment
+from jeton.model.times import maybe_moment
 from jeton.model.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.planning.firing import Delivery
 from jeton.planning.misfit import misfit
@@ -35,28 +37,17 @@ REMEDIES = {
 }
 
 
-class FiringView(msgspec.Struct, frozen=True):
-    """What became of one delivery: a run, or (`code`, `problem`) why there is none."""
-
-    trigger: str
-    delivery_id: str
-    type: str
-    source: str | None
-    depth: int
-    at: datetime
-    run_id: RunId | None = None
-    code: str | None = None
-    problem: str | None = None
-
-
 class TriggerView(msgspec.Struct, frozen=True):
-    """A trigger, when it fires next if that is known, and what became of its last delivery."""
+    """A trigger, when it fires next if that is known, and what became of its last delivery.
+
+    `origin` is the file or folder it was deployed from; of plain data, the name of what it starts."""
 
     name: str
     type: str
     start: str
     on: JsonObject
     disabled: bool
+    origin: str
     next_at: datetime | None = None
     last: FiringView | None = None
 
@@ -167,11 +158,6 @@ class Firing(Spending):
         return firing_view(row)
 
 
-def firing_view(row: FiringRow) -> FiringView:
-    at = moment(row.at)
-    return FiringView(row.trigger, row.delivery, row.type, row.source, row.depth, at, row.run, row.code, row.problem)
-
-
 def _view(row: TriggerRow, last: list[FiringRow], disabled: frozenset[str], now: int) -> TriggerView:
     trigger, next_at = row.trigger, None
     if isinstance(trigger.on, OnSchedule):
@@ -185,6 +171,7 @@ def _view(row: TriggerRow, last: list[FiringRow], disabled: frozenset[str], now:
         trigger.start,
         on,
         _parts(trigger.start)[0] in disabled,
+        row.origin,
         maybe_moment(next_at),
         firing_view(last[0]) if last else None,
     )

@@ -212,6 +212,16 @@ class ReplyTo(_Decision, frozen=True, tag="reply_to"):
     why: str = ""
 
 
+class NoteFiring(_Decision, frozen=True, tag="note_firing"):
+    """Keep what a trigger made of an event that the run published; nothing else follows from it."""
+
+    trigger: str
+    depth: int
+    run: RunId | None = None
+    code: str | None = None
+    problem: str | None = None
+
+
 class SetPaused(_Decision, frozen=True, tag="set_paused"):
     paused: bool
 
@@ -505,6 +515,7 @@ Decision: TypeAlias = (
     | KeepSignal
     | TakeSignal
     | ReplyTo
+    | NoteFiring
     | SetPaused
     | ForkHistory
     | ReserveCredits

@@ -23,12 +23,21 @@ class RunStarted(_Fact, frozen=True, tag="run.started"):
 
 
 class TriggerFired(_Fact, frozen=True, tag="trigger.fired"):
-    """What began this run."""
+    """A trigger began this run; or, with `started`, that one, for an event that this run published."""
 
     cause: str
     depth: int
     trigger: str | None = None
     source: str | None = None
+    started: RunId | None = None
+
+
+class TriggerRefused(_Fact, frozen=True, tag="trigger.refused"):
+    """A trigger heard an event that this run published, and started nothing."""
+
+    trigger: str
+    code: str
+    problem: str
 
 
 class RunWaiting(_Fact, frozen=True, tag="run.waiting"):
@@ -351,6 +360,7 @@ Fact: TypeAlias = (
     RunSubmitted
     | RunStarted
     | TriggerFired
+    | TriggerRefused
     | RunWaiting
     | RunResumed
     | RunPaused

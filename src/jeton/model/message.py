@@ -170,6 +170,17 @@ class CreditsEnded(msgspec.Struct, frozen=True, tag="credits_ended"):
     at: int
 
 
+class TriggerHeard(msgspec.Struct, frozen=True, tag="trigger_heard", omit_defaults=True):
+    """A trigger heard an event that this run published: it started a run, or (`code`, `problem`) did not."""
+
+    at: int
+    trigger: str
+    depth: int  # of the run that it starts, or would
+    run: RunId | None = None
+    code: str | None = None
+    problem: str | None = None
+
+
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
     """To itself: the last batch stopped at its bound, and there is more that moves."""
 
@@ -195,5 +206,6 @@ Message: TypeAlias = (
     | CreditsGranted
     | CreditsClosed
     | CreditsEnded
+    | TriggerHeard
     | ContinueRun
 )

@@ -14,6 +14,7 @@ from jeton.model.message import StartRun
 from jeton.model.run import FiredBy
 from jeton.model.times import rfc3339
 from jeton.model.trigger import OnEvent, Trigger
+from jeton.model.workflow import Library
 from jeton.planning.misfit import misfit
 from jeton.planning.program import validator_of
 
@@ -52,6 +53,22 @@ class Refusal(msgspec.Struct, frozen=True):
 Firing: TypeAlias = StartRun | Refusal
 
 
+class Planned(msgspec.Struct, frozen=True):
+    """A delivery, and what it should lead to."""
+
+    trigger: Trigger
+    delivery: Delivery
+    firing: Firing
+
+
+def plan_event(trigger: Trigger, on: OnEvent, delivery: Delivery, startable: Startable | None) -> Planned | None:
+    """What a published event leads to; None if the trigger does not wait for such a one."""
+    held = hears(on, delivery.brings)
+    if held is False:
+        return None
+    return Planned(trigger, delivery, plan_firing(trigger, delivery, startable) if held is True else held)
+
+
 def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | None) -> Firing:
     """The start that follows, or why none does. Whether this delivery came before is for the store to say."""
     if startable is None:
@@ -74,6 +91,12 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
     }
     fired = FiredBy(delivery.type, depth, trigger.name, trigger.node, delivery.source)
     return StartRun(delivery.at, given, f"{startable.workflow}@{startable.version}", trigger=fired)
+
+
+def startable_in(bundle: Library, name: str, version: int) -> Startable | None:
+    """A workflow or flow of a bundle, as something to start."""
+    definition = bundle.workflows.get(name) or bundle.flows.get(name)
+    return None if definition is None else Startable(name, version, definition.input_schema, bundle.settings)
 
 
 def firing_depth(delivery: Delivery) -> int:

@@ -10,6 +10,7 @@ from jeton.model.decision import (
     ForkHistory,
     IgnoreLate,
     MarkExecuting,
+    NoteFiring,
     NoteTask,
     RedeliverToken,
     RetryToken,
@@ -40,6 +41,7 @@ from jeton.model.message import (
     TaskNoted,
     TaskStarted,
     TaskSuspended,
+    TriggerHeard,
     UnpauseRun,
 )
 from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
@@ -99,6 +101,8 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
             return Plan(plan_account(state, message))
         case CreditsEnded():
             return Plan(plan_short(state))
+        case TriggerHeard(_, trigger, depth, run, code, problem):
+            return Plan([NoteFiring(trigger, depth, run, code, problem)])
         case AlarmRang() | ContinueRun():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:

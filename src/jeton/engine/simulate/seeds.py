@@ -80,7 +80,7 @@ class Trial:
         slowest_ms: int = SLOWEST_MS,
         most_commits: int = MOST_COMMITS,
     ) -> None:
-        self._library = library
+        self._library = msgspec.structs.replace(library, triggers={})  # what it sets off is not on trial
         self._workflow = workflow
         self._input = input
         self._faults = tuple(faults)

@@ -26,12 +26,15 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a worker says in the end, and when. Without a duration the script's seed draws one."""
+    """What a worker says in the end, and when. Without a duration the script's seed draws one.
+
+    `publishes` are events, each with its data, that it publishes just before: triggers hear them."""
 
     result: Json = None
     failure: TaskFailed | None = None
     suspended: Suspended | None = None  # instead of either
     takes_ms: int | None = None
+    publishes: tuple[tuple[str, Json], ...] = ()
 
 
 def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:

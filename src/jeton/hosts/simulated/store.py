@@ -5,16 +5,22 @@ from collections.abc import Iterable
 
 import msgspec
 
+from jeton.actor.causes import FiringRow, row_of, word_to_cause
 from jeton.actor.ports import RunRow, Stored
+from jeton.executor.outlet import Emitted
 from jeton.model.credits import ACCOUNT
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
+from jeton.model.run import TERMINAL
 from jeton.planning.credits import serve
+from jeton.planning.firing import Planned
 
 _encode = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(RunRow)
 _message = msgspec.json.Decoder(Message)
+_emitted = msgspec.json.Decoder(Emitted)
+_firing = msgspec.json.Decoder(FiringRow)
 
 
 class Store:
@@ -29,6 +35,11 @@ class Store:
         self._accepted = 0
         self.balance = 0  # of the project's account
         self.grants: dict[RunId, int] = {}
+        self.awaited: frozenset[str] = frozenset()  # workflows whose ends triggers wait for
+        self.published: dict[str, bytes] = {}  # events, by id
+        self.heard = 0  # how many of them triggers were told of
+        self.finished: list[RunId] = []  # ends that triggers were not told of
+        self._fired: dict[tuple[str, str], bytes] = {}  # by trigger and delivery
         self._history = hashlib.sha256()
 
     def submit(self, run: RunId, workflow: str) -> None:
@@ -57,6 +68,8 @@ class Store:
         self._journals.setdefault(run, []).append(stored.entry)
         self._rows[run] = _encode(stored.row)
         self._remember(run, stored)
+        if stored.row.status in TERMINAL and stored.row.workflow in self.awaited:
+            self.finished.append(run)
         self.answer(run, answered)
         if own is not None:
             self.accept(run, own)
@@ -76,6 +89,32 @@ class Store:
             self.grants[message.run] = granted
         if told is not None:
             self.accept(message.run, told)
+
+    def publish(self, emitted: Emitted) -> None:
+        """Keep an event; the same one again is the same one."""
+        self.published.setdefault(emitted.id, _encode(emitted))
+
+    def see_to(self, planned: Iterable[Planned], heard: int, ended: Iterable[RunId]) -> list[RunId]:
+        """Firings, together with how far that brings their triggers: which runs have been told something."""
+        told: list[RunId] = []
+        for each in planned:
+            place = each.trigger.name, each.delivery.id
+            if place in self._fired and _firing.decode(self._fired[place]).run is not None:
+                continue
+            row = row_of(each, RunId(f"{each.trigger.start}-{len(self._workflows)}"))
+            self._fired[place] = _encode(row)
+            self._history.update(self._fired[place])
+            if row.run is not None and isinstance(each.firing, StartRun):
+                self.submit(row.run, (each.firing.workflow or "").partition("@")[0])
+                self.accept(row.run, each.firing)
+                told.append(row.run)
+            word, cause = word_to_cause(row), RunId(row.source or "")
+            if word is not None and not self.has_ended(cause):
+                self.accept(cause, word)
+                told.append(cause)
+        self.heard = heard
+        self.finished = [run for run in self.finished if run not in set(ended)]
+        return told
 
     def share(self, run: RunId, of: RunId, journal: list[bytes], sections: dict[str, bytes]) -> None:
         """A new run that begins with another's history."""
@@ -117,6 +156,19 @@ class Store:
         """What queries see."""
         found = self._rows.get(run)
         return None if found is None else _row.decode(found)
+
+    def has_ended(self, run: RunId) -> bool:
+        """Whether nothing more can be told to it."""
+        row = self.row(run)
+        return row is not None and row.status in TERMINAL
+
+    def events(self, after: int) -> list[Emitted]:
+        """What was published behind the first so many, oldest first."""
+        return [_emitted.decode(body) for body in list(self.published.values())[after:]]
+
+    def firings(self) -> list[FiringRow]:
+        """What became of each delivery to a trigger, oldest first."""
+        return [_firing.decode(body) for body in self._fired.values()]
 
     def inbox(self, run: RunId) -> dict[int, Message]:
         """The messages no commit has answered yet, in the order they were accepted."""

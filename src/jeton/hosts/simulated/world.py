@@ -17,12 +17,14 @@ from jeton.actor.replay import replay
 from jeton.actor.run_actor import Commit, LiveRun, advance
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Touched
+from jeton.executor.outlet import Emitted
 from jeton.hosts.simulated.agenda import Act, Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import FaultKind, FaultPlan, Faults
 from jeton.hosts.simulated.observer import Nobody, Observer, Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.store import Store
+from jeton.hosts.simulated.triggers import Triggers
 from jeton.hosts.simulated.workers import Attempt, Workers
 from jeton.model.credits import ACCOUNT
 from jeton.model.decision import CreateToken, CreateTokens, Decision
@@ -86,6 +88,7 @@ class World:
         self.faults = Faults(self.plan, self.clock)
         self.crashes = 0
         self._library = library
+        self._triggers = Triggers(library, self.store)
         self.store.balance = balance_of(library.settings) or 0
         self._programs: dict[str, Program] = {} if programs is None else programs
         self._observer: Observer = observer or Nobody()
@@ -95,7 +98,7 @@ class World:
             self._agenda, self.clock, self.faults, script or Script(seed=seed), self._pace, self._began, self._answered
         )
         self._visits: Counter[tuple[RunId, str, str]] = Counter()
-        self._calls: dict[tuple[RunId, TokenId], tuple[str, int]] = {}  # the path and the visit of each token
+        self._calls: dict[tuple[RunId, TokenId], tuple[str, str, int]] = {}  # each token's node, path and visit
         self._open = True
         self._forget_everything()
 
@@ -196,7 +199,7 @@ class World:
 
     def unfinished(self) -> list[RunId]:
         """The runs that have not ended. After `run` there should be none."""
-        return [run for run in self.store.runs() if not self._has_ended(run)]
+        return [run for run in self.store.runs() if not self.store.has_ended(run)]
 
     # the port
 
@@ -209,7 +212,7 @@ class World:
 
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
-        path, visit = self._calls[run, effect.token]
+        _, path, visit = self._calls[run, effect.token]
         call = Call(
             run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), self.clock.now()
         )
@@ -285,6 +288,8 @@ class World:
             self._stir(run)
         if commit.ended or self.faults.strikes("run_forgotten") is not None:
             self._live.pop(run, None)
+        if commit.ended:
+            self._fire_soon()
         self._disturb(run)
 
     def _disturb(self, run: RunId) -> None:
@@ -314,7 +319,7 @@ class World:
         """Where each token stands, and how many stood there before it: what a script goes by."""
         for creation in _creations(decisions):
             place = (run, creation.node, creation.path)
-            self._calls[run, creation.token] = (creation.path, self._visits[place])
+            self._calls[run, creation.token] = (creation.node, creation.path, self._visits[place])
             self._visits[place] += 1
 
     # what comes back
@@ -326,6 +331,8 @@ class World:
 
     def _answered(self, attempt: Attempt, answer: Answer) -> None:
         run, token, number = attempt
+        if answer.publishes:
+            self._publish(attempt, answer)
         delay = self.faults.strikes("delivery_delayed")
         if delay is not None:
             self._agenda.put(self.clock.steady + delay.by_ms, lambda: self._accept_answer(run, token, number, answer))
@@ -374,6 +381,7 @@ class World:
         self._own: dict[RunId, ContinueRun] = {}
         self._sent: dict[RunId, tuple[SendMessage, ...]] = {}
         self._looking = False
+        self._firing = False
 
     def _come_up(self) -> None:
         """The ordinary path: deliver what waits, set the alarms, ask after the tasks."""
@@ -384,6 +392,7 @@ class World:
                 self.wake(run, row.wake)
             if self.store.inbox(run):
                 self._stir(run)
+        self._fire_soon()
         self._look_after()
 
     def _look_after(self) -> None:
@@ -402,7 +411,7 @@ class World:
             self._put(LOOK_AFTER_MS, self._look_after)
 
     def _dispatched(self, run: RunId) -> list[Attempt]:
-        if self.store.row(run) is None or self._has_ended(run):
+        if self.store.row(run) is None or self.store.has_ended(run):
             return []
         live = self._live.get(run) or self._loaded(run, self.load(run))
         return [
@@ -415,9 +424,30 @@ class World:
             for message in self.store.inbox(run).values()
         )
 
-    def _has_ended(self, run: RunId) -> bool:
-        row = self.store.row(run)
-        return row is not None and row.status in TERMINAL
+    # triggers
+
+    def _publish(self, attempt: Attempt, answer: Answer) -> None:
+        """Durable by itself, whatever becomes of the answer; a call that is made again publishes nothing new."""
+        run, token, number = attempt
+        node = self._calls[run, token][0]
+        for place, (event, data) in enumerate(answer.publishes):
+            self.store.publish(Emitted(f"{run}:{token}:{number}:{place}", event, data, run, node))
+        self._fire_soon()
+
+    def _fire_soon(self) -> None:
+        if self._open and not self._firing and self._triggers.are_due():
+            self._firing = True
+            self._put(self._pace.choice((0, 0, 1, 3)), self._fire)
+
+    def _fire(self) -> None:
+        """One transaction: what is fired, what the runs that caused it are told, and how far that was."""
+        self._firing = False
+        due = self._triggers.due(self.clock.now())
+        self._may_crash("crash_before_commit")
+        told = self.store.see_to(due.planned, due.heard, due.ended)
+        self._may_crash("crash_after_commit")
+        for run in told:
+            self._stir(run)
 
     def _put(self, after_ms: int, act: Act) -> None:
         """On the agenda of this life: after a crash nobody remembers it."""

@@ -4,10 +4,11 @@ A firing is one transaction: the row that says so, and the start of the run in t
 run begins, once; and the same delivery finds the row and fires nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
+from jeton.actor.causes import FiringRow, row_of, word_to_cause
 from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.rows import Write
@@ -15,27 +16,12 @@ from jeton.hosts.sqlite.store import Store
 from jeton.model.ids import RunId
 from jeton.model.run import TERMINAL
 from jeton.model.trigger import OnEvent, OnRunFinished, Trigger
-from jeton.planning.firing import Delivery, Firing, Refusal, firing_depth
+from jeton.planning.firing import Planned, Refusal
 
 _encode = msgspec.json.Encoder().encode
 _trigger = msgspec.json.Decoder(Trigger).decode
 
-_FIRING = "number, trigger, delivery, type, source, depth, at, run, code, problem"
-
-
-class FiringRow(msgspec.Struct, frozen=True):
-    """What became of a delivery: a run, or why there is none."""
-
-    number: int
-    trigger: str
-    delivery: str
-    type: str
-    source: str | None
-    depth: int
-    at: int
-    run: RunId | None
-    code: str | None
-    problem: str | None
+_FIRING = "trigger, delivery, type, source, depth, at, run, code, problem"
 
 
 class TriggerRow(msgspec.Struct, frozen=True):
@@ -43,21 +29,17 @@ class TriggerRow(msgspec.Struct, frozen=True):
 
     trigger: Trigger
     seen: int
-
-
-class Planned(msgspec.Struct, frozen=True):
-    """A delivery, and what it should lead to."""
-
-    trigger: Trigger
-    delivery: Delivery
-    firing: Firing
+    origin: str
 
 
 # writing; the caller has begun a transaction
 
 
-def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int) -> None:
-    """Store triggers by name. One whose cause is new, or changed, looks at nothing that was before."""
+def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int, file: str = "") -> None:
+    """Store triggers by name. One whose cause is new, or changed, looks at nothing that was before.
+
+    `file` is where they are declared; those of plain data belong to what they start."""
+    _forget_unawaited(db)
     for name, trigger in triggers.items():
         known = list(db.execute("select body, seen from triggers where name = ?", (name,)))
         if known and _trigger(known[0][0]).on == trigger.on:
@@ -66,12 +48,40 @@ def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int) -> N
             seen = db.execute("select coalesce(max(seq), 0) from sqlite_sequence where name = 'emitted'").get
         else:
             seen = now
-        db.execute("insert or replace into triggers(name, body, seen) values(?, ?, ?)", (name, _encode(trigger), seen))
+        row = (name, _encode(trigger), seen, file or started_by(trigger))
+        db.execute("insert or replace into triggers(name, body, seen, origin) values(?, ?, ?, ?)", row)
+
+
+def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable[str]) -> list[str]:
+    """Have no longer what was once declared in these places, and is not now: their names."""
+    gone: list[str] = []
+    for origin in origins:
+        found = db.execute("select name from triggers where origin = ? order by name", (origin,))
+        gone += [name for (name,) in found if name not in declared]
+    for name in gone:
+        drop_trigger(db, name)
+    return gone
 
 
 def drop_trigger(db: Connection, name: str) -> bool:
     """Whether there was one."""
-    return bool(list(db.execute("delete from triggers where name = ? returning 1", (name,))))
+    there = bool(list(db.execute("delete from triggers where name = ? returning 1", (name,))))
+    _forget_unawaited(db)
+    return there
+
+
+def _forget_unawaited(db: Connection) -> None:
+    """Ends that no trigger waits for any more: one that comes later is not to fire for them."""
+    causes = [_trigger(body).on for (body,) in db.execute("select body from triggers")]
+    awaited = {on.workflow for on in causes if isinstance(on, OnRunFinished)}
+    ended = list(db.execute("select number, workflow from finished left join runs using(run)"))
+    unawaited = [(number,) for number, workflow in ended if workflow not in awaited]
+    db.executemany("delete from finished where number = ?", unawaited)
+
+
+def started_by(trigger: Trigger) -> str:
+    """The name of what it starts, without a version."""
+    return trigger.start.partition("@")[0]
 
 
 def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> None:
@@ -83,7 +93,7 @@ def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> Non
 
 def put_firings(db: Connection, planned: Iterable[Planned]) -> list[FiringRow]:
     """Make these true, and say what became of each. A delivery that has fired already is told what it fired."""
-    return [_put_firing(db, each.trigger, each.delivery, each.firing) for each in planned]
+    return [_put_firing(db, each) for each in planned]
 
 
 def see_to(db: Connection, planned: Sequence[Planned], seen: Mapping[str, int], finished: Sequence[int]) -> None:
@@ -93,25 +103,25 @@ def see_to(db: Connection, planned: Sequence[Planned], seen: Mapping[str, int], 
     db.executemany("delete from finished where number = ?", [(number,) for number in finished])
 
 
-def _put_firing(db: Connection, trigger: Trigger, delivery: Delivery, firing: Firing) -> FiringRow:
+def _put_firing(db: Connection, planned: Planned) -> FiringRow:
+    trigger, delivery, firing = planned.trigger, planned.delivery, planned.firing
     query = f"select {_FIRING} from firings where trigger = ? and delivery = ?"
     for known in [FiringRow(*found) for found in db.execute(query, (trigger.name, delivery.id))]:
         if known.run is not None:
             return known
-    workflow = trigger.start.partition("@")[0]
+    workflow = started_by(trigger)
     if db.execute("select 1 from disabled where workflow = ?", (workflow,)).get is not None:
         firing = Refusal("disabled", f"'{workflow}' is disabled, and no trigger starts it", "enable it")
-    run: RunId | None = None
-    code = problem = None
-    if isinstance(firing, Refusal):
-        code, problem = firing.code, firing.problem
-    else:
-        run = new_run_id(delivery.at)
-        db.execute("insert into inbox(run, body) values(?, ?)", (run, _encode(firing)))
-    facts = (trigger.name, delivery.id, delivery.type, delivery.source, firing_depth(delivery), delivery.at)
-    insert = "insert or replace into firings(trigger, delivery, type, source, depth, at, run, code, problem)"
-    db.execute(f"{insert} values(?, ?, ?, ?, ?, ?, ?, ?, ?)", (*facts, run, code, problem))
-    return FiringRow(db.last_insert_rowid(), *facts, run, code, problem)
+    row = row_of(Planned(trigger, delivery, firing), new_run_id(delivery.at))
+    if row.run is not None:
+        db.execute("insert into inbox(run, body) values(?, ?)", (row.run, _encode(firing)))
+    told = word_to_cause(row)
+    if told is not None:  # a run that has ended would be woken for nothing
+        insert = "insert into inbox(run, body) select run, ? from runs where run = ? and ended_at is null"
+        db.execute(insert, (_encode(told), row.source))
+    marks = ", ".join("?" * len(msgspec.structs.fields(row)))
+    db.execute(f"insert or replace into firings({_FIRING}) values({marks})", msgspec.structs.astuple(row))
+    return row
 
 
 class FinishedMirror:
@@ -141,18 +151,24 @@ class FinishedMirror:
 def triggers_in(store: Store) -> list[TriggerRow]:
     """All triggers, by name."""
     with store.snapshot() as db:
-        found = list(db.execute("select body, seen from triggers order by name"))
-    return [TriggerRow(_trigger(body), seen) for body, seen in found]
+        found = list(db.execute("select body, seen, origin from triggers order by name"))
+    return [TriggerRow(_trigger(body), seen, origin) for body, seen, origin in found]
 
 
 def firings_in(store: Store, trigger: str | None, run: RunId | None, limit: int) -> list[FiringRow]:
     """What became of deliveries, newest first: to one trigger, or to all; or the one that began a run."""
-    query = (
-        f"select {_FIRING} from firings where (?1 is null or trigger = ?1) and (?2 is null or run = ?2)"
-        " order by number desc limit ?3"
-    )
+    wanted = {column: value for column, value in (("trigger", trigger), ("run", run)) if value is not None}
+    conditions = "".join(f" and {column} = ?" for column in wanted)
+    query = f"select {_FIRING} from firings where true{conditions} order by number desc limit ?"
     with store.snapshot() as db:
-        return [FiringRow(*found) for found in db.execute(query, (trigger, run, limit))]
+        return [FiringRow(*found) for found in db.execute(query, (*wanted.values(), limit))]
+
+
+def set_off_by(store: Store, run: RunId, limit: int) -> list[FiringRow]:
+    """What became of the events that a run published, and of its end, oldest first."""
+    query = f"select {_FIRING} from firings where source = ? and depth > 0 order by number limit ?"
+    with store.snapshot() as db:
+        return [FiringRow(*found) for found in db.execute(query, (run, limit))]
 
 
 def disabled_in(store: Store) -> frozenset[str]:

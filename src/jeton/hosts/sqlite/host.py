@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import apsw
 
+from jeton.actor.causes import FiringRow
 from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
 from jeton.executor.artifacts import Artifacts
@@ -19,13 +20,12 @@ from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.credits import Account, Usage, UsageMirror, account_in, open_account, top_up, usage_in
 from jeton.hosts.sqlite.firings import (
-    FiringRow,
-    Planned,
     TriggerRow,
     disabled_in,
     firings_in,
     put_firings,
     set_disabled,
+    set_off_by,
     triggers_in,
 )
 from jeton.hosts.sqlite.gates import GateMirror
@@ -48,7 +48,7 @@ from jeton.model.message import Message
 from jeton.model.run import TERMINAL, FiredBy, RunStatus
 from jeton.model.trigger import Trigger
 from jeton.model.workflow import Library
-from jeton.planning.firing import Delivery, plan_firing
+from jeton.planning.firing import Delivery, Planned, plan_firing
 
 POLL_S = 0.05
 
@@ -125,9 +125,13 @@ class SqliteHost:
 
     # triggers
 
-    async def deploy_triggers(self, triggers: Mapping[str, Trigger]) -> None:
-        """Have these triggers, by name, from now on."""
-        await self._owning().triggers.deploy(triggers)
+    async def deploy_triggers(
+        self, triggers: Mapping[str, Trigger], *, file: str = "", origins: Sequence[str] = ()
+    ) -> list[str]:
+        """Have these triggers, by name, from now on: declared in `file`, or each with what it starts.
+
+        Those that were declared in `origins` and are not among them are removed: their names."""
+        return await self._owning().triggers.deploy(triggers, file, origins)
 
     async def remove_trigger(self, name: str) -> bool:
         """Have it no longer; whether there was one."""
@@ -153,6 +157,10 @@ class SqliteHost:
     def firings(self, *, trigger: str | None = None, run: RunId | None = None, limit: int = 100) -> list[FiringRow]:
         """What became of deliveries, newest first."""
         return firings_in(self._store, trigger, run, limit)
+
+    def set_off_by(self, run: RunId, limit: int = 100) -> list[FiringRow]:
+        """What became of the events that a run published, and of its end, oldest first."""
+        return set_off_by(self._store, run, limit)
 
     def disabled(self) -> frozenset[str]:
         """The workflows and flows that no trigger starts."""

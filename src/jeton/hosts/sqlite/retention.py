@@ -41,6 +41,10 @@ class Rule(msgspec.Struct, frozen=True):
     statuses: frozenset[RunStatus] = TERMINAL
     workflow: str | None = None
 
+    @property
+    def of_all_runs(self) -> bool:
+        return self.workflow is None and self.statuses >= TERMINAL
+
 
 class Pruned(msgspec.Struct):
     """What went. `kept`: runs that have no snapshot, so that their history is all that says what became of them."""
@@ -48,6 +52,7 @@ class Pruned(msgspec.Struct):
     entries: int = 0
     runs: int = 0
     kept: int = 0
+    firings: int = 0
 
 
 class Summary(msgspec.Struct):
@@ -64,6 +69,12 @@ class Transactions(Protocol):
     def __call__(self, act: Callable[[Connection], Any], /) -> Awaitable[Any]: ...
 
 
+# Events of a run that a trigger waits for and has not been told of; only those of events have a name in their cause.
+_UNHEARD = (
+    "select 1 from emitted join triggers on cast(triggers.body as text) ->> '$.on.name' = emitted.event"
+    " where emitted.run = runs.run and emitted.number > triggers.seen"
+)
+
 _summary = msgspec.json.Decoder(Summary).decode
 
 
@@ -72,10 +83,12 @@ async def prune(do: Transactions, rules: Sequence[Rule], now: int) -> Pruned:
     pruned = Pruned()
     for rule in rules:
         after = -1, RunId("")
-        while found := await do(partial(_candidates, rule=rule, now=now, after=after)):
+        while found := await do(partial(old_runs, rule=rule, now=now, after=after)):
             for began, run in found:
                 await _prune_run(do, run, rule, pruned)
                 after = began, run
+        if rule.drop == "run":
+            await _prune_firings(do, rule, now, pruned)
     while await do(_give_back):
         pass
     return pruned
@@ -91,13 +104,44 @@ async def _prune_run(do: Transactions, run: RunId, rule: Rule, pruned: Pruned) -
         pruned.runs += await do(partial(_forget, run=run))
 
 
-def _candidates(db: Connection, rule: Rule, now: int, after: tuple[int, RunId]) -> list[tuple[int, RunId]]:
-    """Runs of the rule behind one, and when they began: no run has ended before that."""
+async def _prune_firings(do: Transactions, rule: Rule, now: int, pruned: Pruned) -> None:
+    """That a delivery fired is known for as long as the run that it started: until then the same one starts no other.
+
+    A schedule's time, an event and an end need no firing to be known by: their triggers remember how far they got."""
+    after = -1, -1
+    while found := await do(partial(_old_firings, until=now - rule.older_than_ms, after=after)):
+        after = found[-1]
+        numbers = [number for _, number in found]
+        pruned.firings += await do(partial(_forget_firings, numbers=numbers, refusals=rule.of_all_runs))
+
+
+def _old_firings(db: Connection, until: int, after: tuple[int, int]) -> list[tuple[int, int]]:
+    query = "select at, number from firings where at <= ? and (at, number) > (?, ?) order by at, number limit ?"
+    return [(at, number) for at, number in db.execute(query, (until, *after, ROWS_AT_ONCE))]
+
+
+def _forget_firings(db: Connection, numbers: Sequence[int], refusals: bool) -> int:
+    """Of these, those whose run is gone, or that were refused; a trigger's latest stays, to say when that was."""
+    delete = (
+        "delete from firings where number = ? and case when run is null then ? else"
+        " not exists(select 1 from runs where runs.run = firings.run)"
+        " and not exists(select 1 from inbox where inbox.run = firings.run) end"  # it has not begun yet
+        " and exists(select 1 from firings f where f.trigger = firings.trigger and f.number > firings.number)"
+        " returning 1"
+    )
+    return sum(len(list(db.execute(delete, (number, refusals)))) for number in numbers)
+
+
+def old_runs(db: Connection, rule: Rule, now: int, after: tuple[int, RunId]) -> list[tuple[int, RunId]]:
+    """Runs of the rule behind one, and when they began: no run has ended before that.
+
+    One whose end, or event, a trigger is yet to fire for is left for the next time."""
     statuses = sorted(rule.statuses & TERMINAL)
     marks = ", ".join("?" * len(statuses))
     until = now - rule.older_than_ms
     query = (
         f"select submitted_at, run from runs where status in ({marks}) and submitted_at <= ? and ended_at <= ?"
+        f" and run not in (select run from finished) and not exists({_UNHEARD})"
         " and (submitted_at, run) > (?, ?) and (? is null or workflow = ?) order by submitted_at, run limit ?"
     )
     values = (*statuses, until, until, *after, rule.workflow, rule.workflow, RUNS_AT_ONCE)

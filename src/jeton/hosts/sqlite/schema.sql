@@ -162,7 +162,8 @@ create index emitted_by_run on emitted(run, number);
 create table triggers(
     name text primary key,
     body blob not null,
-    seen integer not null
+    seen integer not null,
+    origin text not null -- the file or folder that declares it; of plain data, the name of what it starts
 ) strict, without rowid;
 
 -- What became of each delivery to a trigger: a run, or the reason why there is none. A run's start lies in the inbox
@@ -181,6 +182,10 @@ create table firings(
     unique(trigger, delivery),
     check((run is null) = (code is not null))
 ) strict;
+
+create index firings_by_time on firings(at);
+create index firings_by_trigger on firings(trigger, number);
+create index firings_by_cause on firings(source) where depth > 0; -- what runs set off is deeper than they are
 
 -- Runs that ended while some trigger waits for such an end, until that trigger has fired.
 create table finished(

@@ -6,34 +6,33 @@ sleeps for longer than a second, by a clock that cannot be set; what the clock o
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
-import msgspec
-
+from jeton.actor.causes import by_end, by_event
 from jeton.actor.ports import RunRow
 from jeton.hosts.sqlite.bundles import Bundles
+from jeton.hosts.sqlite.connect import Connection
 from jeton.hosts.sqlite.firings import (
     FinishedMirror,
-    Planned,
     TriggerRow,
     drop_trigger,
+    drop_undeclared,
     finished_in,
     put_triggers,
     see_to,
     triggers_in,
 )
-from jeton.hosts.sqlite.outlet import Published, published
+from jeton.hosts.sqlite.outlet import published
 from jeton.hosts.sqlite.retention import Transactions
 from jeton.hosts.sqlite.store import Store
 from jeton.model.cron import parse_cron
-from jeton.model.json import Json
 from jeton.model.times import moment, rfc3339
 from jeton.model.trigger import Missed, OnEvent, OnRunFinished, OnSchedule, Trigger
-from jeton.planning.firing import Delivery, Refusal, Startable, hears, plan_firing
+from jeton.planning.firing import Delivery, Planned, Startable, plan_event, plan_firing, startable_in
 from jeton.planning.schedule import due, next_fire
 
 LONGEST_SLEEP_S = 1.0
@@ -117,12 +116,20 @@ class Triggers:
                     pass  # somebody else comes with these
         self._mirror.await_by(each for waiting in self._awaiting.values() for each in waiting)
 
-    async def deploy(self, triggers: Mapping[str, Trigger]) -> None:
-        """Store triggers, and mind them from now on."""
+    async def deploy(self, triggers: Mapping[str, Trigger], file: str, origins: Sequence[str]) -> list[str]:
+        """Store triggers, and mind them from now on. What `origins` no longer declare is gone: its names."""
+        now = self._clock()
+
+        def redeclare(db: Connection) -> list[str]:
+            gone = drop_undeclared(db, triggers, origins)
+            put_triggers(db, triggers, now, file)
+            return gone
+
         async with self._looking:
-            await self._do(partial(put_triggers, triggers=triggers, now=self._clock()))
+            gone: list[str] = await self._do(redeclare)
             self._take(triggers_in(self._store))
         self._news.set()
+        return gone
 
     async def remove(self, name: str) -> bool:
         """Have a trigger no longer. Whether there was one."""
@@ -185,27 +192,25 @@ class Triggers:
         return any(schedule.next <= now for schedule in self._schedules)
 
     async def _fire_events(self) -> bool:
-        """Those behind the one that was handled last, each to every trigger of its name."""
-        more = False
-        for name, (trigger, on, seen) in self._listening.items():
-            found = published(self._store, None, on.name, seen, AT_ONCE)
-            if not found:
-                continue
-            planned = [self._plan_event(trigger, on, each) for each in found]
-            last = found[-1].number
-            await self._see_to([each for each in planned if each is not None], {name: last})
-            self._listening[name] = (trigger, on, last)
-            more = more or len(found) == AT_ONCE
-        return more
+        """Those behind the one that was handled last, each to every trigger of its name.
 
-    def _plan_event(self, trigger: Trigger, on: OnEvent, event: Published) -> Planned | None:
-        made = event.emitted
-        held = hears(on, made.data)
-        if held is False:
-            return None
-        row = self._store.row(made.run)
-        delivery = Delivery(made.id, "event", self._clock(), made.data, made.run, _depth(row))
-        return Planned(trigger, delivery, held) if isinstance(held, Refusal) else self._plan(trigger, delivery)
+        All in one transaction, so that a run which several triggers hear is told of it once."""
+        planned, seen, more = list[Planned](), dict[str, int](), False
+        for name, (trigger, on, after) in self._listening.items():
+            found = published(self._store, None, on.name, after, AT_ONCE)
+            for each in found:
+                made = each.emitted
+                delivery = by_event(made, self._store.row(made.run), self._clock())
+                heard = plan_event(trigger, on, delivery, startable(self._bundles, trigger))
+                planned += [] if heard is None else [heard]
+                seen[name] = each.number
+            more = more or len(found) == AT_ONCE
+        if seen:
+            await self._see_to(planned, seen)
+        for name, last in seen.items():
+            trigger, on, _ = self._listening[name]
+            self._listening[name] = (trigger, on, last)
+        return more
 
     async def _fire_ends(self) -> bool:
         if not self._awaiting:
@@ -215,8 +220,7 @@ class Triggers:
         for _, run in found:
             row = self._store.row(run)
             if row is not None:
-                brings = _ending(row)
-                delivery = Delivery(run, "run_finished", self._clock(), brings, run, _depth(row))
+                delivery = by_end(row, self._clock())
                 planned += [self._plan(trigger, delivery) for trigger in self._awaiting.get(row.workflow, ())]
         if found:
             await self._see_to(planned, {}, [number for number, _ in found])
@@ -239,18 +243,7 @@ def startable(bundles: Bundles, trigger: Trigger) -> Startable | None:
     if found is None:
         return None
     bundle, number = found
-    definition = bundle.workflows.get(name) or bundle.flows[name]
-    return Startable(name, number, definition.input_schema, bundle.settings)
-
-
-def _ending(row: RunRow) -> Json:
-    """What whoever waits for a run's end is told."""
-    error: Json = None if row.error is None else msgspec.to_builtins(row.error)
-    return {"run_id": row.run, "workflow": row.workflow, "status": row.status, "output": row.output, "error": error}
-
-
-def _depth(row: RunRow | None) -> int:
-    return 0 if row is None or row.trigger is None else row.trigger.depth
+    return startable_in(bundle, name, number)
 
 
 def _ms(time: datetime) -> int:

@@ -1,0 +1,28 @@
+"""What became of deliveries to triggers, as the engine shows it."""
+
+from datetime import datetime
+
+import msgspec
+
+from jeton.actor.causes import FiringRow
+from jeton.model.ids import RunId
+from jeton.model.times import moment
+
+
+class FiringView(msgspec.Struct, frozen=True):
+    """What became of one delivery: a run, or (`code`, `problem`) why there is none."""
+
+    trigger: str
+    delivery_id: str
+    type: str
+    source: str | None
+    depth: int
+    at: datetime
+    run_id: RunId | None = None
+    code: str | None = None
+    problem: str | None = None
+
+
+def firing_view(row: FiringRow) -> FiringView:
+    at = moment(row.at)
+    return FiringView(row.trigger, row.delivery, row.type, row.source, row.depth, at, row.run, row.code, row.problem)
