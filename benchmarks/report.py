@@ -1,9 +1,12 @@
 """Figures as a table, and the ratios among them as a picture."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "benchmarks.md"
 BAR, ROW, LEFT = 360, 30, 230
 
 
@@ -66,6 +69,15 @@ def chart(found: dict[str, float], claims: Sequence[Claim]) -> str:
         f'<line x1="{line:.0f}" y1="8" x2="{line:.0f}" y2="{height - 12}" stroke="#888" stroke-dasharray="4 3"/>'
         f"{''.join(rows)}</svg>\n"
     )
+
+
+def write_section(name: str, text: str, page: Path = PAGE) -> None:
+    """Put a text between the marks of its name on a page."""
+    before, begin, rest = page.read_text().partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"<!-- /{name} -->\n")
+    if not begin or not end:
+        raise ValueError(f"{page} has no section <!-- {name} --> … <!-- /{name} -->")
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
 def _number(value: float) -> str:
