@@ -17,7 +17,7 @@ from jeton.model.json import Json, JsonObject
 
 CHAIN = 10
 AT_ONCE = 100
-_ticks: list[float] = []
+ticks: list[float] = []  # when each iteration of a loop was
 
 
 @jeton.action
@@ -35,18 +35,18 @@ async def branch_of_fan(item: int) -> dict[str, int]:
 @jeton.action
 async def tick_of_loop(n: int) -> dict[str, int]:
     """One iteration, and when it was."""
-    _ticks.append(time.time())
+    ticks.append(time.time())
     return {"n": n + 1}
 
 
 @jeton.action
 async def wait_for_go(n: int) -> dict[str, int]:
-    """Not done before somebody says so; a process that ends meanwhile leaves it unfinished."""
-    await _go.wait()
+    """Not done before somebody says `go`; a process that ends meanwhile leaves it unfinished."""
+    await go.wait()
     return {"n": n + 1}
 
 
-_go = asyncio.Event()
+go = asyncio.Event()
 
 
 def chain(nodes: int, action: str = "step_of_chain") -> JsonObject:
@@ -191,9 +191,9 @@ class Peer:
 
     async def loop(self, iterations: int) -> list[float]:
         """W4: when each iteration was."""
-        _ticks.clear()
+        ticks.clear()
         await self._output("loop", {"n": iterations}, "n")
-        return list(_ticks)
+        return list(ticks)
 
     async def park(self, runs: int) -> None:
         """W5."""
@@ -212,13 +212,20 @@ class Peer:
 
     async def resume(self, runs: int) -> float:
         """Seconds from opening a store with so many interrupted runs until all of them have ended."""
-        _go.clear()
+        go.clear()
         await asyncio.gather(*[self.engine.start("stopped", {"n": 0}) for _ in range(runs)])
-        await self._stack.aclose()
-        _go.set()
+        await self.teardown()
+        go.set()
         began = time.perf_counter()
         await self._open()
         await self.engine.idle()
+        return time.perf_counter() - began
+
+    async def reopen(self) -> float:
+        """Close the store, and open it again: the seconds that took."""
+        await self.teardown()
+        began = time.perf_counter()
+        await self._open()
         return time.perf_counter() - began
 
     async def teardown(self) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 PAGE = DOCS / "benchmarks.md"
 BAR, ROW, LEFT = 360, 30, 230
 
@@ -36,13 +37,13 @@ def table(found: dict[str, float], claims: Sequence[Claim]) -> str:
     for claim in claims:
         ratio = claim.ratio(found)
         if ratio is not None:
-            beside = "" if claim.beside is None else _number(found[claim.beside])
+            beside = "" if claim.beside is None else number(found[claim.beside])
             wanted = f"{'≤' if claim.most else '≥'} {claim.wanted:.2f}"
             verdict = "yes" if claim.holds(ratio) else "**no**"
-            measured = _number(found[claim.figure])
+            measured = number(found[claim.figure])
             lines.append(f"| {claim.title} | {measured} | {beside} | {ratio:.2f} | {wanted} | {verdict} |")
     lines += ["", "| figure | median |", "| --- | ---: |"]
-    lines += [f"| {figure.replace('_', ' ')} | {_number(value)} |" for figure, value in sorted(found.items())]
+    lines += [f"| {figure.replace('_', ' ')} | {number(value)} |" for figure, value in sorted(found.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -80,5 +81,6 @@ def write_section(name: str, text: str, page: Path = PAGE) -> None:
     page.write_text(f"{before}{begin}\n{text}\n{end}{after}")
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """As many digits as can be read."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"

@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from benchmarks.adapter import CHAIN, Peer
-from benchmarks.parked import resident_kib
 
 Figures = dict[str, float]
 
@@ -35,14 +34,22 @@ async def pooled(one: Callable[[], Awaitable[object]], times: int, in_flight: in
     return time.perf_counter() - began
 
 
-async def alone(peer: Peer) -> Figures:
+def resident_kib() -> int:
+    """What this process holds in memory."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise OSError("no VmRSS")
+
+
+async def alone(peer: Peer, runs: int = 300) -> Figures:
     """W1: one node, one run after another."""
     took: list[float] = []
-    for _ in range(300):
+    for _ in range(runs):
         began = time.perf_counter()
         await peer.single("")
         took.append((time.perf_counter() - began) * 1e3)
-    return {"w1_p50_ms": median(took), "w1_p99_ms": sorted(took)[-3]}
+    return {"w1_p50_ms": median(took), "w1_p99_ms": sorted(took)[-1 - runs // 100]}
 
 
 async def together(peer: Peer) -> Figures:
@@ -50,9 +57,9 @@ async def together(peer: Peer) -> Figures:
     return {"w1_runs_per_s": 1000 / await pooled(lambda: peer.single(""), 1000, 100)}
 
 
-async def chains(peer: Peer) -> Figures:
+async def chains(peer: Peer, runs: int = 200) -> Figures:
     """W2: ten nodes in a row, 50 runs in flight."""
-    return {"w2_nodes_per_s": 200 * CHAIN / await pooled(lambda: peer.chain(""), 200, 50)}
+    return {"w2_nodes_per_s": runs * CHAIN / await pooled(lambda: peer.chain(""), runs, 50)}
 
 
 async def fans(peer: Peer) -> Figures:
