@@ -9,7 +9,7 @@ PY := $(BIN)/python
 # The stamp lies inside the environment, so that removing one removes the other.
 STAMP := .venv/.jeton-setup
 # What is type-checked; examples/ may not be there yet.
-TYPED := $(wildcard src tests examples)
+TYPED := $(wildcard src tests examples benchmarks)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -64,10 +64,10 @@ crash: setup ## kill, fail and tear the store at every write and sync (SAMPLE=N 
 mutants: setup ## break the code in known ways and see the tests notice
 	$(PY) -m tests.mutants.run
 
-bench: setup ## measure against the ceiling and the peers there are, and write docs/benchmarks.md (ROUNDS=N)
-	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3)
-	$(PY) -m benchmarks.fan_out
-	$(PY) -m benchmarks.parked
+bench: setup ## measure, and write docs/benchmarks.md (ROUNDS=N, PEERS=PYTHON that has other engines installed)
+	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3) $(if $(PEERS),--peers $(PEERS))
+	$(PY) -m benchmarks.where --write
+	$(PY) -m benchmarks.growth --write --rounds $(or $(ROUNDS),3)
 	$(PY) -m benchmarks.wide_flow
 
 demo: setup ## watch one run from start to end

@@ -17,6 +17,7 @@ from jeton.model.json import Json, JsonObject
 
 CHAIN = 10
 AT_ONCE = 100
+_go = asyncio.Event()
 ticks: list[float] = []  # when each iteration of a loop was
 
 
@@ -41,12 +42,9 @@ async def tick_of_loop(n: int) -> dict[str, int]:
 
 @jeton.action
 async def wait_for_go(n: int) -> dict[str, int]:
-    """Not done before somebody says `go`; a process that ends meanwhile leaves it unfinished."""
-    await go.wait()
+    """Not done before somebody says so; a process that ends meanwhile leaves it unfinished."""
+    await _go.wait()
     return {"n": n + 1}
-
-
-go = asyncio.Event()
 
 
 def chain(nodes: int, action: str = "step_of_chain") -> JsonObject:
@@ -210,12 +208,21 @@ class Peer:
         pad: Json = "x" * 10_000 if workflow == "heavy" else None
         return await self._output(workflow, {"n": 0, "pad": pad}, "n")
 
+    def hold(self) -> None:
+        """Have `wait_for_go` wait, in the loop that is running."""
+        global _go
+        _go = asyncio.Event()
+
+    def let_go(self) -> None:
+        """Have it go on, for whoever waits and whoever comes."""
+        _go.set()
+
     async def resume(self, runs: int) -> float:
         """Seconds from opening a store with so many interrupted runs until all of them have ended."""
-        go.clear()
+        self.hold()
         await asyncio.gather(*[self.engine.start("stopped", {"n": 0}) for _ in range(runs)])
         await self.teardown()
-        go.set()
+        self.let_go()
         began = time.perf_counter()
         await self._open()
         await self.engine.idle()

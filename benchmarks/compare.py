@@ -1,29 +1,27 @@
-"""Everything in one run: the ceiling, jeton, and whatever peers are installed, round after round; medians of all.
+"""Everything in one run: the ceiling, jeton, and other durable engines, round after round; medians of all.
 
 `ceiling.py` is the least a durable engine in one process can do per node; a ratio to it, measured in the same minutes
-on the same disk, says more than a rate. It lies outside the project: `--bench` says where.
+on the same disk, says more than a rate. It lies outside the project, with the harness that drives the other engines:
+`--bench` says where, and `--peers` which Python has those engines installed.
 
-usage: python -m benchmarks.compare [--rounds N] [--bench DIR] [--write]
+usage: python -m benchmarks.compare [--rounds N] [--bench DIR] [--peers PYTHON] [--write]
 """
 
 import argparse
 import os
-import subprocess
 import sys
 from collections import defaultdict
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from subprocess import run
 from tempfile import TemporaryDirectory
 
 import msgspec
 
-from benchmarks.report import Claim, chart, table
+from benchmarks.peers import Peers, beside_peers, installed, measure_peer
+from benchmarks.report import DOCS, ROOT, Claim, chart, table, write_section
 
-ROOT = Path(__file__).parents[1]
 BENCH = ROOT.parent / "shared" / "bench"
-PEERS = {"langgraph_peer:sqlite": "langgraph", "dbos_peer:sqlite": "dbos", "burr_peer": "burr"}
-Rounds = dict[str, list[float]]
 
 CLAIMS = (
     Claim("W2, ten-node chains", "w2_nodes_per_s", "ceiling_w2_nodes_per_s", 0.25),
@@ -51,75 +49,55 @@ def ceiling(bench: Path, folder: str) -> dict[str, float]:
     }
 
 
-def ours(folder: str) -> dict[str, float]:
+def ours(folder: str, names: list[str]) -> dict[str, float]:
     """Every figure of `benchmarks.workloads`, from a fresh process."""
     found: dict[str, float] = {}
-    for line in _lines([sys.executable, "-m", "benchmarks.workloads", "--folder", folder]):
+    for line in _lines([sys.executable, "-m", "benchmarks.workloads", "--folder", folder, *names]):
         found |= msgspec.json.decode(line, type=dict[str, float])
     return found
 
 
-def peer(bench: Path, name: str, folder: str) -> dict[str, float]:
-    """The same workloads on another engine, driven by the harness that lies beside the ceiling."""
-    environment = {**os.environ, "BENCH_OUT": folder, "BENCH_DATA": folder}
-    words = [sys.executable, str(bench / "bench.py"), name]
-    subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    result = max(Path(folder).glob("*.json"), key=lambda file: file.stat().st_mtime)
-    found = msgspec.json.decode(result.read_bytes(), type=dict[str, object])
-    rates: dict[str, float] = {}
-    for workload, key, figure in (
-        ("w1", "p50_ms", "w1_p50_ms"),
-        ("w1", "runs_per_s", "w1_runs_per_s"),
-        ("w2", "nodes_per_s", "w2_nodes_per_s"),
-        ("w4", "iters_per_s", "w4_iterations_per_s"),
-        ("w5", "starts_per_s", "w5_starts_per_s"),
-    ):
-        said = found.get(workload)
-        value = said.get(key) if isinstance(said, dict) else None
-        if isinstance(value, int | float):
-            rates[f"{name.partition('_')[0]} {figure}"] = value
-    return rates
-
-
 def _lines(words: list[str]) -> list[str]:
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    done = run(words, cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(done.stderr)
     return done.stdout.splitlines()
 
 
-def measure(rounds: int, bench: Path) -> dict[str, float]:
+def measure(rounds: int, bench: Path, python: str, names: list[str]) -> tuple[dict[str, float], Peers]:
     """Medians over the rounds. Each round has everything in it, so that a slow minute is slow for all."""
-    seen: Rounds = defaultdict(list)
-    installed = [name for name, module in PEERS.items() if find_spec(module) is not None]
+    seen: dict[str, list[float]] = defaultdict(list)
+    peers: Peers = {name: [] for name in installed(python)} if (bench / "bench.py").exists() else {}
     for number in range(rounds):
         with TemporaryDirectory(dir=os.environ.get("BENCH_DATA")) as folder:
-            found = ours(folder)
+            found = ours(folder, names)
             if (bench / "ceiling.py").exists():
                 found |= ceiling(bench, folder)
-                for name in installed:
-                    found |= peer(bench, name, folder)
         for figure, value in found.items():
             seen[figure].append(value)
+        for name, rounds_of_peer in peers.items():
+            rounds_of_peer.append(measure_peer(python, bench, name))
         sys.stderr.write(f"round {number + 1} of {rounds}\n")
-    return {figure: median(values) for figure, values in seen.items()}
+    return {figure: median(values) for figure, values in seen.items()}, peers
 
 
 def main() -> None:
-    """Print the table; with `--write`, put it and a chart into the docs."""
+    """Print the tables; with `--write`, put them and a chart into the docs."""
     asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("names", nargs="*", metavar="NAME", help="of our own workloads: all, if none is named")
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--bench", type=Path, default=BENCH, help="the folder of ceiling.py and bench.py")
+    asked.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="a Python with the other engines")
     asked.add_argument("--write", action="store_true", help="into docs/benchmarks.md and docs/benchmarks.svg")
     words = asked.parse_args()
-    found = measure(words.rounds, words.bench)
-    text = table(found, CLAIMS)
-    sys.stdout.write(text)
+    found, peers = measure(words.rounds, words.bench, words.peers, words.names)
+    text, beside = table(found, CLAIMS), beside_peers(found, peers)
+    sys.stdout.write(f"{text}\n{beside}")
     if words.write:
-        page = ROOT / "docs" / "benchmarks.md"
-        before, mark, _ = page.read_text().partition("<!-- measured -->\n")
-        page.write_text(before + mark + "\n" + text)
-        (ROOT / "docs" / "benchmarks.svg").write_text(chart(found, CLAIMS))
+        write_section("measured", text)
+        (DOCS / "benchmarks.svg").write_text(chart(found, CLAIMS))
+        if peers:
+            write_section("peers", beside)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from benchmarks.adapter import Peer, go, ticks
+from benchmarks.adapter import Peer, ticks
 from benchmarks.growth_report import Point, chart, table
 from benchmarks.report import DOCS, ROOT, write_section
 from benchmarks.workloads import Figures, alone, chains, pooled, resident_kib
@@ -64,9 +64,9 @@ async def held(peer: Peer, busy: int, waiting: int) -> Callable[[int], Awaitable
 
     async def go_round(times: int) -> float:
         ticks.clear()
-        go.clear()
+        peer.hold()
         await run.signal("times", times)  # the run is taken up, and its record shown: that costs its own size
-        go.set()
+        peer.let_go()
         await peer.engine.idle()
         assert len(ticks) == busy * times, f"{len(ticks)} ticks"
         return (ticks[-1] - ticks[busy - 1]) / (len(ticks) - busy) * 1e6
@@ -201,7 +201,6 @@ def measure_point(name: str, size: int, rounds: int) -> list[Point]:
             size=size,
             figure=figure,
             value=median(value for value, _ in pairs),
-            beside=median(base for _, base in pairs),
             ratio=median(value / base for value, base in pairs),
         )
         for figure, pairs in seen.items()
@@ -228,7 +227,7 @@ def main() -> None:
     text = table(points)
     sys.stdout.write(text)
     if words.write:
-        write_section("growth", text)
+        write_section("growth", f"![the cost of a message as things grow](growth.svg)\n\n{text}")
         (DOCS / "growth.svg").write_text(chart(points))
 
 

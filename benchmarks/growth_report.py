@@ -13,13 +13,12 @@ DRAWN = {"message, µs": "#2f6fb0", "W2 node, µs": "#2f6fb0", "W1 p50, ms": "#c
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One figure at one size, and beside it the same at the smallest size; the ratio is the median of the rounds'."""
+    """One figure at one size, and its ratio to the same at the smallest: medians of the rounds."""
 
     panel: str
     size: int
     figure: str
     value: float
-    beside: float
     ratio: float
 
 
@@ -67,7 +66,7 @@ def _panel(points: Sequence[Point], top: float) -> str:
         f'<text x="0" y="-14" font-weight="bold">{points[0].panel}</text>',
         f'<path d="M0 0V{HIGH}H{WIDE}" fill="none" stroke="#888"/>',
         f'<path d="M0 {y(1)}H{WIDE}" stroke="#888" stroke-dasharray="4 3"/>',
-        *(f'<text x="-6" y="{y(mark)}" text-anchor="end">{mark}</text>' for mark in (0, 1, 2)),
+        *(f'<text x="-6" y="{y(mark)}" dy="4" text-anchor="end">{mark}</text>' for mark in (0, 1, 2)),
         *(f'<text x="{x(size)}" y="{HIGH + 16}" text-anchor="middle">{size:,}</text>' for size in sizes),
     ]
     for place, figure in enumerate(dict.fromkeys(point.figure for point in points)):
