@@ -66,8 +66,8 @@ mutants: setup ## break the code in known ways and see the tests notice
 
 bench: setup ## measure, and write docs/benchmarks.md (ROUNDS=N, PEERS=PYTHON that has other engines installed)
 	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3) $(if $(PEERS),--peers $(PEERS))
-	$(PY) -m benchmarks.where --write
-	$(PY) -m benchmarks.growth --write --rounds $(or $(ROUNDS),3)
+	$(PY) -m benchmarks.where --write $(if $(ROUNDS),--rounds $(ROUNDS))
+	$(PY) -m benchmarks.growth --write $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(PY) -m benchmarks.wide_flow
 
 demo: setup ## watch one run from start to end

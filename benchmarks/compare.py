@@ -90,6 +90,8 @@ def main() -> None:
     asked.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="a Python with the other engines")
     asked.add_argument("--write", action="store_true", help="into docs/benchmarks.md and docs/benchmarks.svg")
     words = asked.parse_args()
+    if words.write and words.names:
+        asked.error("the docs have every workload: name none of them with --write")
     found, peers = measure(words.rounds, words.bench, words.peers, words.names)
     text, beside = table(found, CLAIMS), beside_peers(found, peers)
     sys.stdout.write(f"{text}\n{beside}")
