@@ -40,7 +40,7 @@ from jeton.model.note import Note
 from jeton.model.run import FiredBy, Head, RunState
 from jeton.model.task import Suspended, Task
 
-RUNS_PER_TURN = 25
+RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
 
 _log = logging.getLogger("jeton.store")
