@@ -338,6 +338,29 @@ async def test_what_a_step_cost_counts_once(function: ActionFunction[..., Any]) 
     assert night.costs == [5, 6, 5, 6, 8]  # of each call, so far
 
 
+@jeton.node
+async def costs_within(step: jeton.Steps) -> None:
+    async def outer() -> None:
+        await step.run("inner", lambda: jeton.current_call().cost(5))
+        do("tried")
+        if DONE["tried"] < 2:
+            await step.sleep(10, "amid a step")
+        jeton.current_call().cost(2)
+
+    await step.run("outer", outer)
+    await step.sleep(10)
+
+
+async def test_a_step_costs_what_those_inside_it_cost() -> None:
+    night = Night(costs_within)
+    costs: list[list[int]] = []
+    for wall in (1_000, 11_000, 21_000):
+        night.wall, night.costs = wall, []
+        await night.call()
+        costs.append(night.costs)
+    assert costs == [[5], [5, 7], [7]]
+
+
 # what it publishes
 
 

@@ -322,7 +322,7 @@ def db() -> Iterator[Connection]:
 
 def ended(db: Connection, run: str, workflow: str) -> None:
     """A run that is over, and whose end a trigger may wait for."""
-    row = (run, workflow, 1, "completed", 0, 0, 0, 0, None, 0, 1, b"", b"", None)
+    row = (run, workflow, 1, "completed", 0, 0, 0, 0, None, 0, 1, b"", b"", None, None)
     db.execute(f"insert into runs values({', '.join('?' * len(row))})", row)
     db.execute("insert into finished(run) values(?)", (run,))
 

@@ -61,10 +61,12 @@ class Touched:
         "slots",
         "state",
         "tokens",
+        "usage",
     )
 
     def __init__(self) -> None:
         self.input = False
+        self.usage = False  # for those who keep account: credits were taken, or a model was called
         self.overrides = False
         self.nodes: set[str] = set()  # of a flow
         self.state: set[str] = set()
@@ -163,15 +165,11 @@ class Draft:
         """Add or replace a token, and keep the counters and its slot in step."""
         before = self.state.tokens.get(token.id)
         if before is not None:
-            self._count(before, -1)
-            if not before.phase.busy:
-                self._list(before, listed=False)
+            self._leave_phase(before)
         elif token.slot is not None:
             slot = self.state.slots[token.slot]
             self.put(self.state.slots, token.slot, msgspec.structs.replace(slot, tokens=(*slot.tokens, token.id)))
-        self._count(token, 1)
-        if not token.phase.busy:
-            self._list(token, listed=True)
+        self._enter_phase(token)
         self.put(self.state.tokens, token.id, token)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
         if before is None and type(token.phase) is Pending:
@@ -180,9 +178,7 @@ class Draft:
     def drop_token(self, token: Token) -> None:
         """Take a token out of what is under way; its slot may have fallen quiet."""
         self.drop(self.state.tokens, token.id)
-        self._count(token, -1)
-        if not token.phase.busy:
-            self._list(token, listed=False)
+        self._leave_phase(token)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
         if token.slot is not None:
             slot = self.state.slots[token.slot]
@@ -216,13 +212,23 @@ class Draft:
             case _:
                 pass
 
-    def _count(self, token: Token, by: int) -> None:
-        if token.abandoned:
-            return
+    def _enter_phase(self, token: Token) -> None:
         if token.phase.busy:
-            self.state.head.busy += by
-        else:
-            self.state.head.parked += by
+            if not token.abandoned:
+                self.state.head.busy += 1
+            return
+        if not token.abandoned:
+            self.state.head.parked += 1
+        self._list(token, listed=True)
+
+    def _leave_phase(self, token: Token) -> None:
+        if token.phase.busy:
+            if not token.abandoned:
+                self.state.head.busy -= 1
+            return
+        if not token.abandoned:
+            self.state.head.parked -= 1
+        self._list(token, listed=False)
 
     # slots and groups
 

@@ -17,11 +17,12 @@ from jeton.model.decision import (
 from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsEnded, CreditsGranted
-from jeton.model.note import CostNote
+from jeton.model.note import CostNote, TokensNote
 from jeton.model.run import Pending, WaitingForSubworkflow
 
 
 def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:
+    draft.touched.usage = True
     purse, token = _purse(draft), draft.token(decision.token)
     if decision.amount > purse.free or token.reserved:
         raise BrokenInvariant("a node is paid for once, and with what is there", token=token.id)
@@ -32,6 +33,7 @@ def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:
 
 
 def settle_credits(draft: Draft, decision: SettleCredits) -> None:
+    draft.touched.usage = True
     purse, token = _purse(draft), draft.token(decision.token)
     if not 0 <= decision.refund <= token.reserved:
         raise BrokenInvariant("no more is put back than was taken", token=token.id)
@@ -46,6 +48,7 @@ def settle_credits(draft: Draft, decision: SettleCredits) -> None:
 
 def note_cost(draft: Draft, decision: NoteTask) -> None:
     """What other notes say is only told."""
+    draft.touched.usage |= type(decision.note) is TokensNote
     if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
         draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))
 

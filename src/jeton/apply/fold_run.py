@@ -197,7 +197,7 @@ def _bumped(counts: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
 
 def _dispatch_token(draft: Draft, decision: DispatchToken) -> None:
     token = draft.token(decision.token)
-    if not isinstance(token.phase, Pending | WaitingForRetry):
+    if type(token.phase) is not Pending and type(token.phase) is not WaitingForRetry:
         raise BrokenInvariant("only a token that waits to begin is dispatched", token=token.id)
     if type(token.phase) is Pending:
         draft.state.head.executions += 1

@@ -7,7 +7,7 @@ what is fixed there cannot be changed by the input of a call.
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, final
 
 import msgspec
 
@@ -46,6 +46,7 @@ class TransientError(Exception):
         self.retry_after_ms = retry_after_ms
 
 
+@final
 class ActionFailed(msgspec.Struct, frozen=True):
     """An action that failed. `fatal`: the definition is at fault, so no step may pass over it or ask for a retry."""
 

@@ -31,7 +31,6 @@ LONGEST_SLEEP_S = 100 * 365.25 * 86400
 REFUSED_MS = 100  # whoever goes on all the same does not do so in circles without end
 
 _Value = TypeVar("_Value")
-_step: ContextVar[str | None] = ContextVar("jeton_step", default=None)
 
 
 class Steps:
@@ -77,7 +76,9 @@ class Steps:
             return None
         cost = kept.get("cost")
         if isinstance(cost, int):
-            self._call.tell(CostNote(self._call.call.step, cost))
+            taking = _taking.get()
+            tell = self._call.tell if taking is None else taking.tell
+            tell(CostNote(self._call.call.step, cost))
         return kept.get("gave")
 
     def taking(self, name: str) -> "Taking":
@@ -127,26 +128,37 @@ class Steps:
 
 
 class Taking:
-    """A step while it is taken: what its function says goes on to whoever listens, and what it costs is added up."""
+    """A step while it is taken: what its function says goes on to whoever listens, and what it costs is added up.
+
+    A step may be taken inside another, and is part of what that one costs.
+    """
 
     def __init__(self, call: ActionCall, name: str) -> None:
         self._call = call
-        self._name = name
+        self._outer = _taking.get()
         self._left = ExitStack()
+        self.name = name
         self.credits = 0
 
     def __enter__(self) -> "Taking":
-        self._left.callback(leave_call, enter_call(self._call.call, self._tell))
-        self._left.callback(_step.reset, _step.set(self._name))
+        self._left.callback(leave_call, enter_call(self._call.call, self.tell))
+        self._left.callback(_taking.reset, _taking.set(self))
         return self
 
     def __exit__(self, *_raised: object) -> None:
         self._left.close()
 
-    def _tell(self, note: Note) -> None:
+    def tell(self, note: Note) -> None:
+        """Pass it on, and note what it costs."""
         if isinstance(note, CostNote):
             self.credits += note.credits
-        self._call.tell(note)
+        if self._outer is None:
+            self._call.tell(note)
+        else:
+            self._outer.tell(note)
+
+
+_taking: ContextVar[Taking | None] = ContextVar("jeton_step", default=None)
 
 
 class BlockingSteps:
@@ -193,7 +205,8 @@ class Publisher:
         if size > MOST_BYTES:
             raise ValueError(f"the event has {size} bytes of data, and {MOST_BYTES} is the most")
         made = self._call.call
-        step = _step.get()
+        taking = _taking.get()
+        step = None if taking is None else taking.name
         self._counts[step, event] += 1
         within = "" if step is None else f"{step}:"
         id = f"{made.idempotency_key}:{within}{event}:{self._counts[step, event]}"

@@ -78,9 +78,9 @@ async def _tries(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     while True:
         plain = action.limits is None and action.breaker is None
         result = _redacted(await (_attempt(action, call) if plain else _in_turn(action, call)), call.secrets)
-        if isinstance(result, Suspended):
+        if type(result) is Suspended:
             return result
-        if not isinstance(result, ActionFailed):
+        if type(result) is not ActionFailed:
             break
         made = call.call
         if not result.transient or made.action_attempt >= action.policy.max_attempts:

@@ -110,7 +110,7 @@ async def _run_step(
     result = await run_action(
         step.action, given, context.state, context.output, call, step.ref, resources, context.notes, alone=alone
     )
-    if isinstance(result, ActionFailed | Suspended):
+    if type(result) is ActionFailed or type(result) is Suspended:
         return result
     if step.output_mapping is None:
         context.output = written(context.output, [], result)

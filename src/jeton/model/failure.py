@@ -1,5 +1,7 @@
 """The families of error, by whose move it is. A task that fails is none of these but a value."""
 
+from typing import final
+
 import msgspec
 
 from jeton.model.json import Json
@@ -41,6 +43,7 @@ class BrokenInvariant(Exception):
         super().__init__(f"{problem}: {evidence}" if evidence else problem)
 
 
+@final
 class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
     """A task that failed. `retry`: a business retry was asked for; `timed_out` is the type of a task timeout."""
 

@@ -1,6 +1,6 @@
 """Task, Step, Action: the work behind a node, as written."""
 
-from typing import Literal
+from typing import Literal, final
 from zlib import crc32
 
 import msgspec
@@ -37,6 +37,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
         return delay if self.max_delay_ms is None else min(delay, self.max_delay_ms)
 
 
+@final
 class Suspended(msgspec.Struct, frozen=True):
     """What a task gives that sleeps: the same attempt goes on at that time, and nobody need hold its place."""
 

@@ -46,7 +46,7 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         )
     place = program.places[token.node]
     found = _input(program, state, token, place)
-    if isinstance(found, TaskFailed):
+    if type(found) is TaskFailed:
         return Plan(plan_failure(program, state, token, found, now))
     given, missing = found
     if place.task is not None:
@@ -96,7 +96,7 @@ def _input(
     if place.input_mapping is None:
         return UNSET, ()
     found = mapped(place.input_mapping, scope_of(program, state, token))
-    if isinstance(found, Failed):
+    if type(found) is Failed:
         return expression_failure("input_mapping", found)
     tree: JsonObject = {}
     for target, value in found[0].items():

@@ -51,7 +51,7 @@ def plan_success(
         writes = default_writes(place, token, result)
     else:
         found = mapped(place.output_mapping, scope_of(program, state, token, result))
-        if isinstance(found, Failed):
+        if type(found) is Failed:
             return Plan(plan_failure(program, state, token, expression_failure("output_mapping", found), now))
         writes, missing = found[0], (*missing, *found[1])
     if token.slot is None and writes and program.workflow.state_schema is not None:

@@ -81,7 +81,7 @@ class UsageMirror:
         counted: list[tuple[Value, ...]] = []
         for write in writes:
             head, entry = write.live.state.head, write.commit.entry
-            if entry is None or (head.purse is None and not any(type(each) is NoteTask for each in entry.decisions)):
+            if entry is None or not write.touched.usage:
                 continue
             day = datetime.fromtimestamp(entry.at / 1000, UTC).date().isoformat()
             for decision in entry.decisions:

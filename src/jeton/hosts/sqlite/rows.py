@@ -81,7 +81,7 @@ class Write:
         self.answered, actor.answering = actor.answering, []
         self.key, actor.key = actor.key, None
         self.prior, actor.prior = actor.prior, []  # entries it shares with another run
-        self.sent = [effect for effect in commit.effects if isinstance(effect, SendMessage)]
+        self.sent = [effect for effect in commit.effects if type(effect) is SendMessage]
         self.posted: list[tuple[int, SendMessage]] = []  # those, with their numbers in the inbox
         self.sections: list[SectionRow] = []
         self.gone: list[GoneRow] = []

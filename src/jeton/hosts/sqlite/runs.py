@@ -40,7 +40,7 @@ from jeton.model.note import Note
 from jeton.model.run import FiredBy, Head, RunState
 from jeton.model.task import Suspended, Task
 
-RUNS_PER_TURN = 25
+RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
 
 _log = logging.getLogger("jeton.store")
@@ -399,9 +399,9 @@ class Runs:
             if attempt not in actor.out:
                 return  # it was stopped, or has been told before
             actor.out.discard(attempt)
-            if isinstance(answer, TaskFailed):
+            if type(answer) is TaskFailed:
                 self.tell(actor, TaskFinished(self._clock(), *attempt, failure=answer))
-            elif isinstance(answer, Suspended):
+            elif type(answer) is Suspended:
                 self.tell(actor, TaskSuspended(self._clock(), *attempt, answer.until, answer.sleep))
             else:
                 self.tell(actor, TaskFinished(self._clock(), *attempt, answer))
