@@ -168,8 +168,8 @@ MUTANTS = (
     Mutant(
         "one section is not stored",
         "src/jeton/apply/draft.py",
-        "        self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))\n",
-        "        if slot[1]:\n            self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))\n",
+        "        self.touched.rest.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))\n",
+        "        if slot[1]:\n            self.touched.rest.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))\n",
     ),
     Mutant(
         "events are miscounted",

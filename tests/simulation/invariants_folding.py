@@ -60,18 +60,18 @@ def whole(state: RunState) -> dict[str, bytes]:
     touched.state.update(state.state)
     touched.output.update(state.output)
     touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
-    touched.groups.update(state.groups)
-    touched.progress.update(state.progress)
-    touched.slots.update((group, index // SLOTS_PER_STRETCH) for group, index in state.slots)
-    touched.arrived.update(state.arrived)
+    touched.rest.groups.update(state.groups)
+    touched.rest.progress.update(state.progress)
+    touched.rest.slots.update((group, index // SLOTS_PER_STRETCH) for group, index in state.slots)
+    touched.rest.arrived.update(state.arrived)
     flow = state.flow
     touched.overrides = bool(flow.overrides)
     for table in (flow.executed, flow.executing, flow.waiting, flow.errors, flow.skipped, flow.remaining):
-        touched.nodes.update(table)
-    touched.signals.update((name, number) for name, kept in state.signals.items() for number in kept)
-    touched.heard.update(state.heard)
-    touched.early.update(state.early)
-    touched.lent.update(state.lent)
+        touched.rest.nodes.update(table)
+    touched.rest.signals.update((name, number) for name, kept in state.signals.items() for number in kept)
+    touched.rest.heard.update(state.heard)
+    touched.rest.early.update(state.early)
+    touched.rest.lent.update(state.lent)
     return {name: body for name, body in encode_sections(state, touched).items() if body is not None}
 
 

@@ -65,28 +65,24 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     """Handle everything that waits for the run as one batch."""
     state = run.state
     draft = Draft(state, run.timers)
-    decisions: list[Decision] = []
-    again = False
+    handling = _Handling(program, draft)
     done = _over_at_once(batch)
     for message in batch:
         if state.head.ended_at is not None:
             break
         if type(message) is TaskStarted and (message.token, message.attempt) in done:
-            decisions += plan_started(program, state, message)  # told, and over before anybody could look
+            handling.made += plan_started(program, state, message)  # told, and over before anybody could look
             continue
-        effects = draft.begin(message.at)
-        handling = _Handling(program, draft, message.at, moves)
+        effects, made = draft.begin(message.at), len(handling.made)
         try:
-            handling.handle(message)
+            handling.handle(message, moves)
         except Exception as problem:  # our bug, whatever it is called: the run must not stay stuck with it
             draft.roll_back(effects)
             broken = EndRun(message.at, "failed", error=_evidence(problem, message), broken=True)
             fold(draft, broken)
-            decisions.append(broken)
+            handling.made[made:] = [broken]
             break
-        decisions += handling.made
-        again = again or handling.again  # an earlier message may have left something behind
-    return _commit(run, draft, batch, decisions, again)
+    return _commit(run, draft, batch, handling.made, handling.again)
 
 
 def _over_at_once(batch: Sequence[Message]) -> Container[tuple[TokenId, int]]:
@@ -109,8 +105,8 @@ def suppose(program: Program, run: LiveRun, plan: Plan, now: int) -> tuple[Decis
     `run` is a copy that nobody else holds; it is of no use afterwards."""
     draft = Draft(run.state, run.timers)
     draft.begin(now)
-    handling = _Handling(program, draft, now, MOVES_PER_BATCH)
-    handling.suppose(plan)
+    handling = _Handling(program, draft)
+    handling.suppose(plan, now)
     return tuple(handling.made)
 
 
@@ -133,17 +129,20 @@ _RINGING = frozenset((AlarmRang, UnpauseRun))
 
 
 class _Handling:
-    """One message, and everything that follows from it inside the run."""
+    """Message after message, each with everything that follows from it inside the run."""
 
-    def __init__(self, program: Program, draft: Draft, now: int, moves: int) -> None:
+    __slots__ = ("_draft", "_moves", "_now", "_program", "again", "made")
+
+    def __init__(self, program: Program, draft: Draft) -> None:
         self._program = program
         self._draft = draft
-        self._now = now
-        self._moves = moves
+        self._now = 0
+        self._moves = 0
         self.made: list[Decision] = []
-        self.again = False
+        self.again = False  # some message left something behind
 
-    def handle(self, message: Message) -> None:
+    def handle(self, message: Message, moves: int) -> None:
+        self._now, self._moves = message.at, moves
         draft, state = self._draft, self._draft.state
         self._take(plan_run(self._program, state, message))
         kind = type(message)
@@ -157,7 +156,8 @@ class _Handling:
                 self._take(plan_cue(self._program, state, timer, self._now))
                 self._settle()
 
-    def suppose(self, plan: Plan) -> None:
+    def suppose(self, plan: Plan, now: int) -> None:
+        self._now, self._moves = now, MOVES_PER_BATCH
         self._take(plan)
         self._settle()
 
@@ -205,16 +205,16 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
             decisions.append(change)
     entry = None
     if decisions:
-        told = [_as_told(message) for message in batch if type(message) not in _RIDERS] or batch
+        told = [_as_told(m) if type(m) is StartRun else m for m in batch if type(m) not in _RIDERS] or batch
         entry = Entry(head.entries, head.events, tuple(told), tuple(decisions))
         head.entries += 1
         head.events += count_events(decisions)
     return Commit(entry, draft.touched, tuple(draft.effects), run.timers.next_due(), again, head.ended)
 
 
-def _as_told(message: Message) -> Message:
-    """As the journal keeps it: a start without its input, which the first decision has."""
-    return StartRun(message.at, None, message.workflow) if type(message) is StartRun else message
+def _as_told(start: StartRun) -> StartRun:
+    """As the journal keeps it: without its input, which the first decision has."""
+    return StartRun(start.at, None, start.workflow)
 
 
 def _evidence(problem: Exception, message: Message) -> RunError:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from jeton.actor.run_actor import LiveRun
-from jeton.apply.draft import TOKENS_PER_SECTION, Touched
+from jeton.apply.draft import TOKENS_PER_SECTION, Touched, TouchedRest
 from jeton.model.failure import BrokenInvariant
 from jeton.model.flow_run import FlowState, NodeFacts
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
@@ -57,6 +57,14 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
         sections[f"output/{key}"] = _encode(state.output[key]) if key in state.output else None
     for chunk in touched.tokens:
         sections[f"tokens/{chunk}"] = _token_chunk(state, chunk)
+    if touched.overrides:
+        sections["overrides"] = _encode(state.flow.overrides)
+    if touched.more:
+        _encode_rest(state, touched.rest, sections)
+    return sections
+
+
+def _encode_rest(state: RunState, touched: TouchedRest, sections: Sections) -> None:
     for group in touched.groups:
         found = state.groups.get(group)
         sections[f"group/{group}"] = None if found is None else _encode(found)
@@ -68,8 +76,6 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
     for group, node, stretch in touched.arrived:
         arrived = state.arrived.get((group, node, stretch))
         sections[f"arrived/{group}/{stretch}/{node}"] = None if arrived is None else _encode(arrived)
-    if touched.overrides:
-        sections["overrides"] = _encode(state.flow.overrides)
     for node in touched.nodes:
         sections[f"node/{node}"] = _node(state.flow, node)
     for name, number in touched.signals:
@@ -82,7 +88,6 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
         sections[f"early/{number}"] = None if early is None else _encode(early)
     for run in touched.lent:
         sections[f"lent/{run}"] = _encode(state.lent[run]) if run in state.lent else None
-    return sections
 
 
 def _token_chunk(state: RunState, chunk: int) -> bytes | None:

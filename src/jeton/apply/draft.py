@@ -43,35 +43,47 @@ _ABSENT: Any = object()
 
 
 class Touched:
-    """Which sections differ from what is stored."""
+    """Which sections differ from what is stored. Most commits touch a few tokens and keys, and nothing of the rest."""
 
-    __slots__ = (
-        "arrived",
-        "early",
-        "gates",
-        "groups",
-        "heard",
-        "input",
-        "lent",
-        "nodes",
-        "output",
-        "overrides",
-        "progress",
-        "signals",
-        "slots",
-        "state",
-        "tokens",
-        "usage",
-    )
+    __slots__ = ("_rest", "input", "output", "overrides", "state", "tokens", "usage")
 
     def __init__(self) -> None:
         self.input = False
         self.usage = False  # for those who keep account: credits were taken, or a model was called
         self.overrides = False
-        self.nodes: set[str] = set()  # of a flow
         self.state: set[str] = set()
         self.output: set[str] = set()
         self.tokens: set[int] = set()
+        self._rest: TouchedRest | None = None
+
+    @property
+    def rest(self) -> "TouchedRest":
+        if self._rest is None:
+            self._rest = TouchedRest()
+        return self._rest
+
+    @property
+    def more(self) -> bool:
+        """Whether anything of the rest may have been touched."""
+        return self._rest is not None
+
+    def everything(self, state: RunState) -> None:
+        """As for a run that was never stored."""
+        self.input = True
+        self.overrides = bool(state.flow.overrides)
+        self.state.update(state.state)
+        self.output.update(state.output)
+        self.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
+        self.rest.everything(state)
+
+
+class TouchedRest:
+    """What fan-outs, waits, flows and credits touch."""
+
+    __slots__ = ("arrived", "early", "gates", "groups", "heard", "lent", "nodes", "progress", "signals", "slots")
+
+    def __init__(self) -> None:
+        self.nodes: set[str] = set()  # of a flow
         self.groups: set[GroupId] = set()
         self.progress: set[GroupId] = set()
         self.slots: set[tuple[GroupId, int]] = set()
@@ -83,15 +95,9 @@ class Touched:
         self.gates: set[TokenId] = set()  # for those who list them; a gate itself is a token
 
     def everything(self, state: RunState) -> None:
-        """As for a run that was never stored."""
-        self.input = True
-        self.overrides = bool(state.flow.overrides)
         flow = state.flow
         for table in (flow.executed, flow.executing, flow.waiting, flow.errors, flow.skipped, flow.remaining):
             self.nodes.update(table)
-        self.state.update(state.state)
-        self.output.update(state.output)
-        self.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
         self.groups.update(state.groups)
         self.progress.update(state.progress)
         self.slots.update((id, stretch) for id, group in state.groups.items() for stretch in group.stretches())
@@ -208,7 +214,7 @@ class Draft:
                 else:
                     self.drop(waiters, token.id)
             case WaitingForGate():
-                self.touched.gates.add(token.id)
+                self.touched.rest.gates.add(token.id)
             case _:
                 pass
 
@@ -243,7 +249,7 @@ class Draft:
         self.touch_slot(slot)
 
     def touch_slot(self, slot: SlotId) -> None:
-        self.touched.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))
+        self.touched.rest.slots.add((slot[0], slot[1] // SLOTS_PER_STRETCH))
 
     def group(self, group: GroupId) -> tuple[Group, Progress]:
         found = self.state.groups.get(group)
@@ -253,7 +259,7 @@ class Draft:
 
     def put_progress(self, group: GroupId, progress: Progress) -> None:
         self.put(self.state.progress, group, progress)
-        self.touched.progress.add(group)
+        self.touched.rest.progress.add(group)
 
     def drop_slots(self, group: Group, progress: Progress) -> None:
         """Forget the group's live slots and all that is inside them; their tokens have ended already."""
@@ -275,19 +281,19 @@ class Draft:
             self.drop_arrived(group, node)
         self.drop(self.state.groups, group_id)
         self.drop(self.state.progress, group_id)
-        self.touched.groups.add(group_id)
-        self.touched.progress.add(group_id)
+        self.touched.rest.groups.add(group_id)
+        self.touched.rest.progress.add(group_id)
 
     def put_arrived(self, arrived_id: ArrivedId, value: Arrived) -> None:
         self.put(self.state.arrived, arrived_id, value)
-        self.touched.arrived.add(arrived_id)
+        self.touched.rest.arrived.add(arrived_id)
 
     def drop_arrived(self, group: Group, node: str) -> None:
         """Forget who waits at a fan-in: it opened, or never will."""
         for stretch in group.stretches():
             if (group.id, node, stretch) in self.state.arrived:
                 self.drop(self.state.arrived, (group.id, node, stretch))
-                self.touched.arrived.add((group.id, node, stretch))
+                self.touched.rest.arrived.add((group.id, node, stretch))
 
     def drop_everything(self) -> None:
         """Forget all that is under way, asking nothing of it: for a state that contradicts itself."""
@@ -300,9 +306,9 @@ class Draft:
         self.touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
         for slot in state.slots:
             self.touch_slot(slot)
-        self.touched.arrived.update(state.arrived)
-        self.touched.groups.update(state.groups)
-        self.touched.progress.update(state.progress)
+        self.touched.rest.arrived.update(state.arrived)
+        self.touched.rest.groups.update(state.groups)
+        self.touched.rest.progress.update(state.progress)
         for table in (state.tokens, state.slots, state.arrived, state.groups, state.progress):
             self._drop_all(table)
         state.head.alive = state.head.busy = state.head.parked = 0

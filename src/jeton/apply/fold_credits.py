@@ -87,14 +87,14 @@ def lend_credits(draft: Draft, decision: LendCredits) -> None:
     draft.state.head.purse = msgspec.structs.replace(purse, free=purse.free - decision.amount)
     if decision.amount:
         draft.put(lent, decision.run, lent.get(decision.run, 0) + decision.amount)
-        draft.touched.lent.add(decision.run)
+        draft.touched.rest.lent.add(decision.run)
     draft.effects.append(SendMessage(decision.run, CreditsGranted(draft.now, decision.amount)))
 
 
 def reclaim_credits(draft: Draft, decision: ReclaimCredits) -> None:
     purse = _purse(draft)
     lent = draft.drop(draft.state.lent, decision.run)
-    draft.touched.lent.add(decision.run)
+    draft.touched.rest.lent.add(decision.run)
     if decision.used > lent:
         raise BrokenInvariant("a run used more than it was given", run=decision.run, used=decision.used, given=lent)
     draft.state.head.purse = msgspec.structs.replace(
@@ -110,7 +110,7 @@ def undo_call(draft: Draft, decision: UndoCall) -> None:
     draft.put_token(msgspec.structs.replace(token, phase=Pending(), reserved=0))
     if decision.node in flow.executing:
         draft.drop(flow.executing, decision.node)
-        draft.touched.nodes.add(decision.node)
+        draft.touched.rest.nodes.add(decision.node)
 
 
 def close_purse(draft: Draft, at: int) -> None:
@@ -128,7 +128,7 @@ def forked_purse(draft: Draft, credits: int) -> None:
     purse = draft.state.head.purse
     for run in list(draft.state.lent):
         draft.drop(draft.state.lent, run)
-        draft.touched.lent.add(run)
+        draft.touched.rest.lent.add(run)
     if purse is not None:
         free = 0 if purse.account is not None else purse.free + credits
         draft.state.head.purse = Purse(purse.account, free=free)

@@ -13,7 +13,7 @@ def begin_node(draft: Draft, decision: BeginNode) -> None:
     if node in flow.executing or node in flow.executed or node in flow.errors or node in flow.waiting:
         raise BrokenInvariant("a node of a flow runs once", node=node)
     draft.put(flow.executing, node, None)
-    draft.touched.nodes.add(node)
+    draft.touched.rest.nodes.add(node)
 
 
 def hold_node(draft: Draft, decision: HoldNode) -> None:
@@ -21,7 +21,7 @@ def hold_node(draft: Draft, decision: HoldNode) -> None:
     token, flow = draft.token(decision.token), draft.state.flow
     draft.drop(flow.executing, decision.node)
     draft.put(flow.waiting, decision.node, decision.held)
-    draft.touched.nodes.add(decision.node)
+    draft.touched.rest.nodes.add(decision.node)
     draft.put_token(token.entering(WaitingForTimer(decision.at, decision.held.due, decision.held.label)))
     draft.timers.watch_token(decision.held.due, decision.at, token.id)
 
@@ -33,7 +33,7 @@ def execute_node(draft: Draft, decision: ExecuteNode) -> None:
     else:
         draft.drop(flow.executing, decision.node)
     draft.put(flow.executed, decision.node, decision.executed)
-    draft.touched.nodes.add(decision.node)
+    draft.touched.rest.nodes.add(decision.node)
 
 
 def break_node(draft: Draft, decision: BreakNode) -> None:
@@ -41,7 +41,7 @@ def break_node(draft: Draft, decision: BreakNode) -> None:
     draft.stop_task(draft.token(decision.token))
     draft.drop(flow.executing, decision.node)
     draft.put(flow.errors, decision.node, decision.failure)
-    draft.touched.nodes.add(decision.node)
+    draft.touched.rest.nodes.add(decision.node)
 
 
 def reopen_nodes(draft: Draft, decision: ReopenNodes) -> None:
@@ -54,7 +54,7 @@ def reopen_nodes(draft: Draft, decision: ReopenNodes) -> None:
             draft.drop(flow.blocked, node)
     for node, count in decision.remaining.items():
         draft.put(flow.remaining, node, count)
-    draft.touched.nodes.update(decision.failed, decision.skipped, decision.remaining)
+    draft.touched.rest.nodes.update(decision.failed, decision.skipped, decision.remaining)
 
 
 def settle_nodes(draft: Draft, decision: SettleNodes) -> None:
@@ -66,4 +66,4 @@ def settle_nodes(draft: Draft, decision: SettleNodes) -> None:
     for node in (*decision.skipped, *decision.ready):
         if node in flow.remaining:
             draft.drop(flow.remaining, node)
-    draft.touched.nodes.update(decision.skipped, decision.ready, decision.remaining)
+    draft.touched.rest.nodes.update(decision.skipped, decision.ready, decision.remaining)

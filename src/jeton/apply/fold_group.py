@@ -36,7 +36,7 @@ def open_group(draft: Draft, decision: OpenGroup) -> None:
     )
     nothing = (0,) * len(group.segments)
     draft.put(draft.state.groups, group.id, group)
-    draft.touched.groups.add(group.id)
+    draft.touched.rest.groups.add(group.id)
     draft.put_progress(group.id, Progress(group.total, nothing, nothing))
     if group.outer is not None:
         outer = draft.slot(group.outer)

@@ -80,7 +80,7 @@ def take_answer(draft: Draft, decision: TakeAnswer) -> None:
     draft.put_token(msgspec.structs.replace(token, phase=phase))
     if decision.early is not None:
         draft.drop(draft.state.early, decision.early)
-        draft.touched.early.add(decision.early)
+        draft.touched.rest.early.add(decision.early)
 
 
 def keep_answer(draft: Draft, decision: KeepAnswer) -> None:
@@ -89,7 +89,7 @@ def keep_answer(draft: Draft, decision: KeepAnswer) -> None:
         raise BrokenInvariant("early answers are numbered in order", number=decision.number, next=head.next_early)
     head.next_early += 1
     draft.put(draft.state.early, decision.number, EarlyAnswer(decision.node, decision.path, decision.answer))
-    draft.touched.early.add(decision.number)
+    draft.touched.rest.early.add(decision.number)
 
 
 def wait_for_signal(draft: Draft, decision: WaitForSignal) -> None:
@@ -108,15 +108,15 @@ def keep_signal(draft: Draft, decision: KeepSignal) -> None:
         raise BrokenInvariant("signals are numbered in order", number=decision.number, next=head.next_signal)
     head.next_signal += 1
     draft.put(draft.state.signals.setdefault(decision.name, {}), decision.number, Signal(decision.value))
-    draft.touched.signals.add((decision.name, decision.number))
+    draft.touched.rest.signals.add((decision.name, decision.number))
     if decision.key is not None:
         draft.put(draft.state.heard, decision.key, decision.at)
-        draft.touched.heard.add(decision.key)
+        draft.touched.rest.heard.add(decision.key)
 
 
 def take_signal(draft: Draft, decision: TakeSignal) -> None:
     draft.drop(draft.state.signals.get(decision.name, {}), decision.number)
-    draft.touched.signals.add((decision.name, decision.number))
+    draft.touched.rest.signals.add((decision.name, decision.number))
 
 
 def set_paused(draft: Draft, decision: SetPaused) -> None:
@@ -133,12 +133,12 @@ def forget_waits(draft: Draft) -> None:
     """The run is over: what nobody took, nobody will."""
     state, touched = draft.state, draft.touched
     for name, kept in state.signals.items():
-        touched.signals.update((name, number) for number in kept)
+        touched.rest.signals.update((name, number) for number in kept)
         for number in list(kept):
             draft.drop(kept, number)
-    touched.early.update(state.early)
+    touched.rest.early.update(state.early)
     for number in list(state.early):
         draft.drop(state.early, number)
-    touched.heard.update(state.heard)
+    touched.rest.heard.update(state.heard)
     for key in list(state.heard):
         draft.drop(state.heard, key)

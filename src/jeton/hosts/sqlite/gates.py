@@ -20,7 +20,7 @@ class GateMirror:
         opened: list[tuple[Value, ...]] = []
         closed: list[tuple[Value, ...]] = []
         for write in writes:
-            for token_id in write.touched.gates:
+            for token_id in write.touched.rest.gates if write.touched.more else ():
                 token = write.live.state.tokens.get(token_id)
                 if token is None or not isinstance(token.phase, WaitingForGate):
                     closed.append((write.actor.run, token_id))

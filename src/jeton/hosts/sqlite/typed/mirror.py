@@ -50,7 +50,7 @@ def write_whole(db: Connection, tables: Tables, state: RunState) -> None:
     """A run that came from elsewhere: all of it at once."""
     everything = Touched()
     everything.state.update(state.state)
-    everything.slots.update((id, stretch) for id, group in state.groups.items() for stretch in group.stretches())
+    everything.rest.slots.update((id, stretch) for id, group in state.groups.items() for stretch in group.stretches())
     tables.add(db, [state.head.run])
     _write(db, tables, [(state, everything)])
 
@@ -62,4 +62,6 @@ def _write(db: Connection, tables: Tables, changed: Sequence[tuple[RunState, Tou
 
 def _stretches(touched: Touched) -> set[tuple[GroupId, int]]:
     """The slots that wrote or arrived, or are merged and gone."""
-    return touched.slots | {(group, stretch) for group, _, stretch in touched.arrived}
+    if not touched.more:
+        return set()
+    return touched.rest.slots | {(group, stretch) for group, _, stretch in touched.rest.arrived}
