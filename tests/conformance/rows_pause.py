@@ -39,7 +39,7 @@ AGAIN = {
                 "on_failure": "retry",
             }
         ],
-        "retry": {"max_attempts": 2, "initial_delay_ms": 10},
+        "retry": {"max_attempts": 2, "initial_delay_ms": 400},
     }
 }
 
@@ -55,7 +55,7 @@ CASES = [
         "retries of a paused run wait",
         workflow({"a": {"task": "again"}}),
         tasks=AGAIN,
-        acts=(pauses("retry_token"), unpauses("retry_token", after_ms=80)),
+        acts=(pauses("retry_token"), unpauses("retry_token", after_ms=600)),
         also=the_retry_came_afterwards,
     ),
     Case(
