@@ -379,8 +379,8 @@ MUTANTS = (
     Mutant(
         "waking a task counts as losing its worker",
         FOLD_RUN,
-        "    _hand_out(draft, token, Dispatched(decision.at, decision.deadline))",
-        "    _hand_out(draft, token, Dispatched(decision.at, decision.deadline, 2))",
+        "    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))",
+        "    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline, 2))",
     ),
     Mutant(
         "a fork of a flow at its limit goes on without the node that was one too many",

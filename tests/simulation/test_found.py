@@ -11,8 +11,8 @@ from jeton.hosts.simulated.world import World
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.message import AlarmRang, StartRun, TaskFinished
-from jeton.model.run import Head, RunState
+from jeton.model.message import AlarmRang, StartRun, TaskFinished, TaskStarted, TaskSuspended
+from jeton.model.run import Executing, Head, RunState
 from jeton.planning.program import compile_program
 from jeton.testing import simulate
 from tests.simulation.loading import library_of
@@ -147,3 +147,18 @@ def test_a_slot_arrives_at_its_own_join_though_another_token_of_it_went_further_
     script = Script({"x": Answer({}, takes_ms=1), "y": Answer({}, takes_ms=5)})
     outcome = simulate(library_of(workflow, TASKS), "w", script=script)
     assert outcome.state == {"k": [[{}, {}]]}
+
+
+def test_a_sleep_that_is_told_of_again_when_it_is_over_is_not_slept_again() -> None:
+    """Found by the flow of seed 11978: the worker that had begun was never heard of, and nobody asked after it."""
+    workflow = flow({"a": {"task": "t"}})
+    library = library_of(workflow, TASKS)
+    program, live = compile_program(library.workflows["w"], library), LiveRun(RunState(Head(RunId("r"), "w")))
+    token = TokenId(0)
+    asleep = TaskSuspended(20, token, 1, 30, "nap")
+    for message in (StartRun(10, {}), asleep, AlarmRang(30), TaskStarted(31, token, 1), asleep):
+        commit = advance(program, live, [message])
+    assert commit.effects == ()
+    assert isinstance(live.state.tokens[token].phase, Executing)
+    advance(program, live, [TaskSuspended(40, token, 1, 50, "another nap")])
+    assert live.state.tokens[token].slept == "another nap"

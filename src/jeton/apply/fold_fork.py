@@ -89,9 +89,9 @@ def _turn(token: Token) -> int:
 def _ask_again(draft: Draft, token: Token) -> None:
     """What the other run asked for was answered to it, or never will be."""
     match token.phase:
-        case Dispatched():
+        case Dispatched(since=since):
             given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
-            draft.effects.append(StartTask(token.id, token.node, token.attempt, 1, given))
+            draft.effects.append(StartTask(token.id, token.node, token.attempt, 1, given, since))
         case WaitingForSubworkflow():
             start_child(draft, token, token.phase)
         case _:

@@ -217,11 +217,12 @@ def _dispatch_token(draft: Draft, decision: DispatchToken) -> None:
             token.reserved,
             token.cost,
             token.slept,
+            token.woken,
         )
     )
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
     given = draft.state.input if decision.input is msgspec.UNSET else decision.input
-    draft.effects.append(StartTask(token.id, token.node, decision.attempt, 1, given))
+    draft.effects.append(StartTask(token.id, token.node, decision.attempt, 1, given, decision.at))
 
 
 def _redeliver_token(draft: Draft, decision: RedeliverToken) -> None:
@@ -242,7 +243,8 @@ def _wake_token(draft: Draft, decision: WakeToken) -> None:
     token = draft.token(decision.token)
     if not (isinstance(token.phase, WaitingForTimer) and token.phase.asleep):
         raise BrokenInvariant("only a task that sleeps is woken", token=token.id)
-    _hand_out(draft, token, Dispatched(decision.at, decision.deadline))
+    woken = msgspec.structs.replace(token, woken=decision.at)
+    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))
 
 
 def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
@@ -250,7 +252,7 @@ def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
     draft.put_token(token.entering(phase))
     draft.timers.watch_token(phase.deadline, phase.since, token.id)
     given = draft.state.input if token.input is msgspec.UNSET else token.input
-    draft.effects.append(StartTask(token.id, token.node, token.attempt, phase.deliveries, given))
+    draft.effects.append(StartTask(token.id, token.node, token.attempt, phase.deliveries, given, phase.since))
 
 
 def _mark_executing(draft: Draft, decision: MarkExecuting) -> None:

@@ -96,6 +96,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     notes: Notes = NO_NOTES
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # the project's
     may_suspend: bool = False  # nothing is lost if the task is left here, and begun again later
+    given_at: int = 0  # when the task was given out: no sleep that was over then is slept again
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""

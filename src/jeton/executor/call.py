@@ -25,6 +25,7 @@ class TaskCall(msgspec.Struct, frozen=True):
     node: str
     attempt: int
     input: Json
+    at: int = 0  # when it was given out
 
     def step_key(self, step: str) -> str:
         """The same over infrastructure retries and redelivery, new for a business retry."""

@@ -133,7 +133,7 @@ class Executor:
         attempt = (run, effect.token, effect.attempt)
         if self._closed or attempt in self._jobs:
             return
-        call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input)
+        call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input, effect.at)
         try:
             ready = self._ready.get(task, bundle)
         except Exception as error:  # a definition nobody checked; its task fails, and the host goes on

@@ -103,7 +103,7 @@ class Steps:
         if isinstance(found, Done):
             return
         due = int(found.call)
-        left = due - wall()
+        left = due - max(wall(), self._call.given_at)
         if left > MOMENT_MS and self._call.may_suspend:
             raise self._sleeps.fall_asleep(due, named, who)
         if left > 0:

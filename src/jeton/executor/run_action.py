@@ -48,7 +48,7 @@ async def run_action(
     call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
     may_suspend = alone and action.once is None
     first = ActionCall(
-        given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend
+        given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend, task.at
     )
     return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
 

@@ -17,6 +17,7 @@ class StartTask(msgspec.Struct, frozen=True, tag="start_task"):
     attempt: int
     delivery: int
     input: Json
+    at: int = 0  # when it was given out: whatever a worker's clock says, it is not earlier
 
 
 class StopTask(msgspec.Struct, frozen=True, tag="stop_task"):

@@ -141,6 +141,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     reserved: int = 0  # credits that were taken for it
     cost: int | None = None  # those that its action says it used
     slept: str | None = None  # the last sleep of its task: steps taken before it are part of the history
+    woken: int = 0  # when it was given out behind that sleep: those over by then are no news
 
     def entering(self, phase: Phase) -> "Token":
         """The same token in another phase. Written out, because it happens at every step of every run."""
@@ -158,6 +159,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
             self.reserved,
             self.cost,
             self.slept,
+            self.woken,
         )
 
 

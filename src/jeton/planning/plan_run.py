@@ -193,6 +193,8 @@ def _plan_suspended(state: RunState, message: TaskSuspended) -> list[Decision]:
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str):
         return [IgnoreLate(message.token, message.attempt, token)]
+    if message.due <= token.woken:  # said before it was woken, and heard now
+        return [IgnoreLate(message.token, message.attempt, "that sleep is over")]
     return [SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
 
 

@@ -213,9 +213,8 @@ class World:
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
         _, path, visit = self._calls[run, effect.token]
-        call = Call(
-            run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), self.clock.now()
-        )
+        at = max(self.clock.now(), effect.at)
+        call = Call(run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), at)
         self._workers.start((run, effect.token, effect.attempt), call)
         self._look_after_soon()
 
