@@ -76,7 +76,9 @@ class Tree:
     [
         pytest.param(b"x", None, {(): b"x"}, id="bytes alone"),
         pytest.param({"a": bytearray(b"x"), "b": 1}, {"a": None, "b": 1}, {("a",): b"x"}, id="in an object"),
-        pytest.param([0, memoryview(b"xyz")[::2]], [0, None], {(1,): b"xz"}, id="in a list, with gaps"),
+        pytest.param({"a": memoryview(b"xyz")[::2]}, {"a": None}, {("a",): b"xz"}, id="with gaps"),
+        pytest.param([0, memoryview(b"xyz")], [0, None], {(1,): b"xyz"}, id="in a list"),
+        pytest.param({"a": "eA==", "b": [b"x"]}, {"a": "eA==", "b": [None]}, {("b", 0): b"x"}, id="beside its text"),
         pytest.param({"a": ({"b": b"x"},)}, {"a": [{"b": None}]}, {("a", 0, "b"): b"x"}, id="deeper"),
         pytest.param({"a": {b"x"}}, {"a": [None]}, {("a", 0): b"x"}, id="in a set"),
         pytest.param({1: b"x"}, {"1": None}, {("1",): b"x"}, id="under a key that is no text"),

@@ -1,7 +1,7 @@
 """Bytes in what a function gives: they are taken out, because only references to them go on.
 
-Almost no result has any. So finding that out is what must cost little: a flat object is looked at once, by the types of
-its values.
+Almost no result has any. So finding that out is what must cost little: a result that is the same after it was written
+as JSON and read again has none, and only another one is searched.
 """
 
 from collections.abc import Iterable
@@ -18,6 +18,8 @@ from jeton.executor.places import Path, put
 from jeton.model.json import Json
 
 BINARY = (bytes, bytearray, memoryview)
+
+_BINARY = frozenset(BINARY)
 
 _PLAIN: frozenset[type] = frozenset((str, int, float, bool, NoneType, datetime, date, time, timedelta, UUID, Decimal))
 """What has nothing in it."""
@@ -42,15 +44,13 @@ class Lifted(msgspec.Struct, frozen=True):
 
 def lift(value: Any) -> Json | Lifted:
     """The value as JSON would have it, sharing nothing with what the function keeps, and without the bytes in it."""
-    if value.__class__ is dict:
-        for inner in value.values():
-            if type(inner) not in _PLAIN:
-                break
-        else:
-            made: Json = decoded(encoded(value))  # this is how nearly every call ends, and a call less shows
+    for inner in value.values() if value.__class__ is dict else (value,):
+        if type(inner) in _BINARY:
+            break
+    else:
+        made: Json = decoded(encoded(value))
+        if made == value or not _has_bytes(value):  # bytes become a text, and are equal to none
             return made
-    if not _has_bytes(value):
-        return plain(value)
     contents: list[Content] = []
     rest = _without(builtins(value, BINARY), (), contents)
     return Lifted(plain(rest), tuple(contents))
