@@ -80,6 +80,7 @@ class Outcome(msgspec.Struct, frozen=True):
     decisions: tuple[str, ...] = ()  # of the root, by their tags
     views: dict[str, NodeView] = {}  # of a flow
     firings: tuple[FiringSeen, ...] = ()  # oldest first
+    journal: bytes = b""  # of the root: all that its state can be made of again
 
     def reply(self, id: str) -> ReplySeen:
         return next(reply for reply in self.replies if reply.id == id)

@@ -1,10 +1,14 @@
 """Python nodes and short ways to write flows down."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import jeton
 from tests.conformance.case import Case, Data
+
+
+class Page(TypedDict):
+    scan: bytes
 
 
 @jeton.node
@@ -49,6 +53,27 @@ async def naps(step: jeton.Steps, seconds: float, times: int = 1, catches: str =
                 raise
     after = await step.run("after", lambda: f"{call.node} after")
     return {"slept": [before, after], "attempt": call.attempt}
+
+
+@jeton.node
+async def draws(animal: str, times: int) -> dict[str, Any]:
+    """A picture, and pages that lie deeper."""
+    pages = [{"scan": bytearray(b"page" * 2)}, {"scan": memoryview(b"page" * 3)}]
+    return {"picture": animal.encode() * times, "pages": pages}
+
+
+@jeton.node
+async def draws_once(step: jeton.Steps, animal: str, times: int) -> dict[str, Any]:
+    """A picture from a step: what the step gave is bytes, also when it is asked for again, after a sleep."""
+    picture = await step.run("draw", lambda: animal.encode() * times)
+    await step.sleep(0.2, "dry")
+    return {"picture": picture, "kind": type(picture).__name__}
+
+
+@jeton.node
+async def measures(picture: bytes, pages: list[Page] | None) -> dict[str, Any]:
+    """What it is given as content."""
+    return {"length": len(picture), "first": picture[:5].decode(), "pages": [len(page["scan"]) for page in pages or ()]}
 
 
 @jeton.node

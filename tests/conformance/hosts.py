@@ -10,7 +10,7 @@ from zlib import crc32
 import msgspec
 
 from jeton.actor.causes import FiringRow
-from jeton.actor.ports import RunRow, decode_entry
+from jeton.actor.ports import RunRow, decode_entry, encode_entry
 from jeton.actor.sections import load_run
 from jeton.definitions import library_from
 from jeton.definitions.bundle import bundle_of, joined
@@ -20,7 +20,6 @@ from jeton.engine.source import KINDS
 from jeton.engine.tokens import token_views
 from jeton.executor import (
     Executor,
-    ReadyTask,
     Resources,
     TaskCall,
     Threads,
@@ -29,6 +28,7 @@ from jeton.executor import (
     compile_task,
     run_task,
 )
+from jeton.executor.artifacts import Artifacts
 from jeton.executor.once import MemoryKeys
 from jeton.executor.outlet import MemoryOutlet
 from jeton.hosts.simulated.observer import Nobody, Step
@@ -39,11 +39,8 @@ from jeton.hosts.sqlite.host import wall_ms
 from jeton.hosts.sqlite.verify import verify
 from jeton.model.decision import CallWorkflow, Decision, ReplyTo
 from jeton.model.entry import Entry
-from jeton.model.failure import TaskFailed
 from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json
-from jeton.model.task import Suspended
 from jeton.model.workflow import Library
 from jeton.planning.compile import compile_definition
 from jeton.planning.credits import balance_of
@@ -100,11 +97,13 @@ def play_simulated(case: Case) -> Outcome:
     """In virtual time, with the real executor running every task."""
     library = library_of(case)
     onlooker = _Onlooker(case)
-    world = onlooker.world = World(library, script=Script(really_run(library)), observer=onlooker)
-    run = onlooker.root = world.start(
-        "w", case.input, trigger=case.trigger, overrides=case.overrides, credits=case.credits
-    )
-    world.run()
+    with TemporaryDirectory() as folder, asyncio.Runner() as runner:
+        script = Script(really_run(library, Artifacts(Path(folder)), runner))
+        world = onlooker.world = World(library, script=script, observer=onlooker)
+        run = onlooker.root = world.start(
+            "w", case.input, trigger=case.trigger, overrides=case.overrides, credits=case.credits
+        )
+        world.run()
     assert not world.unfinished(), world.unfinished()
     rows = {one: row for one in world.store.runs() if (row := world.store.row(one)) is not None}
     journals = {one: [decode_entry(body) for body in world.store.journal(one)] for one in rows}
@@ -185,7 +184,7 @@ def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
     return (*left, *(f"slots/{slot}" for slot in state.slots), *(f"arrived/{a}" for a in state.arrived))
 
 
-def really_run(library: Library) -> dict[str, Reply]:
+def really_run(library: Library, artifacts: Artifacts, runner: asyncio.Runner) -> dict[str, Reply]:
     """Answers worked out by the executor, on a clock that passes at once. Nodes of two workflows differ in name."""
     programs = [compile_definition(library, name) for name in (*library.workflows, *library.flows)]
     tasks = {name: place.task for program in programs for name, place in program.places.items() if place.task}
@@ -197,22 +196,14 @@ def really_run(library: Library) -> dict[str, Reply]:
         token = TokenId(crc32(f"{call.node}/{call.path}/{call.visit}".encode()))  # the steps of each are its own
         asked = TaskCall(call.run, token, call.node, call.attempt, call.input)
         outlet = MemoryOutlet()
-        resources = Resources(clock, Threads(1), keys=keys, outlet=outlet, wall=lambda: call.at + clock.now())
-        answer = answer_of(_at_once(asked, compile_task(task, library), resources), clock.now())
+        resources = Resources(
+            clock, Threads(1), artifacts=artifacts, keys=keys, outlet=outlet, wall=lambda: call.at + clock.now()
+        )
+        answer = answer_of(runner.run(run_task(asked, compile_task(task, library), resources)), clock.now())
         publishes = tuple((made.event, made.data) for made in outlet.events)
         return msgspec.structs.replace(answer, publishes=publishes)
 
     return dict.fromkeys(tasks, answer)
-
-
-def _at_once(call: TaskCall, task: ReadyTask, resources: Resources) -> Json | TaskFailed | Suspended:
-    work = run_task(call, task, resources)
-    try:
-        work.send(None)
-    except StopIteration as end:
-        answer: Json | TaskFailed | Suspended = end.value
-        return answer
-    raise AssertionError("a task on a virtual clock never waits")
 
 
 def seen(
@@ -241,6 +232,7 @@ def seen(
         decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
         views=views,
         firings=tuple(firings),
+        journal=b"".join(encode_entry(entry) for entry in entries),
     )
 
 

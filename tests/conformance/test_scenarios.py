@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from tests.conformance import (
+    rows_binary,
     rows_children,
     rows_credits,
     rows_failure,
@@ -37,6 +38,7 @@ ROWS = [
     *rows_flow_data.ROWS,
     *rows_credits.ROWS,
     *rows_sleep.ROWS,
+    *rows_binary.ROWS,
     *rows_triggers.ROWS,
 ]
 

@@ -93,3 +93,9 @@ def ask_models(calls: list[tuple[str, int, int]], cost: int = 0) -> None:
     if cost:
         call.cost(cost)
         call.cost(cost)
+
+
+@jeton.action
+def doubled(content: bytes) -> dict[str, bytes | int]:
+    """Bytes in, and more bytes out, of a process of its own."""
+    return {"content": content * 2, "pid": os.getpid()}

@@ -8,9 +8,10 @@ from typing import Any, Union, cast, get_type_hints
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.executor.places import NO_CONTENTS, Contents, Path, places_in, put
 from jeton.executor.schema_of import PLAIN_DATA, PydanticModel, is_pydantic, schema_of
 from jeton.model.failure import DefinitionError, Problem
-from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.json import Json, Schema
 
 
 class BadArguments(Exception):
@@ -19,7 +20,13 @@ class BadArguments(Exception):
 
 def plain(value: object) -> Json:
     """The value as JSON would have it, sharing nothing with what the function keeps."""
-    return cast("Json", _decode(_encode(value)))
+    made: Json = decoded(encoded(value))
+    return made
+
+
+def builtins(value: object, kept: tuple[type, ...] = ()) -> object:
+    """The value as plain data that shares nothing with it, with these types left as they are."""
+    return msgspec.to_builtins(value, builtin_types=kept, str_keys=True, enc_hook=_enc_hook)
 
 
 class Signature:
@@ -28,7 +35,7 @@ class Signature:
     def __init__(self, function: Callable[..., object], name: str) -> None:
         hints = hints_of(function, name)
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-        self._open = False
+        self._open = self._has_defaults = False
         for parameter in inspect.signature(function).parameters.values():
             hint = hints.get(parameter.name, Any)
             match parameter.kind:
@@ -42,10 +49,13 @@ class Signature:
                 case _ if parameter.default is inspect.Parameter.empty:
                     fields.append((parameter.name, hint))
                 case _:
+                    self._has_defaults = True
                     # the default is the function's own business: it is used when nothing is given
                     fields.append((parameter.name, Union[hint, UnsetType], UNSET))  # noqa: UP007 - hint is a value
         self._struct = msgspec.defstruct(name, fields, kw_only=True)
         self._names = frozenset(field[0] for field in fields)
+        self._places = places_in(self._struct)
+        self.takes_bytes = self._places is not None
         self._result = hints.get("return", Any)
         self._name = name
 
@@ -57,18 +67,22 @@ class Signature:
         """What it gives; nothing if its hints do not say."""
         return None if self._result is Any else self._schema(self._result, "its result") or None
 
-    def arguments(self, given: Json) -> dict[str, object]:
+    def references(self, given: Json) -> dict[Path, str]:
+        """The artifacts whose contents the function is to have."""
+        return {} if self._places is None else self._places.references(given)
+
+    def arguments(self, given: Json, contents: Contents = NO_CONTENTS) -> dict[str, object]:
         """The input as arguments of the right types. Nothing is shared with it: a function may change what it gets."""
         if not isinstance(given, dict):
             raise BadArguments(f"{self._name} takes an object with its parameters as keys")
-        own = cast("JsonObject", msgspec.to_builtins(given))
+        own: Any = filled(given, contents) if contents else msgspec.to_builtins(given)
         try:
             values = msgspec.convert(own, self._struct, dec_hook=_dec_hook)
         except (msgspec.ValidationError, ValueError) as error:
             raise BadArguments(f"{self._name}: {error}") from None
-        arguments: dict[str, object] = {
-            name: value for name in self._names if (value := getattr(values, name)) is not UNSET
-        }
+        arguments: dict[str, object] = msgspec.structs.asdict(values)
+        if self._has_defaults:
+            arguments = {name: value for name, value in arguments.items() if value is not UNSET}
         if self._open:
             arguments.update((key, value) for key, value in own.items() if key not in self._names)
         return arguments
@@ -80,9 +94,17 @@ class Signature:
             raise unfit(self._name, f"{what} have no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
 
 
-def converted(value: Json, hint: Any) -> object:
+def converted(value: Json, hint: Any, contents: Contents = NO_CONTENTS) -> object:
     """A value of the right type, sharing nothing with the one it was made from."""
-    return msgspec.convert(msgspec.to_builtins(value), hint, dec_hook=_dec_hook)
+    return msgspec.convert(filled(value, contents), hint, dec_hook=_dec_hook)
+
+
+def filled(value: Json, contents: Contents) -> object:
+    """A value of one's own, with contents where references were."""
+    own: object = msgspec.to_builtins(value)
+    for path, content in contents.items():
+        own = put(own, path, content)
+    return own
 
 
 def hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
@@ -113,5 +135,5 @@ def _enc_hook(value: object) -> object:
     raise NotImplementedError(f"a {type(value).__name__} is no JSON; give back {PLAIN_DATA}")
 
 
-encoded = _encode = msgspec.json.Encoder(enc_hook=_enc_hook).encode
-_decode = msgspec.json.Decoder().decode
+encoded = msgspec.json.Encoder(enc_hook=_enc_hook).encode
+decoded = msgspec.json.Decoder().decode

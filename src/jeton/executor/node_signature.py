@@ -8,6 +8,7 @@ from typing import Any, get_origin
 import msgspec
 
 from jeton.executor.hints import BadArguments, converted, hints_of, unfit
+from jeton.executor.places import NO_CONTENTS, Contents, Path, Places, places_in
 from jeton.executor.schema_of import PLAIN_DATA, schema_of
 from jeton.model.json import Json, JsonObject, Schema
 
@@ -54,6 +55,11 @@ class NodeSignature:
                     self._open = True
                 case _:
                     self._parameters.append(parameter)
+        self._places: dict[str, Places] = {}
+        for parameter in self._parameters:
+            places = places_in(self._hints.get(parameter.name, Any))
+            if places is not None and parameter.name not in OFFERED:
+                self._places[parameter.name] = places
 
     def output_schema(self) -> Schema | None:
         """What it gives; nothing if its hints do not say."""
@@ -63,7 +69,17 @@ class NodeSignature:
         except TypeError as error:
             raise unfit(self._name, f"its result has no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
 
-    def arguments(self, given: NodeGiven, offered: Mapping[str, object]) -> dict[str, object]:
+    def references(self, given: NodeGiven) -> dict[Path, str]:
+        """The artifacts whose contents the node is to have, each under the name of its parameter."""
+        found: dict[Path, str] = {}
+        for name, places in self._places.items():
+            value: Json = getattr(given, name) if name in _DATA else given.inputs.get(name)
+            found |= places.references(value, (name,))
+        return found
+
+    def arguments(
+        self, given: NodeGiven, offered: Mapping[str, object], contents: Contents = NO_CONTENTS
+    ) -> dict[str, object]:
         """A missing input is None, unless the hint says that there must be one; then the node has failed."""
         found: dict[str, object] = {}
         for parameter in self._parameters:
@@ -73,23 +89,24 @@ class NodeSignature:
             elif name == "context" and (hint is Any or get_origin(hint) is Mapping or hint is Mapping):
                 found[name] = MappingProxyType(given.context)
             elif name in _DATA:
-                found[name] = self._converted(name, getattr(given, name), hint)
+                found[name] = self._converted(name, getattr(given, name), hint, contents)
             elif name in given.inputs or parameter.default is inspect.Parameter.empty:
-                found[name] = self._handle(name, given.inputs, hint)
+                found[name] = self._handle(name, given.inputs, hint, contents)
         if self._open:
             found.update({name: value for name, value in given.inputs.items() if name not in found})
         return found
 
-    def _handle(self, name: str, inputs: JsonObject, hint: Any) -> object:
+    def _handle(self, name: str, inputs: JsonObject, hint: Any, contents: Contents) -> object:
         try:
-            return self._converted(name, inputs.get(name), hint)
+            return self._converted(name, inputs.get(name), hint, contents)
         except BadArguments:
             if name in inputs:
                 raise
             raise BadArguments(f"Missing required input: {name}") from None
 
-    def _converted(self, name: str, value: Json, hint: Any) -> object:
+    def _converted(self, name: str, value: Json, hint: Any, contents: Contents) -> object:
+        own = {path[1:]: content for path, content in contents.items() if path[0] == name} if contents else contents
         try:
-            return converted(value, hint)
+            return converted(value, hint, own)
         except (msgspec.ValidationError, ValueError) as error:
             raise BadArguments(f"{self._name}: input '{name}': {error}") from None

@@ -15,14 +15,20 @@ from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+import msgspec
+
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.actions.emit import EVENT, LONGEST_EVENT, MOST_BYTES
+from jeton.executor.artifacts import MOST_BYTES as MOST_BYTES_OF_ARTIFACT
+from jeton.executor.binary import Lifted, lift
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.hints import encoded, plain
+from jeton.executor.contents import keep
+from jeton.executor.hints import encoded
 from jeton.executor.node_sleep import Sleeps, WentOn, running_task
 from jeton.executor.once import Begun, Done, step_key
 from jeton.executor.outlet import Emitted
-from jeton.model.json import Json
+from jeton.executor.places import Path, put
+from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, Note
 from jeton.model.task import Suspended
 
@@ -43,15 +49,16 @@ class Steps:
         self._sleeps = Sleeps()
 
     async def run(self, name: str, function: Callable[[], Awaitable[Any] | Any]) -> Any:
-        """What the function gives, as plain JSON, now or the first time; it may be async. Its errors are the node's."""
+        """What the function gives, as plain JSON and bytes, now or the first time; it may be async.
+
+        Its errors are the node's."""
         found = await self.begin(name, running_task())
-        if isinstance(found, Done):
+        if isinstance(found, Gave):
             return self.gave(found)
         with self.taking(name) as spent:
             value = function()
-            result = plain(await value if inspect.isawaitable(value) else value)
-        await self.finish(name, result, spent)
-        return result
+            result = lift(await value if inspect.isawaitable(value) else value)
+        return await self.finish(name, result, spent)
 
     async def sleep(self, seconds: float, name: str | None = None) -> None:
         """Wait, from when it was first asked for. By name, or in the order of calls.
@@ -61,34 +68,56 @@ class Steps:
         """
         await self.rest(seconds, name, running_task())
 
-    async def begin(self, name: str, who: object) -> Begun | Done:
+    async def begin(self, name: str, who: object) -> "Begun | Gave":
         """What became of a step: it was done, or it is to be done, now or again."""
         step = f"run:{name}"
         await self._take(step, who)
         if self._sleeps.asleep:
             raise self._sleeps.end(who)
-        return await self._call.resources.keys.begin(self._key(step), self._call.call.idempotency_key)
+        found = await self._call.resources.keys.begin(self._key(step), self._call.call.idempotency_key)
+        return found if isinstance(found, Begun) else await self._read(found)
 
-    def gave(self, done: Done) -> Json:
+    def gave(self, found: "Gave") -> object:
         """What a step gave when it was taken; what it cost then is part of what the node costs."""
-        kept = done.result
-        if not isinstance(kept, dict):
-            return None
-        cost = kept.get("cost")
-        if isinstance(cost, int):
+        if found.cost:
             taking = _taking.get()
             tell = self._call.tell if taking is None else taking.tell
-            tell(CostNote(self._call.call.step, cost))
-        return kept.get("gave")
+            tell(CostNote(self._call.call.step, found.cost))
+        return found.value
 
     def taking(self, name: str) -> "Taking":
         """The step, while its function is called."""
         return Taking(self._call, name)
 
-    async def finish(self, name: str, result: Json, spent: "Taking") -> None:
-        """Keep what a step gave; durable when this returns."""
-        kept: Json = {"gave": result, "cost": spent.credits} if spent.credits else {"gave": result}
+    async def finish(self, name: str, result: Json | Lifted, spent: "Taking") -> object:
+        """Keep what a step gave, bytes as artifacts; durable when this returns it, as it will be given again."""
+        kept: JsonObject
+        given: object = result
+        if isinstance(result, Lifted):
+            gave, clean = await keep(result, self._call)
+            kept = {"gave": gave, "contents": [list(path) for path, _ in clean.contents]}
+            given = clean.whole()
+        else:
+            kept = {"gave": result}
+        if spent.credits:
+            kept["cost"] = spent.credits
         await self._call.resources.keys.finish(self._key(f"run:{name}"), kept, None)
+        return given
+
+    async def _read(self, done: Done) -> "Gave":
+        """What is kept of a step, with its bytes; raises ArtifactMissing."""
+        kept = msgspec.convert(done.result, _Kept)
+        value: object = msgspec.to_builtins(kept.gave)
+        for path in kept.contents:
+            value = put(value, path, await self._content(value, path))
+        return Gave(value, kept.cost)
+
+    async def _content(self, value: object, path: Path) -> bytes:
+        reference: Any = value
+        for key in path:
+            reference = reference[key]
+        artifacts = self._call.resources.artifacts
+        return (await artifacts.read(self._call.call.run, reference["id"], MOST_BYTES_OF_ARTIFACT))[1]
 
     async def rest(self, seconds: float, name: str | None, who: object) -> None:
         """The sleep, of whichever task or thread."""
@@ -125,6 +154,21 @@ class Steps:
     def _key(self, step: str) -> str:
         made = self._call.call
         return step_key(made.run, made.token, step)
+
+
+class Gave(msgspec.Struct, frozen=True):
+    """What a step gave, plain JSON and bytes, and what it cost."""
+
+    value: object
+    cost: int
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """The same as it is kept: in the places named there are references instead of bytes."""
+
+    gave: Json = None
+    contents: tuple[Path, ...] = ()
+    cost: int = 0
 
 
 class Taking:
@@ -171,12 +215,11 @@ class BlockingSteps:
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """What the function, which is called in this thread, gives or gave."""
         found = self._wait(self._steps.begin(name, threading.get_ident()))
-        if isinstance(found, Done):
+        if isinstance(found, Gave):
             return self._steps.gave(found)
         with self._steps.taking(name) as spent:
-            result = plain(function())
-        self._wait(self._steps.finish(name, result, spent))
-        return result
+            result = lift(function())
+        return self._wait(self._steps.finish(name, result, spent))
 
     def sleep(self, seconds: float, name: str | None = None) -> None:
         """Wait, from when it was first asked for. The function ends here, and is called again when it is time."""
@@ -200,7 +243,8 @@ class Publisher:
         """Publish a named event."""
         if not EVENT.fullmatch(event) or len(event) > LONGEST_EVENT:
             raise ValueError(f"{event!r} cannot name an event: write names joined by dots, like 'order.placed'")
-        value = plain(data)
+        lifted = lift(data)
+        value = (await keep(lifted, self._call))[0] if isinstance(lifted, Lifted) else lifted
         size = len(encoded(value))
         if size > MOST_BYTES:
             raise ValueError(f"the event has {size} bytes of data, and {MOST_BYTES} is the most")

@@ -14,6 +14,7 @@ import msgspec
 
 from jeton.executor.call import Call
 from jeton.executor.children import STDOUT, Child
+from jeton.executor.places import Path
 from jeton.model.json import Json
 from jeton.model.note import Note
 from jeton.model.profile import ModelProfile
@@ -27,7 +28,7 @@ class Request(msgspec.Struct, frozen=True):
     """One call of a function, by its reference."""
 
     function: str
-    input: Json
+    input: object  # with contents among plain JSON
     call: Call
     profiles: dict[str, ModelProfile] = {}
 
@@ -46,6 +47,7 @@ class Answer(msgspec.Struct, frozen=True, tag="answer"):
 
     failure: Failure | None = None
     value: Json = None
+    contents: tuple[tuple[Path, bytes], ...] = ()  # what was lifted out of the value
     last: bool = False
 
 

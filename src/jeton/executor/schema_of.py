@@ -14,6 +14,13 @@ PLAIN_DATA = "a dataclass, TypedDict, msgspec Struct, pydantic model or plain ty
 DEFS = "#/$defs/"
 DATA = ("const", "default", "enum", "examples")  # what stands here is no schema
 
+REFERENCE: Schema = {
+    "type": "object",
+    "required": ["id", "media_type", "size"],
+    "properties": {"id": {"type": "string"}, "media_type": {"type": "string"}, "size": {"type": "integer"}},
+}
+"""An artifact, as a run's state knows it."""
+
 
 class PydanticModel(Protocol):
     """What we use of a pydantic model."""
@@ -42,6 +49,12 @@ def _pydantic_schema(hint: type) -> dict[str, Any]:
     if is_pydantic(hint):
         return hint.model_json_schema(ref_template=DEFS + "{model}")
     raise NotImplementedError
+
+
+def _or_reference(schema: JsonObject) -> JsonObject:
+    """Bytes, as text or as an artifact. What is said about the place stays outside."""
+    about: JsonObject = {key: schema.pop(key) for key in ("default", "description", "examples") if key in schema}
+    return {"anyOf": [schema, REFERENCE], **about}
 
 
 class _Inliner:
@@ -85,7 +98,7 @@ class _Inliner:
                 found[key] = {name: self._inlined(below, around) for name, below in value.items()}
             elif key not in ("$ref", "$defs") and not (key == "title" and isinstance(value, str)):
                 found[key] = self._inlined(value, around)
-        return found
+        return _or_reference(found) if found.get("contentEncoding") == "base64" else found
 
     def _keep(self, name: str) -> None:
         if name not in self._kept:

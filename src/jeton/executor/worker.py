@@ -8,16 +8,18 @@ usage: python -m jeton.executor.worker
 import asyncio
 import os
 import threading
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
 from jeton.executor.action import failed_by
+from jeton.executor.binary import Lifted, lift
 from jeton.executor.call import enter_call
 from jeton.executor.functions import FunctionMissing, find_function
-from jeton.executor.hints import BadArguments, plain
+from jeton.executor.hints import BadArguments
 from jeton.executor.notes import MOST_NOTES, Notes
 from jeton.executor.processes import Answer, Failure, Line, Request, Told
+from jeton.model.json import Json
 from jeton.model.note import CostNote, Note, TokensNote
 
 _decode = msgspec.json.Decoder(Request).decode
@@ -71,8 +73,11 @@ def _answer(request: Request, voice: _Voice) -> Answer:
     enter_call(request.call, voice.tell, request.profiles)
     try:
         function = find_function(request.function)
-        value: Any = function.call(**function.signature.arguments(request.input))
-        return Answer(value=plain(asyncio.run(value) if function.is_async else value))
+        value: Any = function.call(**function.signature.arguments(cast("Json", request.input)))
+        result = lift(asyncio.run(value) if function.is_async else value)
+        if isinstance(result, Lifted):
+            return Answer(value=result.value, contents=result.contents)
+        return Answer(value=result)
     except FunctionMissing as missing:
         return Answer(Failure("function_missing", f"a process of its own has no function {missing}"))
     except BadArguments as bad:

@@ -6,6 +6,8 @@ order of things, such as a token's. So whatever differs between two seeds is the
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TypeAlias
 from zlib import crc32
@@ -13,6 +15,7 @@ from zlib import crc32
 import msgspec
 
 from jeton.executor import ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
+from jeton.executor.artifacts import Artifacts
 from jeton.executor.once import MemoryKeys
 from jeton.hosts.simulated.script import Answer, Call, Script, answer_of
 from jeton.model.failure import BrokenInvariant, TaskFailed
@@ -40,6 +43,8 @@ class Bench:
         self._ready: dict[tuple[str, str], ReadyTask] = {}
         self._runner = asyncio.Runner()
         self._threads = Threads(1)
+        self._folder = TemporaryDirectory()
+        self._artifacts = Artifacts(Path(self._folder.name))
 
     def __enter__(self) -> "Bench":
         return self
@@ -47,13 +52,16 @@ class Bench:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._threads.close()
         self._runner.close()
+        self._folder.cleanup()
 
     def work(self, call: Call, keys: MemoryKeys) -> tuple[Result, int]:
         """What the task gives, and how long that takes by its own clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
         asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input)
-        resources = Resources(clock, self._threads, keys=keys, wall=lambda: call.at + clock.now())
+        resources = Resources(
+            clock, self._threads, artifacts=self._artifacts, keys=keys, wall=lambda: call.at + clock.now()
+        )
         work = run_task(asked, task, resources)
         if task.lane != "instant":
             return self._runner.run(work), clock.now()

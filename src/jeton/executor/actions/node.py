@@ -6,10 +6,12 @@ from typing import Any
 
 from jeton.executor.action import Act, ActionAnswer, ActionCall, ActionFailed
 from jeton.executor.actions.python import Python, called
+from jeton.executor.contents import fetch
 from jeton.executor.functions import find_function
 from jeton.executor.hints import BadArguments
 from jeton.executor.node_signature import given_to
 from jeton.executor.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
+from jeton.executor.places import NO_CONTENTS
 from jeton.executor.python_node import signature_of
 from jeton.model.json import Json
 
@@ -28,9 +30,14 @@ class Node(Python, frozen=True):
             if not function.is_async:
                 loop = asyncio.get_running_loop()
                 offered = {"step": BlockingSteps(steps, loop), "publish": BlockingPublisher(publisher, loop)}
+            given = given_to(call.input, call.call.node)
+            signature = signature_of(function.call, function.name)
+            references = signature.references(given)
+            contents = await fetch(references, call) if references else NO_CONTENTS
+            if isinstance(contents, ActionFailed):
+                return contents
             try:
-                given = given_to(call.input, call.call.node)
-                arguments = signature_of(function.call, function.name).arguments(given, offered)
+                arguments = signature.arguments(given, offered, contents)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
             return await _left_or_done(steps, called(function, arguments, call))
@@ -38,7 +45,7 @@ class Node(Python, frozen=True):
         return act
 
 
-async def _left_or_done(steps: Steps, work: Coroutine[Any, Any, Json]) -> ActionAnswer:
+async def _left_or_done(steps: Steps, work: Coroutine[Any, Any, Json | ActionFailed]) -> ActionAnswer:
     """What the function gives, unless it was left at a sleep, or should have been."""
     try:
         result = await work

@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.artifacts import ArtifactTooLarge
+from jeton.executor.binary import Lifted, lift
 from jeton.executor.call import enter_call, leave_call
+from jeton.executor.contents import fetch, keep
 from jeton.executor.functions import Function, FunctionMissing, find_function
-from jeton.executor.hints import BadArguments, plain
+from jeton.executor.hints import BadArguments, filled
+from jeton.executor.places import NO_CONTENTS
 from jeton.executor.processes import Request
 from jeton.model.json import Json
 
@@ -30,14 +34,17 @@ class Python(Kind, frozen=True):
         return "loop" if find_function(self.function).is_async else "thread"
 
     def isolate(self) -> Act | None:
-        reference = find_function(self.function).reference
+        function = find_function(self.function)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            request = Request(reference, call.input, call.call, dict(call.profiles))
+            contents = await fetch(function.signature.references(call.input), call)
+            if isinstance(contents, ActionFailed):
+                return contents
+            request = Request(function.reference, filled(call.input, contents), call.call, dict(call.profiles))
             answer = await call.resources.processes.run(request, call.tell)
             failure = answer.failure
             if failure is None:
-                return answer.value
+                return await _kept(Lifted(answer.value, answer.contents), call) if answer.contents else answer.value
             return ActionFailed(failure.type, failure.message, failure.transient, failure.retry_after_ms)
 
         return act
@@ -45,8 +52,15 @@ class Python(Kind, frozen=True):
     def prepare(self) -> Act:
         async def act(call: ActionCall) -> Json | ActionFailed:
             function = find_function(self.function)  # at each call, because it may have been defined anew
+            signature = function.signature
+            contents = NO_CONTENTS
+            if signature.takes_bytes:
+                found = await fetch(signature.references(call.input), call)
+                if isinstance(found, ActionFailed):
+                    return found
+                contents = found
             try:
-                arguments = function.signature.arguments(call.input)
+                arguments = signature.arguments(call.input, contents)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
             return await called(function, arguments, call)
@@ -54,12 +68,22 @@ class Python(Kind, frozen=True):
         return act
 
 
-async def called(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json:
+async def called(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json | ActionFailed:
     """What the function gives: on the loop, or in a thread; either way it can ask which call it is in."""
     token = enter_call(call.call, call.tell, call.profiles)
     try:
         if function.is_async:
-            return plain(await function.call(**arguments))
-        return await call.resources.threads.run(lambda: plain(function.call(**arguments)))
+            result = lift(await function.call(**arguments))
+        else:
+            result = await call.resources.threads.run(lambda: lift(function.call(**arguments)))
     finally:
         leave_call(token)
+    return await _kept(result, call) if type(result) is Lifted else result
+
+
+async def _kept(lifted: Lifted, call: ActionCall) -> Json | ActionFailed:
+    """The result with its bytes as artifacts of the run."""
+    try:
+        return (await keep(lifted, call))[0]
+    except ArtifactTooLarge as large:
+        return ActionFailed("too_large", f"a content of its result {large}")

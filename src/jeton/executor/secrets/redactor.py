@@ -68,7 +68,7 @@ class Redactor:
         """The same of bytes that come in pieces: what could be the beginning of a secret waits for the next piece."""
         held = b""
         async for chunk in chunks:
-            held = self._cleared(held + chunk)
+            held = self.data(held + chunk)
             sure = len(held) - self._longest + 1
             if sure > 0:
                 yield held[:sure]
@@ -76,7 +76,8 @@ class Redactor:
         if held:
             yield held
 
-    def _cleared(self, data: bytes) -> bytes:
+    def data(self, data: bytes) -> bytes:
+        """The same of bytes."""
         for form, name in self._bytes.items():
             data = data.replace(form, f"[secret {name}]".encode())
         return data

@@ -1,0 +1,119 @@
+"""Where hints expect bytes, so that a reference to an artifact that is given there can be replaced by its content."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias, cast
+
+import msgspec
+from msgspec import inspect
+
+from jeton.executor.artifacts import ID, Reference
+from jeton.model.json import Json
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and positions that lead to a place in plain data."""
+
+Contents: TypeAlias = Mapping[Path, bytes]
+
+NO_CONTENTS: Contents = {}
+
+_BYTES = (inspect.BytesType, inspect.ByteArrayType, inspect.MemoryViewType)
+_OBJECTS = (inspect.DictType, inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
+
+
+class Places:
+    """The places of bytes in values of one type."""
+
+    def __init__(self, type: inspect.Type) -> None:
+        self._type = type
+
+    def references(self, value: Json, path: Path = ()) -> dict[Path, str]:
+        """The ids of the artifacts that stand in such places."""
+        return dict(_references(self._type, value, path))
+
+
+def places_in(hint: Any) -> Places | None:
+    """The places of bytes in values of this type; None if there are none, which is how it nearly always is."""
+    try:
+        type = inspect.type_info(hint)
+    except TypeError:  # a type that no JSON becomes: whoever makes a schema of it says so
+        return None
+    return Places(type) if _has_bytes(type, set()) else None
+
+
+def put(tree: object, path: Path, value: object) -> object:
+    """The tree, changed where it is, with the value at that place."""
+    if not path:
+        return value
+    *way, last = path
+    below: Any = tree
+    for key in way:
+        below = below[key]
+    below[last] = value
+    return tree
+
+
+def _references(type: inspect.Type, value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(type, _BYTES):
+        id = _artifact_in(value)
+        if id is not None:
+            yield path, id
+        return
+    for inner, keys in _below(type, value):
+        item = value
+        for key in keys:
+            item = cast("Any", item)[key]
+        yield from _references(inner, item, (*path, *keys))
+
+
+def _below(type: inspect.Type, value: Json) -> Iterator[tuple[inspect.Type, Path]]:
+    """The types that parts of the value have if all of it has this one, and where those parts are."""
+    match type, value:
+        case (inspect.Metadata(type=inner), _):
+            yield inner, ()
+        case (inspect.UnionType(types=members), _):
+            # if objects are welcome as well as bytes, whoever gives one means it
+            objects = any(isinstance(_bare(member), _OBJECTS) for member in members)
+            yield from ((member, ()) for member in members if not (objects and isinstance(_bare(member), _BYTES)))
+        case (inspect.DictType(value_type=inner), dict()):
+            yield from ((inner, (key,)) for key in value)
+        case (inspect.CollectionType(item_type=inner), list()):
+            yield from ((inner, (index,)) for index in range(len(value)))
+        case (inspect.TupleType(item_types=inners), list()):
+            yield from ((inner, (index,)) for index, inner in enumerate(inners[: len(value)]))
+        case (inspect.StructType() | inspect.DataclassType() | inspect.TypedDictType(), dict()):
+            yield from ((field.type, (field.encode_name,)) for field in type.fields if field.encode_name in value)
+        case _:
+            pass
+
+
+def _has_bytes(type: inspect.Type, seen: set[int]) -> bool:
+    """Whether bytes can be anywhere in values of the type, which may contain itself."""
+    if id(type) in seen:
+        return False
+    seen.add(id(type))
+    match type:
+        case inspect.BytesType() | inspect.ByteArrayType() | inspect.MemoryViewType():
+            return True
+        case (
+            inspect.Metadata(type=inner) | inspect.DictType(value_type=inner) | inspect.CollectionType(item_type=inner)
+        ):
+            return _has_bytes(inner, seen)
+        case inspect.UnionType(types=inners) | inspect.TupleType(item_types=inners):
+            return any(_has_bytes(inner, seen) for inner in inners)
+        case inspect.StructType() | inspect.DataclassType() | inspect.TypedDictType():
+            return any(_has_bytes(field.type, seen) for field in type.fields)
+        case _:
+            return False
+
+
+def _bare(type: inspect.Type) -> inspect.Type:
+    return type.type if isinstance(type, inspect.Metadata) else type
+
+
+def _artifact_in(value: Json) -> str | None:
+    """The id, if the value is a reference."""
+    try:
+        id = msgspec.convert(value, Reference).id
+    except msgspec.ValidationError:
+        return None
+    return id if ID.fullmatch(id) else None
