@@ -300,7 +300,7 @@ async def test_a_step_gives_bytes_each_time_and_keeps_them_once(
 
 
 @jeton.action
-async def tells() -> dict[str, Any]:
+async def tells_in_bytes() -> dict[str, Any]:
     secret = os.environ["JETON_TEST_BINARY"]
     return {"text": f"it is {secret}", "content": f"<{secret}>".encode(), "innocent": b"\x00\xff"}
 
@@ -308,7 +308,7 @@ async def tells() -> dict[str, Any]:
 async def test_secrets_are_kept_out_of_text_and_of_contents(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JETON_TEST_BINARY", "correct horse battery")
     bench.settings["secrets"] = {"KEY": {"env": "JETON_TEST_BINARY"}}
-    answer = succeeded(await bench.call(tells.action))
+    answer = succeeded(await bench.call(tells_in_bytes.action))
     assert answer["text"] == "it is [secret KEY]"
     assert answer["content"] == reference(b"<[secret KEY]>")
     assert files(bench) == [b"\x00\xff", b"<[secret KEY]>"]
