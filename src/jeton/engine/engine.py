@@ -190,7 +190,8 @@ class Engine(Firing):
     async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "Run":
         """A new run that shares this one's history up to journal entry `at`, and goes on from there by itself.
 
-        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again."""
+        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
+        A flow has no state to write to."""
         return Run(self, await self._host.fork(self._row(run).run, at, dict(writes or {})))
 
     async def retry(self, run: str, *, credits: int = 0) -> "Run":
