@@ -74,6 +74,9 @@ def waited_before(after: str) -> Check:
         found = [(event["type"], event.get("node")) for event in seen.events]
         waiting, resumed = found.index(("run.waiting", None)), found.index(("run.resumed", None))
         assert waiting < min(resumed, found.index(("node.started", after)))
+        kinds = seen.types()
+        assert kinds.count("timer.set") == kinds.count("timer.fired") == 1
+        assert kinds.index("timer.set") < kinds.index("timer.fired")
         starts = [node for kind, node in found if kind == "node.started"]
         assert len(starts) == len(set(starts))
 
