@@ -210,6 +210,23 @@ CASES: list[Case] = [
         output={"_branch": "x", "_wait": {"seconds": 900}, "main": {"_branch": "x", "_wait": {"seconds": 900}}},
     ),
     case(
+        "and so they are in what a merge, a wait or a choice was given",
+        flow(
+            {
+                "m": MERGE,
+                "w": {"type": "wait", "data": {"seconds": 0.01}},
+                "s": {"type": "switch", "inputs": {"main": 7}, "data": {"value": "'_branch'", "cases": ["_branch"]}},
+                "x": constant(1),
+            },
+            wire("m", "x"),
+        ),
+        overrides={"m": {"_branch": "h", "_wait": 5}, "w": {"_branch": 5, "_wait_until": "soon"}},
+        also=both(
+            outputs(m={"_branch": "h", "_wait": 5}, w={"_branch": 5, "_wait_until": "soon"}, s={"_branch": 7}),
+            statuses(x="completed"),
+        ),
+    ),
+    case(
         "G05 a node asks the run to wait, and is not run again",
         flow({"a": given(x=1, _wait={"seconds": 0.05, "label": "nap"}), "b": SEES}, wire("a", "b")),
         output={"x": 1, "saw": {"inputs": {"main": {"x": 1}}, "context": {"x": 1}}},
