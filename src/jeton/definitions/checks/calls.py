@@ -13,7 +13,6 @@ from jeton.definitions.report import Report, shown
 from jeton.model.flow import MAIN, Connection, Flow
 from jeton.model.workflow import WorkflowTarget
 
-
 BRANCHES_NEVER = (
     "trigger", "constant", "sum", "add", "subtract", "multiply", "divide", "merge", "template", "wait", "wait_until",
     "gate", "workflow", "agent",
