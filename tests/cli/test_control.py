@@ -47,6 +47,7 @@ def test_a_query_pauses_the_callers_and_not_the_called(jeton: Verbs) -> None:
     assert [each["paused"] for each in jeton.json("pause", "--status", "waiting")["runs"]] == [True]
     jeton("resume")
     assert {each["paused"] for each in jeton.json("ls")["runs"]} == {True}
+    assert not any("fired" in each for each in jeton.json("ls")["runs"])
     assert [each["paused"] for each in jeton.json("unpause", "--workflow", "calls")["runs"]] == [False]
     assert {each["paused"] for each in jeton.json("ls")["runs"]} == {False}
 

@@ -74,6 +74,9 @@ def waited_before(after: str) -> Check:
         found = [(event["type"], event.get("node")) for event in seen.events]
         waiting, resumed = found.index(("run.waiting", None)), found.index(("run.resumed", None))
         assert waiting < min(resumed, found.index(("node.started", after)))
+        kinds = seen.types()
+        assert kinds.count("timer.set") == kinds.count("timer.fired") == 1
+        assert kinds.index("timer.set") < kinds.index("timer.fired")
         starts = [node for kind, node in found if kind == "node.started"]
         assert len(starts) == len(set(starts))
 
@@ -205,6 +208,23 @@ CASES: list[Case] = [
         flow({"start": TRIGGER, "b": MERGE}, wire("start", "b")),
         input={"_branch": "x", "_wait": {"seconds": 900}},
         output={"_branch": "x", "_wait": {"seconds": 900}, "main": {"_branch": "x", "_wait": {"seconds": 900}}},
+    ),
+    case(
+        "and so they are in what a merge, a wait or a choice was given",
+        flow(
+            {
+                "m": MERGE,
+                "w": {"type": "wait", "data": {"seconds": 0.01}},
+                "s": {"type": "switch", "inputs": {"main": 7}, "data": {"value": "'_branch'", "cases": ["_branch"]}},
+                "x": constant(1),
+            },
+            wire("m", "x"),
+        ),
+        overrides={"m": {"_branch": "h", "_wait": 5}, "w": {"_branch": 5, "_wait_until": "soon"}},
+        also=both(
+            outputs(m={"_branch": "h", "_wait": 5}, w={"_branch": 5, "_wait_until": "soon"}, s={"_branch": 7}),
+            statuses(x="completed"),
+        ),
     ),
     case(
         "G05 a node asks the run to wait, and is not run again",

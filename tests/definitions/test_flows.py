@@ -241,7 +241,7 @@ RULES = {
         "unknown_workflow",
         "flows.f.nodes.a.data.workflow",
         node("{type: workflow, data: {workflow: w}}"),
-        node("{type: workflow, data: {workflow: f}}"),
+        node("{type: workflow, data: {workflow: g}}") + "  g: {nodes: {}}\n",
     ),
     "no such agent": Rule(
         "unknown_agent",

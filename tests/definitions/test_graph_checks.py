@@ -1,5 +1,7 @@
 """What is found wrong with a graph before it runs; for each rule, what breaks it and what only comes close."""
 
+from textwrap import dedent, indent
+
 import pytest
 
 from tests.definitions.given import Rule, problems, workflow
@@ -498,6 +500,23 @@ CALLS = {
         "  v: {initial_node: x, nodes: {x: {workflow: w}}}\n"
         "  w: {initial_node: x, nodes: {x: , y: }, transitions: [{from: x, to: y}]}",
     ),
+    "a flow that always calls itself": Rule(
+        "recursive_workflow",
+        "flows.q.nodes.n.data.workflow",
+        "flows: {q: {nodes: {n: {type: workflow, data: {workflow: q}}}}}",
+        "flows: {q: {nodes: {n: {type: workflow, data: {workflow: p}}}}, p: {nodes: {n: {type: merge}}}}",
+    ),
+    "a flow and a workflow that always call each other": Rule(
+        "recursive_workflow",
+        "flows.q.nodes.n.data.workflow",
+        "workflows: {w: {initial_node: x, nodes: {x: {workflow: q}}}}\n"
+        "flows:\n"
+        "  q:\n"
+        "    nodes: {t: {type: trigger}, s: {type: set, data: {a: 1}}, n: {type: workflow, data: {workflow: w}}}\n"
+        "    connections: [{from: t, to: s}, {from: s, from_output: a, to: n}]",
+        "workflows: {w: {initial_node: x, nodes: {x: {workflow: q@1}}}}\n"
+        "flows: {q: {nodes: {n: {type: workflow, data: {workflow: w}}}}}",
+    ),
     "the default behind nothing but failures is still always": Rule(
         "recursive_workflow",
         "workflows.w.nodes.b.workflow",
@@ -627,6 +646,37 @@ def test_a_call_that_a_condition_may_end_is_only_warned_of() -> None:
         """)
     )
     assert (problem.code, problem.severity) == ("recursive_workflow", "warning")
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        pytest.param(
+            """
+            nodes: {b: {type: if_else, data: {condition: "true"}}, n: {type: workflow, data: {workflow: q}}}
+            connections: [{from: b, from_output: "true", to: n}]
+            """,
+            id="behind a branch",
+        ),
+        pytest.param(
+            """
+            nodes: {b: {type: http, data: {url: "http://localhost/"}}, n: {type: workflow, data: {workflow: q}}}
+            connections: [{from: b, to: n}]
+            """,
+            id="behind work that may choose a branch",
+        ),
+        pytest.param(
+            """
+            nodes: {s: {type: trigger}, t: {type: trigger}, n: {type: workflow, data: {workflow: q}}}
+            connections: [{from: s, to: n}]
+            """,
+            id="behind one of two triggers",
+        ),
+    ],
+)
+def test_a_flow_that_may_not_come_to_its_call_is_only_warned_of(flow: str) -> None:
+    found = problems(f"flows:\n  q:\n{indent(dedent(flow), '    ')}")
+    assert [(p.code, p.severity) for p in found] == [("recursive_workflow", "warning")]
 
 
 def test_the_second_of_first_match_is_only_warned_of() -> None:

@@ -56,6 +56,24 @@ async def test_a_fork_goes_on_by_itself_with_what_was_edited(engine: Engine) -> 
     assert (await run.record()).status == "failed"
 
 
+async def test_a_flow_has_no_state_to_edit_and_is_forked_as_it_is(engine: Engine) -> None:
+    """Wherever its history is cut, with a node under way or between two."""
+    action: JsonObject = {"kind": "mock", "implementation": {"output": {"z": 1}}}
+    nodes: JsonObject = {"a": {"type": "made"}, "b": {"type": "made"}}
+    flow: JsonObject = {"nodes": nodes, "connections": [{"from": "a", "to": "b"}]}
+    await engine.deploy({"flows": {"f": flow}, "actions": {"made": action}})
+    run = await engine.start("f", None)
+    record = await run.result()
+    for entry in [entry.number async for entry in engine.journal(run.id)]:
+        for path in ("state.q", "input.q"):
+            with pytest.raises(jeton.Refused, match="a flow has no state") as refused:
+                await engine.fork(run.id, entry, {path: 5})
+            assert refused.value.code == "bad_path"
+        fork = await engine.fork(run.id, entry)
+        assert (await fork.result()).output == record.output
+    assert len(await engine.list(status="completed")) == len(await engine.list())
+
+
 async def test_a_retry_does_again_what_failed(engine: Engine) -> None:
     run = await engine.start("slip", {"n": 3})
     last = await run.result()

@@ -188,7 +188,7 @@ async def test_a_run_under_way_hears_what_became_of_its_event_and_goes_on_waitin
         (echo,) = await engine.list(workflow="echo")
         record = await engine.get(run.id)
         assert record.status == "waiting"
-        assert [(each.trigger, each.run_id, each.code) for each in record.fired] == [
+        assert [(each.trigger, each.run_id, each.code) for each in record.fired or ()] == [
             ("first", echo.run_id, None),
             ("off", None, "disabled"),
         ]
@@ -218,11 +218,12 @@ async def test_what_a_runs_end_set_off_is_in_its_record_and_not_in_its_history(t
         await engine.idle()
         (echo,) = await engine.list(workflow="echo")
         record = await engine.get(run.id)
-        assert [(each.trigger, each.run_id, each.code) for each in record.fired] == [
+        assert [(each.trigger, each.run_id, each.code) for each in record.fired or ()] == [
             ("after", echo.run_id, None),
             ("off", None, "disabled"),
         ]
         assert (await engine.get(echo.run_id)).fired == ()
+        assert {each.fired for each in await engine.list()} == {None}  # nobody looked, which is not nothing
         types = [event["type"] async for event in engine.events(run.id)]
         assert types[-1] == "run.completed"
         assert "trigger.refused" not in types
@@ -410,6 +411,28 @@ async def test_a_webhook_that_is_refused_starts_nothing(
             await engine.deliver_webhook(path, body, headers)
         assert refused.value.code == code
         assert (await engine.list(), await engine.firings()) == ((), ())
+
+
+async def test_a_path_that_another_file_has_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
+    hook: JsonObject = {"type": "webhook", "path": "same", "start": "w"}
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file in files:
+        flow: JsonObject = {"initial_node": "n", "nodes": {"n": {}}, "description": file.stem}
+        library = {"workflows": {"w": flow}, "triggers": {f"hook-{file.stem}": hook}}
+        file.write_bytes(msgspec.json.encode(library))
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(files[0])
+        await engine.deploy(files[0])  # the same trigger has its own path
+        with pytest.raises(jeton.Refused, match="'hook-a'") as refused:
+            await engine.deploy(files[1])
+        assert refused.value.code == "duplicate_path"
+        assert [each.name for each in await engine.triggers()] == ["hook-a"]
+        assert engine.workflow("w").workflows["w"].description == "a"
+        files[0].write_bytes(files[0].read_bytes().replace(b"hook-a", b"hook-c"))
+        assert (await engine.deploy(files[0])).removed == ("hook-a",)  # whose path is free
+        await engine.remove_trigger("hook-c")
+        await engine.deploy(files[1])
+        assert (await engine.deliver_webhook("same", b"{}", {})).trigger == "hook-b"
 
 
 async def test_a_webhook_whose_secret_cannot_be_had_is_refused(tmp_path: Path) -> None:

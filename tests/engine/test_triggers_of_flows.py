@@ -159,7 +159,7 @@ async def test_what_a_node_of_a_flow_publishes_starts_another_and_the_flow_hears
         (fired,) = await engine.list(workflow="f")
         record = await run.record()
         assert (record.status, record.waiting_at_node) == ("waiting", "ask")
-        assert [firing.run_id for firing in record.fired] == [fired.run_id]
+        assert [firing.run_id for firing in record.fired or ()] == [fired.run_id]
         told = [event async for event in engine.events(run.id) if event["type"] == "trigger.fired"]
         assert [(event["trigger"], event["started"]) for event in told] == [("t", fired.run_id)]
         await run.answer({})

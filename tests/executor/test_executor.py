@@ -319,7 +319,9 @@ async def test_a_task_timeout_ends_a_function_that_hangs() -> None:
             assert await at.answer(at.start(given)) == then
 
 
-@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), ZeroDivisionError()])
+@pytest.mark.parametrize(
+    "error", [SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit(), ZeroDivisionError()]
+)
 async def test_whatever_a_task_raises_the_loop_lives_and_the_token_is_answered(error: BaseException) -> None:
     @action
     async def raises() -> None:

@@ -181,6 +181,7 @@ async def raises(error: str) -> None:
         "exit": SystemExit(3),
         "interrupt": KeyboardInterrupt(),
         "cancelled": asyncio.CancelledError(),
+        "closed": GeneratorExit(),
         "stop": StopAsyncIteration("odd"),
     }[error]
 
@@ -201,6 +202,7 @@ ERRORS = [
     pytest.param("exit", TaskFailed("SystemExit", "3", "s0"), id="asking the process to end"),
     pytest.param("interrupt", TaskFailed("KeyboardInterrupt", "KeyboardInterrupt", "s0"), id="interrupting it"),
     pytest.param("cancelled", TaskFailed("CancelledError", "CancelledError", "s0"), id="cancelled by something else"),
+    pytest.param("closed", TaskFailed("GeneratorExit", "GeneratorExit", "s0"), id="what closes a generator"),
 ]
 
 

@@ -376,10 +376,14 @@ def test_what_a_node_type_stands_for() -> None:
         "action": {"type": "ask@1"},
         "http": {"type": "http", "data": {"url": "https://x.example/"}},
         "gate": {"type": "gate", "data": {"schema": {}}},
-        "call": {"type": "workflow", "data": {"workflow": "f", "on_failure": "catch"}},
+        "call": {"type": "workflow", "data": {"workflow": "g", "on_failure": "catch"}},
     }
     library = library_from(
-        {"flows": {"f": {"nodes": nodes}}, "tasks": {"judge": {"steps": [{"action": mock}]}}, "actions": {"ask": mock}}
+        {
+            "flows": {"f": {"nodes": nodes}, "g": {"nodes": {}}},
+            "tasks": {"judge": {"steps": [{"action": mock}]}},
+            "actions": {"ask": mock},
+        }
     ).require()
     places = compile_flow(library.flows["f"], library).places
     assert {name: type(place.work).__name__ for name, place in places.items()} == {

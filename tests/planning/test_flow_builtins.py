@@ -9,7 +9,7 @@ from jeton.model.flow import FlowNode
 from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.json import Json, JsonObject
 from jeton.model.overlay import Overlay
-from jeton.planning.control_keys import read_result
+from jeton.planning.control_keys import Steered, read_result
 from jeton.planning.flow_builtins import compile_builtin
 
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
@@ -18,7 +18,8 @@ CONTEXT = Overlay({"name": "Ada", "tags": ["x"]})
 
 
 def result(type: str, inputs: JsonObject, data: JsonObject | None = None) -> JsonObject | TaskFailed:
-    return compile_builtin(FlowNode(type, data=data or {}))(inputs, CONTEXT)
+    found = compile_builtin(FlowNode(type, data=data or {}))(inputs, CONTEXT)
+    return {**found.outputs, **found.keys} if isinstance(found, Steered) else found
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,9 @@ def facts_of(decision: Decision) -> Iterator[Fact]:
         case HoldNode(token, held=held):
             yield TokenWaiting(token, "timer", due=held.due)
             yield TimerSet(token, held.due, held.label)
-        case ExecuteNode(token, node, executed, dead_end):
+        case ExecuteNode(token, node, executed, dead_end, waited):
+            if waited:
+                yield TimerFired(token)
             warning = f"nothing leaves by '{executed.branch}': the path ends here" if dead_end else None
             yield NodeCompleted(token, node, executed.outputs, executed.branch, warning)
         case BreakNode(token, node, failure):
@@ -281,6 +283,8 @@ def _count(decision: Decision) -> int:
             return 1 + count_in(decision.tokens)
         case SettleNodes():
             return len(decision.skipped)
+        case ExecuteNode():
+            return 1 + decision.waited
         case BeginRun():
             return 2 + (decision.trigger is not None and decision.parent is None)
         case _:

@@ -10,6 +10,7 @@ from jeton.cli.say import answering, say, say_json, table
 
 if TYPE_CHECKING:
     from jeton.engine.record import RunRecord
+    from jeton.model.json import JsonObject
     from jeton.model.run import RunStatus
 
 STATUSES = ("submitted", "running", "waiting", "completed", "failed", "cancelled", "timed_out", "exhausted")
@@ -36,12 +37,17 @@ def command(
     with answering(as_json):
         runs = asyncio.run(listed())
         if as_json:
-            say_json({"runs": [plain(run) for run in runs]})
+            say_json({"runs": [_without_firings(plain(run)) for run in runs]})
         elif not runs:
             say("no runs")
         else:
             for line in table(("RUN", "WORKFLOW", "STATUS", "SUBMITTED", "TOOK"), [_row(run) for run in runs]):
                 say(line)
+
+
+def _without_firings(run: "JsonObject") -> "JsonObject":
+    """What a run set off is looked up for one run at a time."""
+    return {key: value for key, value in run.items() if key != "fired"}
 
 
 def _row(run: "RunRecord") -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def command(run: str, words: "Words | None", store: str, as_json: bool) -> None:
             say_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
         else:
             say_record(record)
-            for firing in record.fired:
+            for firing in record.fired or ():
                 became = firing.run_id or f"refused, {firing.code}: {firing.problem}"
                 say(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(became)}")
             for metric in metrics:

@@ -14,11 +14,12 @@ from jeton.engine.collecting import fewer_collections
 from jeton.engine.flows import Overrides, overrides_in
 from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.input import check_input, plain_input
+from jeton.engine.paths import check_paths
 from jeton.engine.pins import check_pins
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.reference import parts_of
 from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
-from jeton.engine.source import Built, Source, declared_in, load_source
+from jeton.engine.source import Built, Source, declared_in, load_source, origins_of
 from jeton.engine.triggers import Firing
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
@@ -99,20 +100,17 @@ class Engine(Firing):
     ) -> Deployment:
         """Store definitions that were loaded and checked before. `file` is where they stand, as `declared_in` says."""
         check_pins(self._host, library)
+        origins = origins_of(library, file)
+        check_paths(self._host, library, origins)
         names = (*library.workflows, *library.flows)
         versions = {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
         balance = balance_of(library.settings)
         if balance is not None:
             await self._host.open_account(balance)
-        return Deployment(versions, warnings, tuple(await self._deploy_triggers(library, file)))
+        return Deployment(versions, warnings, tuple(await self._deploy_triggers(library, file, origins)))
 
-    async def _deploy_triggers(self, library: Library, file: str | None) -> list[str]:
-        """A file is taken at its word: a trigger that it had and has no longer is removed.
-
-        Plain data has no name to know it by. It speaks for the triggers of plain data that start what it defines."""
-        origins: tuple[str, ...] = ()
-        if file is not None:
-            origins = (file,) if file else (*library.workflows, *library.flows)
+    async def _deploy_triggers(self, library: Library, file: str | None, origins: tuple[str, ...]) -> list[str]:
+        """A file is taken at its word: a trigger that it had and has no longer is removed."""
         known = {row.origin for row in self._host.triggers()} if origins else set[str]()
         if not library.triggers and known.isdisjoint(origins):
             return []  # as most often, and then nothing need be written
@@ -190,7 +188,8 @@ class Engine(Firing):
     async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "Run":
         """A new run that shares this one's history up to journal entry `at`, and goes on from there by itself.
 
-        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again."""
+        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
+        A flow has no state to write to."""
         return Run(self, await self._host.fork(self._row(run).run, at, dict(writes or {})))
 
     async def retry(self, run: str, *, credits: int = 0) -> "Run":

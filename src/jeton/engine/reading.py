@@ -56,8 +56,7 @@ class Reading:
         """How a run stands."""
         row = self._row(run)
         record = await self._record(row)
-        fired = self._host.set_off_by(row.run)
-        return msgspec.structs.replace(record, fired=tuple(map(firing_view, fired))) if fired else record
+        return msgspec.structs.replace(record, fired=tuple(map(firing_view, self._host.set_off_by(row.run))))
 
     async def _record(self, row: RunRow) -> RunRecord:
         """The record with all that the state says; of a run that has ended, only a flow's says more than the row."""

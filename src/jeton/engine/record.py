@@ -71,7 +71,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     error: RunError | None = None
     error_stack: str | None = None
     nodes: dict[str, NodeView] = {}  # of a flow, each after all that lead to it; left out of lists
-    fired: tuple[FiringView, ...] = ()  # what triggers made of its events and end, the first hundred; only in `get`
+    fired: tuple[FiringView, ...] | None = None  # by triggers, for its events and end: the first hundred; only in `get`
 
     @property
     def ended(self) -> bool:

@@ -61,3 +61,11 @@ def declared_in(source: Source) -> str | None:
 
 def _parts(source: Source) -> list[One]:
     return list(source) if isinstance(source, list | tuple) else [source]
+
+
+def origins_of(library: Library, file: str | None) -> tuple[str, ...]:
+    """Whose triggers it speaks for: its file's. Plain data has no name to know it by, and speaks for the triggers of
+    plain data that start what it defines."""
+    if file is None:
+        return ()
+    return (file,) if file else (*library.workflows, *library.flows)

@@ -135,7 +135,8 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
         if _is_being_stopped():
             raise
         return _raised(error, call)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        # whoever closes us has the error raised in each of our callers too, and what we give then is dropped
         return _raised(error, call)
 
 

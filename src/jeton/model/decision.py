@@ -315,12 +315,13 @@ class HoldNode(_Decision, frozen=True, tag="hold_node"):
 
 
 class ExecuteNode(_Decision, frozen=True, tag="execute_node"):
-    """A node of a flow is done. `dead_end`: it chose a branch that nothing leaves by."""
+    """A node of a flow is done. `dead_end`: it chose a branch that nothing leaves by; `waited`: its wait is over."""
 
     token: TokenId
     node: str
     executed: Executed
     dead_end: bool = False
+    waited: bool = False
 
 
 class BreakNode(_Decision, frozen=True, tag="break_node"):

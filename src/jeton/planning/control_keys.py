@@ -25,6 +25,13 @@ class _Wait(msgspec.Struct, frozen=True):
     label: str | None
 
 
+class Steered(msgspec.Struct, frozen=True):
+    """A result whose outputs are data, whatever their keys are called: the control keys stand beside them."""
+
+    outputs: JsonObject
+    keys: JsonObject = {}
+
+
 def read_result(result: Json, now: int) -> Executed | WaitingNode | TaskFailed:
     """What a node gave back: outputs and branch, with a wait if it asked for one that is not over already."""
     if result is None:
@@ -33,8 +40,13 @@ def read_result(result: Json, now: int) -> Executed | WaitingNode | TaskFailed:
         message = f"a node gives back an object with its outputs, and this one gave {kind_of(result)}"
         return TaskFailed("bad_result", message)
     outputs: JsonObject = {key: value for key, value in result.items() if key not in CONTROL_KEYS}
+    return read_steered(Steered(outputs, result), now)
+
+
+def read_steered(result: Steered, now: int) -> Executed | WaitingNode | TaskFailed:
+    """The same of a result that keeps the two apart."""
     try:
-        executed, wait = Executed(outputs, _branch(result)), _wait(result, now)
+        executed, wait = Executed(result.outputs, _branch(result.keys)), _wait(result.keys, now)
     except _Bad as bad:
         return TaskFailed("bad_control_key", str(bad))
     return executed if wait is None or wait.due <= now else WaitingNode(executed, wait.due, wait.label)

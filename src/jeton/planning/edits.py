@@ -8,7 +8,13 @@ from jeton.planning.writes import state_problem
 
 
 def check_edits(program: Program, state: RunState, writes: dict[str, Json]) -> None:
-    """Only what a node could have written: paths of `state` and `output`, and values their schema allows."""
+    """Only what a node could have written: paths of `state` and `output`, and values their schema allows.
+
+    A flow has neither: all it knows follows from its input and what its nodes gave, and those are its history."""
+    if writes and program.flow is not None:
+        edit, flow = next(iter(writes)), program.workflow.name
+        problem = f"'{edit}' cannot be edited: '{flow}' is a flow, and a flow has no state"
+        raise Refused("bad_path", problem, "fork it without edits, or start it anew with another input or overrides")
     for path in writes:
         section, _, below = path.partition(".")
         if section not in ("state", "output") or not all(below.split(".")):

@@ -1,6 +1,7 @@
 """The built-in nodes of a flow that need nobody: each a function from inputs and context to a result.
 
-A result may hold control keys, as that of any other node. Nothing that comes in is changed.
+A result may hold control keys, as that of any other node; what passes on things that came in keeps them apart from
+these, for what a run was given steers nothing. Nothing that comes in is changed.
 """
 
 import math
@@ -15,13 +16,14 @@ from jeton.model.failure import TaskFailed
 from jeton.model.flow import MAIN, FlowNode
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.overlay import Overlay
+from jeton.planning.control_keys import Steered
 from jeton.planning.program import compiled
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TEMPLATE_FUEL = 200_000
 VARIABLES = ("inputs", "context")
 
-Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | TaskFailed]
+Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | Steered | TaskFailed]
 Number: TypeAlias = int | float
 
 
@@ -52,8 +54,8 @@ def compile_builtin(node: FlowNode) -> Compute:
             return _arithmetic(node.type)
 
 
-def _merge(inputs: JsonObject, context: Overlay) -> JsonObject:
-    return inputs
+def _merge(inputs: JsonObject, context: Overlay) -> Steered:
+    return Steered(inputs)
 
 
 def _constant(node: FlowNode) -> Compute:
@@ -143,7 +145,7 @@ def _set(node: FlowNode) -> Compute:
 def _if_else(node: FlowNode) -> Compute:
     condition = compiled(node.data["condition"], VARIABLES)
 
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
         holds = condition.holds(_scope(condition, inputs, context))
         if isinstance(holds, Failed):
             return _expression_failure("data.condition", holds)
@@ -155,7 +157,7 @@ def _if_else(node: FlowNode) -> Compute:
 def _switch(node: FlowNode) -> Compute:
     expression, cases = compiled(node.data["value"], VARIABLES), node.data["cases"]
 
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
         value = _evaluated(expression, inputs, context)
         if isinstance(value, Failed):
             return _expression_failure("data.value", value)
@@ -165,8 +167,8 @@ def _switch(node: FlowNode) -> Compute:
     return compute
 
 
-def _chosen(handle: str, inputs: JsonObject) -> JsonObject:
-    return {handle: inputs.get(MAIN), "_branch": handle}
+def _chosen(handle: str, inputs: JsonObject) -> Steered:
+    return Steered({handle: inputs.get(MAIN)}, {"_branch": handle})
 
 
 def _text(value: Json) -> str | None:
@@ -212,14 +214,14 @@ def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
     written, label = node.data.get(key), node.data.get("label")
     expression = None if written is None or _is_time(written) else compiled(written, VARIABLES)
 
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
         value = written if expression is None else _evaluated(expression, inputs, context)
         if key in inputs:
             value = inputs[key]
         if isinstance(value, Failed):
             return _expression_failure(f"data.{key}", value)
         wait: JsonObject = {key: None if isinstance(value, Missing) else value}
-        return {**inputs, control_key: wait if label is None else {**wait, "label": label}}
+        return Steered(inputs, {control_key: wait if label is None else {**wait, "label": label}})
 
     return compute
 

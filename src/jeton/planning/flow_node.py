@@ -10,7 +10,7 @@ from jeton.model.flow_run import Executed, FlowState, WaitingNode
 from jeton.model.json import Json, JsonObject
 from jeton.model.overlay import Overlay, merged
 from jeton.model.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
-from jeton.planning.control_keys import read_result
+from jeton.planning.control_keys import Steered, read_result, read_steered
 from jeton.planning.flow import fate_of
 from jeton.planning.flow_program import Entry, FlowProgram, Pure, Unknown, Wire
 
@@ -40,8 +40,13 @@ def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> B
             # the run is read back, or the keys of a context would come in another order then
             return Executed(dict(started_with(state)))
         case Pure(compute):
-            result = compute(inputs, context)
-            return result if isinstance(result, TaskFailed) else read_result(result, now)
+            match compute(inputs, context):
+                case TaskFailed() as failed:
+                    return failed
+                case Steered() as steered:
+                    return read_steered(steered, now)
+                case result:
+                    return read_result(result, now)
         case Unknown(type):
             return TaskFailed("unknown_node_type", f"no task, action, built-in or Python node is called '{type}'")
         case work:

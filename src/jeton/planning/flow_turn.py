@@ -101,7 +101,7 @@ def plan_flow_success(program: Program, state: RunState, token: Token, result: J
     flow = flow_of(program)
     held = state.flow.waiting.get(token.node)
     if held is not None:
-        return _executed(flow, state, token, held.executed)
+        return _executed(flow, state, token, held.executed, waited=True)
     if isinstance(flow.places[token.node].work, GateTarget | WorkflowTarget | AgentTarget):
         # what people and other runs say is data, whatever its keys are called
         done = Executed(result if isinstance(result, dict) else {} if result is None else {"result": result})
@@ -136,9 +136,11 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[De
     return [EndRun(now, "completed", output.value, missing=output.missing)]
 
 
-def _executed(flow: FlowProgram, state: RunState, token: Token, executed: Executed) -> list[Decision]:
+def _executed(
+    flow: FlowProgram, state: RunState, token: Token, executed: Executed, *, waited: bool = False
+) -> list[Decision]:
     settled = settle_executed(flow, state.flow, token.node, executed)
-    done = ExecuteNode(token.id, token.node, executed, settled.dead_end)
+    done = ExecuteNode(token.id, token.node, executed, settled.dead_end, waited)
     return [done, RouteToken(token.id, token.node, "completed"), *_onward(state, settled, token)]
 
 

@@ -34,7 +34,7 @@ def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: R
     graphs = {name: graph_of(workflow) for name, workflow in source.workflows.items()}
     for graph in graphs.values():
         _check_workflow(graph, definitions, report)
-    check_calls(graphs, report)
+    check_calls(graphs, source.flows, report)
     for flow in source.flows.values():
         check_flow(flow, definitions, report)
         check_flow_nodes(flow, definitions, report)

@@ -1,41 +1,53 @@
-"""Workflows that call themselves, directly or through others."""
+"""Workflows and flows that call themselves, directly or through others."""
 
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from jeton.definitions.checks.cycles import components, way_round
+from jeton.definitions.checks.flows import produced
 from jeton.definitions.checks.graph import Graph, is_always, reached
+from jeton.definitions.place import Place
+from jeton.definitions.read_flow import FlowSource
 from jeton.definitions.report import Report, shown
+from jeton.model.flow import MAIN, Connection, Flow
 from jeton.model.workflow import WorkflowTarget
+
+BRANCHES_NEVER = (
+    "trigger", "constant", "sum", "add", "subtract", "multiply", "divide", "merge", "template", "wait", "wait_until",
+    "gate", "workflow", "agent",
+)  # fmt: skip
+"""Built-ins that choose no branch. What a worker gives back may choose one, and so may `set`."""
 
 
 class _Call(msgspec.Struct, frozen=True):
-    """A node that calls a workflow; `certain`, if every run comes to it."""
+    """A node that calls a workflow or a flow; `certain`, if every run comes to it."""
 
     caller: str
-    node: str
+    place: Place
     callee: str
     certain: bool
 
 
-def check_calls(graphs: dict[str, Graph], report: Report) -> None:
+def check_calls(graphs: dict[str, Graph], flows: dict[str, FlowSource], report: Report) -> None:
     """A call that always leads to itself never ends; one with a condition on the way may, so it is only warned of."""
     calls = [call for graph in graphs.values() for call in _calls(graph)]
+    calls += [call for flow in flows.values() for call in _calls_of_flow(flow)]
+    names = [*graphs, *flows]
     endless = _steps(call for call in calls if call.certain)
     possible = _steps(calls)
-    hopeless = {name: each for each in components(graphs, endless) for name in each}
-    doubtful = {name: each for each in components(graphs, possible) for name in each}
+    hopeless = {name: each for each in components(names, endless) for name in each}
+    doubtful = {name: each for each in components(names, possible) for name in each}
     for call in calls:
-        place = graphs[call.caller].source.node(call.node) / "workflow"
+        kind = "flow" if call.caller in flows else "workflow"
         if call.certain and call.callee in hopeless.get(call.caller, ()):
             around = way_round(call.caller, hopeless[call.caller], endless)
-            problem = f"the workflow calls itself without end: {_drawn(around)}, and nothing on the way is conditional"
-            report.error(place, "recursive_workflow", problem, "make the call depend on a condition")
+            problem = f"the {kind} calls itself without end: {_drawn(around)}, and nothing on the way is conditional"
+            report.error(call.place, "recursive_workflow", problem, "make the call depend on a condition")
         elif call.callee in doubtful.get(call.caller, ()):
             around = way_round(call.caller, doubtful[call.caller], possible)
-            problem = f"the workflow calls itself: {_drawn(around)}, and only a condition ends it"
-            report.warning(place, "recursive_workflow", problem, "make sure that the condition becomes false")
+            problem = f"the {kind} calls itself: {_drawn(around)}, and only a condition ends it"
+            report.warning(call.place, "recursive_workflow", problem, "make sure that the condition becomes false")
 
 
 def _steps(calls: Iterable[_Call]) -> dict[str, list[str]]:
@@ -49,7 +61,41 @@ def _calls(graph: Graph) -> Iterator[_Call]:
     certain = reached([graph.workflow.initial_node], _certain_steps(graph))
     for name, node in graph.workflow.nodes.items():
         if isinstance(node.target, WorkflowTarget):
-            yield _Call(graph.workflow.name, name, node.target.workflow, name in certain)
+            place = graph.source.node(name) / "workflow"
+            yield _Call(graph.workflow.name, place, node.target.workflow, name in certain)
+
+
+def _calls_of_flow(source: FlowSource) -> Iterator[_Call]:
+    flow = source.flow
+    certain = reached(_certain_roots(flow), _certain_connections(flow))
+    for name, node in flow.nodes.items():
+        callee = node.data.get("workflow")
+        if node.type == "workflow" and isinstance(callee, str):
+            yield _Call(flow.name, source.node(name) / "data" / "workflow", callee, name in certain)
+
+
+def _certain_roots(flow: Flow) -> list[str]:
+    """Of several triggers only one begins, and nobody knows which."""
+    entered = {connection.target for connection in flow.connections}
+    roots = [name for name in flow.nodes if name not in entered]
+    triggers = [name for name in roots if flow.nodes[name].type == "trigger"]
+    return roots if len(triggers) == 1 else [name for name in roots if name not in triggers]
+
+
+def _certain_connections(flow: Flow) -> dict[str, list[str]]:
+    """Which nodes always lead to which, when nothing fails. Where some connections are ignored, none is certain."""
+    steps: dict[str, list[str]] = {}
+    for connection in flow.connections if flow.cycles == "refuse" else ():
+        if _is_delivered(flow, connection):
+            steps.setdefault(connection.source, []).append(connection.target)
+    return steps
+
+
+def _is_delivered(flow: Flow, connection: Connection) -> bool:
+    type = flow.nodes[connection.source].type
+    if type == "set":
+        return connection.from_output in (produced(flow, connection.source) or ())
+    return type in BRANCHES_NEVER and connection.from_output == MAIN
 
 
 def _certain_steps(graph: Graph) -> dict[str, list[str]]:

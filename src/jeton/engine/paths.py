@@ -1,0 +1,24 @@
+"""Paths of webhooks: a request goes to one trigger, so no two of a store may have the same."""
+
+from collections.abc import Collection
+
+from jeton.hosts.sqlite import SqliteHost
+from jeton.model.failure import Refused
+from jeton.model.trigger import OnWebhook
+from jeton.model.workflow import Library
+
+
+def check_paths(host: SqliteHost, library: Library, origins: Collection[str]) -> None:
+    """Raises Refused for a path that a trigger has which stays, before anything of the library is stored.
+
+    What was declared in `origins` and is not in the library will be gone, and its path is free."""
+    wanted = {each.on.path: name for name, each in library.triggers.items() if isinstance(each.on, OnWebhook)}
+    if not wanted:
+        return
+    for row in host.triggers():
+        on, other = row.trigger.on, row.trigger.name
+        if other in library.triggers or row.origin in origins or not isinstance(on, OnWebhook):
+            continue
+        if on.path in wanted:
+            problem = f"'{on.path}', the path of trigger '{wanted[on.path]}', is that of '{other}' too, of {row.origin}"
+            raise Refused("duplicate_path", problem, f"give one of them another path, or remove '{other}'")
