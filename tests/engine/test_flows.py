@@ -281,7 +281,7 @@ def test_a_function_that_is_no_node_is_told_how_to_become_one() -> None:
     async def undecorated() -> None: ...
 
     built = jeton.Flow("f")
-    with pytest.raises(jeton.DefinitionError, match="write @jeton.node above"):
+    with pytest.raises(jeton.DefinitionError, match="write @jeton"):
         built.node("n", undecorated)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # the mistake
 
 
