@@ -74,7 +74,10 @@ def test_what_a_run_set_off_is_shown_with_it(jeton: Verbs) -> None:
     after = {"again": {"type": "run_finished", "workflow": "hello", "start": "hello"}}
     file.write_bytes(msgspec.json.encode({"workflows": LIBRARY["workflows"], "triggers": after}))
     first = jeton.json("run", str(file), "--input", '{"n": 1}')["run_id"]
-    jeton("resume")
+    found = jeton.json("resume")["runs"]
+    assert found
+    assert {(each["trigger_id"], each["status"]) for each in found} == {("again", "completed")}
+    assert "nothing to resume" in jeton("resume").stdout
     shown = jeton.json("show", first)["fired"]
     assert [(each["trigger"], each["code"]) for each in shown] == [("again", None)]
     assert f"again (run_finished)  {shown[0]['run_id']}" in jeton("show", first).stdout

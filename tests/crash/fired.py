@@ -49,7 +49,7 @@ async def fire_all(store: Path) -> dict[str, int]:
         for run in runs:
             if run.workflow == "first":
                 events = [event async for event in engine.events(run.run_id) if event["type"] == "trigger.fired"]
-                fired = (await engine.get(run.run_id)).fired
+                fired = (await engine.get(run.run_id)).fired or ()
                 assert [event["started"] for event in events[1:]] == [firing.run_id for firing in fired]
                 assert len(fired) == 1
         return {name: sum(run.workflow == name for run in runs) for name in ("first", "second", "third")}

@@ -231,6 +231,25 @@ RULES = {
         node("{type: wait_until, data: {timestamp: '2026-01-31T12:00:00'}}"),
         node("{type: wait_until, data: {timestamp: '2026-01-31T12:00:00Z'}}"),
     ),
+    "a wait that nothing says the length of": Rule(
+        "wait_without_time",
+        "flows.f.nodes.a",
+        node("{type: wait, data: {label: nap}}"),
+        node("{type: wait, inputs: {seconds: 1}}"),
+    ),
+    "a wait until nobody knows when": Rule(
+        "wait_without_time",
+        "flows.f.nodes.b",
+        "flows: {f: {nodes: {a: {type: trigger}, b: {type: wait_until}}, connections: [{from: a, to: b}]}}",
+        "flows:\n  f:\n    nodes: {a: {type: trigger}, b: {type: wait_until}}\n"
+        "    connections: [{from: a, from_output: at, to: b, to_input: timestamp}]",
+    ),
+    "a wait until a time in small letters without a zone": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.data.timestamp",
+        node("{type: wait_until, data: {timestamp: '2026-01-31t12:00:00'}}"),
+        node("{type: wait_until, data: {timestamp: '2026-01-31t12:00:00z'}}"),
+    ),
     "a gate whose default answer it would refuse": Rule(
         "default_answer_invalid",
         "flows.f.nodes.a.data.on_timeout",
@@ -268,7 +287,7 @@ RULES = {
         "workflows: {w: {initial_node: a, nodes: {a: }}}\n" + flow("nodes: {}"),
     ),
 }
-WARNINGS = {"too_many_nodes", "unknown_node_type", "handle_without_output"}
+WARNINGS = {"too_many_nodes", "unknown_node_type", "handle_without_output", "wait_without_time"}
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=sentence) for sentence, rule in RULES.items()])

@@ -145,6 +145,25 @@ def test_names_that_become_alike_stay_apart() -> None:
             "edges[0].target",
             id="an edge to nowhere",
         ),
+        pytest.param(
+            {"nodes": [{"id": "a", "type": "merge"}], "edges": [{"source": "a"}]},
+            "missing_key",
+            "edges[0]",
+            id="an edge without a target",
+        ),
+        pytest.param({"nodes": 5, "edges": []}, "wrong_type", "nodes", id="nodes that are none"),
+        pytest.param(
+            {"nodes": [{"id": "a", "type": "merge", "data": [1]}], "edges": []},
+            "wrong_type",
+            "nodes[0].data",
+            id="data that is a list",
+        ),
+        pytest.param(
+            {"nodes": [{"id": "a", "type": "merge", "inputs": "x"}], "edges": []},
+            "wrong_type",
+            "nodes[0].inputs",
+            id="inputs that are a text",
+        ),
     ],
 )
 def test_what_is_no_graph(export: object, code: str, path: str) -> None:
@@ -153,6 +172,15 @@ def test_what_is_no_graph(export: object, code: str, path: str) -> None:
     (problem,) = error.value.problems
     assert (problem.code, problem.path) == (code, path)
     assert problem.line
+
+
+def test_a_graph_that_has_neither_nodes_nor_edges_is_told_both() -> None:
+    with pytest.raises(DefinitionError) as error:
+        import_flow('{"nodes": 5}', "export.json")
+    assert [(problem.code, problem.path) for problem in error.value.problems] == [
+        ("wrong_type", "nodes"),
+        ("missing_key", ""),
+    ]
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

@@ -66,6 +66,7 @@ async def test_too_little_to_start_is_exhausted_and_recorded_and_no_node_runs(tm
             assert record.status == "exhausted"
             assert record.error is not None
             assert record.error.type == "credits_exhausted"
+            assert record.error.message.startswith("1 node could not be paid for: ")
             kinds = await events_of(engine, run.id)
             assert "task.dispatched" not in kinds
             assert ("credits.short" in kinds, kinds[-1]) == (True, "run.exhausted")

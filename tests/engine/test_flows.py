@@ -277,6 +277,14 @@ async def test_a_graph_that_is_refused(engine: Engine, connections: list[Data], 
     assert await engine.list() == ()
 
 
+def test_a_function_that_is_no_node_is_told_how_to_become_one() -> None:
+    async def undecorated() -> None: ...
+
+    built = jeton.Flow("f")
+    with pytest.raises(jeton.DefinitionError, match="write @jeton"):
+        built.node("n", undecorated)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # the mistake
+
+
 async def test_h12_a_flow_that_is_not_there_is_refused(engine: Engine) -> None:
     with pytest.raises(Refused) as refused:
         await engine.start("nobody")

@@ -259,3 +259,28 @@ def test_a_process_that_is_killed_while_a_node_sleeps(tmp_path: Path) -> None:
     (token,) = [token for token in jeton_(tmp_path, "tokens", run["run_id"])["tokens"] if token["node"] == "dreams"]
     assert (token["attempt"], token["deliveries"]) == (1, 1)
     assert verify(store).problems == ()
+
+
+@jeton.node
+async def mistaken(step: jeton.Steps, data: dict[str, Any]) -> None:
+    if data["how"] == "sleep":
+        await step.sleep(data["value"])
+    else:
+        await step.run(data["value"], lambda: 1)
+
+
+@pytest.mark.parametrize(
+    ("how", "value", "says"),
+    [
+        pytest.param("sleep", None, "a sleep is a number of seconds long, and this is None", id="a sleep of nothing"),
+        pytest.param("sleep", "5", "a sleep is a number of seconds long, and this is '5'", id="a sleep of a text"),
+        pytest.param("sleep", -1, "a sleep is from 0 seconds to a hundred years long", id="a sleep into the past"),
+        pytest.param("run", None, "a step has a name, which is a text, and this is None", id="a step without a name"),
+    ],
+)
+async def test_a_step_that_is_none_says_what_it_needs(tmp_path: Path, how: str, value: object, says: str) -> None:
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        await engine.deploy(flow({"a": {"type": "mistaken", "data": {"how": how, "value": value}}}))
+        record = await (await engine.start("f")).result(30)
+        assert record.error is not None
+        assert record.error.message.startswith(says)

@@ -191,6 +191,11 @@ def test_a_built_in_says_what_it_cannot_do(type: str, inputs: JsonObject, data: 
             {"_wait_until": {"timestamp": "2027-01-15T08:00:01Z"}}, WaitingNode(Executed({}), NOW + 1000), id="a time"
         ),
         pytest.param(
+            {"_wait_until": {"timestamp": "2027-01-15t08:00:01z"}},
+            WaitingNode(Executed({}), NOW + 1000),
+            id="a time in small letters",
+        ),
+        pytest.param(
             {"_waitUntil": {"timestamp": "2027-01-15T09:00:01+01:00", "label": "l"}},
             WaitingNode(Executed({}), NOW + 1000, "l"),
             id="a time as seed 001 writes it",

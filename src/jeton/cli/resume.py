@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jeton.engine.record import RunRecord
     from jeton.model.run import RunStatus
 
+MOST_FIRED = 1000
 UNFINISHED: "tuple[RunStatus, ...]" = ("submitted", "running", "waiting")
 
 
@@ -24,7 +25,7 @@ UNFINISHED: "tuple[RunStatus, ...]" = ("submitted", "running", "waiting")
 @store_option
 @json_option
 def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
-    """Drive every unfinished run to its end, or to a wait.
+    """Drive every unfinished run, and what triggers start meanwhile, to its end or to a wait.
 
     Exits with 1 if one of them failed, with 5 if one needs a Python function that --app did not bring.
     """
@@ -39,13 +40,16 @@ def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
 async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
     from jeton.cli.follow import stop_asked
     from jeton.engine.engine import open
+    from jeton.hosts.sqlite import wall_ms
     from jeton.model.failure import Refused
 
     if not Path(store).exists():
         raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
+    opened = wall_ms()
     async with stop_asked() as stop, open(store) as engine:
         taken = await _unfinished(engine)
         await _until_idle_or_stopped(engine, stop, watch)
+        taken += [run for run in await _fired_since(engine, opened) if run not in taken]
         records = [await engine.get(run) for run in taken]
         missing = {str(run): name for run, name in engine.needs_app.items()}
     _say(records, missing, as_json)
@@ -64,6 +68,15 @@ async def _unfinished(engine: "Engine") -> list[str]:
             found += [run.run_id for run in page]
             last = page[-1].run_id
     return found
+
+
+async def _fired_since(engine: "Engine", opened: int) -> list[str]:
+    """The runs that triggers started, the newest first; of very many, only so many."""
+    from jeton.model.times import moment
+
+    since = moment(opened)
+    runs = await engine.list(limit=MOST_FIRED)
+    return [run.run_id for run in runs if run.trigger_id and not run.parent_run_id and run.submitted_at >= since]
 
 
 async def _until_idle_or_stopped(engine: "Engine", stop: asyncio.Event, watch: bool) -> None:

@@ -91,6 +91,7 @@ def _graph(value: Json, place: Place, report: Report) -> Fields | None:
     fields = fields_of(value, place, report, value if isinstance(value, dict) else (), "an exported graph")
     if fields is not None:
         fields.require("nodes")
+        fields.list("nodes")
         if "connections" not in fields and "edges" not in fields:
             problem = "has neither 'connections' nor 'edges'"
             report.error(place, "missing_key", problem, "export the whole graph, or write '\"connections\": []'")
@@ -117,7 +118,7 @@ def _flow(graph: Fields) -> JsonObject:
     connections = [
         found
         for index, written in enumerate(graph.list(key) or [])
-        if (found := _connection(written, graph.place(key) / index, names, graph.report)) is not None
+        if (found := _connection(written, graph.place(key) / index, names, key, graph.report)) is not None
     ]
     flow: JsonObject = {"nodes": nodes, "connections": list[Json](connections)}
     if key == "connections":
@@ -131,11 +132,14 @@ def _flow(graph: Fields) -> JsonObject:
 
 def _node(fields: Fields) -> JsonObject:
     node: JsonObject = {"type": _type(fields.text("type") or "")}
-    inputs, repeated = _inputs(fields.value("inputs"))
+    inputs, repeated = _inputs(fields)
     if inputs:
         node["inputs"] = inputs
-    if isinstance(fields.value("data"), dict) and fields.value("data"):
-        node["data"] = fields.value("data")
+    data = fields.value("data")
+    if isinstance(data, dict) and data:
+        node["data"] = data
+    elif data:
+        fields.wrong("data", "an object")
     if repeated:
         node["repeated"] = repeated
     return node
@@ -150,10 +154,13 @@ def _type(written: str) -> str:
     return known if known in BUILT_IN_TYPES else _name(written, None, "node")
 
 
-def _inputs(written: Json) -> tuple[JsonObject, list[Json]]:
+def _inputs(fields: Fields) -> tuple[JsonObject, list[Json]]:
     """Literals by handle, from an object or from a list of `{name, value, repeated}`."""
+    written = fields.value("inputs")
     if isinstance(written, dict):
         return written, []
+    if written and not isinstance(written, list):
+        fields.wrong("inputs", "an object or a list")
     inputs: JsonObject = {}
     repeated: list[Json] = []
     for each in written if isinstance(written, list) else []:
@@ -167,16 +174,19 @@ def _inputs(written: Json) -> tuple[JsonObject, list[Json]]:
     return inputs, repeated
 
 
-def _connection(written: Json, place: Place, names: dict[str, str], report: Report) -> JsonObject | None:
+def _connection(written: Json, place: Place, names: dict[str, str], shape: str, report: Report) -> JsonObject | None:
     keys = written if isinstance(written, dict) else ()
     fields = fields_of(written, place, report, keys, "a connection")
     if fields is None:
         return None
     found: JsonObject = {}
     for key, spellings in HANDLES.items():
-        spelling = next((each for each in spellings if each in fields), spellings[0])
+        usual = spellings[shape == "edges"]
+        spelling = next((each for each in spellings if each in fields), usual)
         value = fields.value(spelling)
         if key in ("from", "to"):
+            if not fields.require(spelling):
+                return None
             if _id(value) not in names:
                 problem = f"leads {key} {shown(value)}, and no node has that id"
                 report.error(place / spelling, "unknown_node", problem, did_you_mean(_id(value), names, "remove it"))

@@ -78,6 +78,10 @@ class Flow:
             raise DefinitionError((problem,))
         if isinstance(type, ActionFunction):
             self._actions[type.name] = plain(type.action)
+        elif callable(type):
+            path, told = f"flows.{self.name}.nodes.{name}.type", "is a function, and no node yet"
+            problem = Problem("error", "bad_builder", "", 0, path, told, "write @jeton.node above its definition")
+            raise DefinitionError((problem,))
         named = type.name if isinstance(type, ActionFunction) else type
         self._nodes[name] = given_values(type=named, inputs=inputs, data=data, repeated=repeated or None)
         return FlowNodeHandle(self, name)

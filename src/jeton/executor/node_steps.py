@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 import msgspec
 
@@ -70,6 +70,7 @@ class Steps:
 
     async def begin(self, name: str, who: object) -> "Begun | Gave":
         """What became of a step: it was done, or it is to be done, now or again."""
+        _check_name(name)
         step = f"run:{name}"
         await self._take(step, who)
         if self._sleeps.asleep:
@@ -121,8 +122,7 @@ class Steps:
 
     async def rest(self, seconds: float, name: str | None, who: object) -> None:
         """The sleep, of whichever task or thread."""
-        if not (math.isfinite(seconds) and 0 <= seconds <= LONGEST_SLEEP_S):
-            raise ValueError(f"a sleep is from 0 seconds to a hundred years long, and this is {seconds}")
+        _check_seconds(seconds)
         self._slept += 1
         named = str(name) if name else f"sleep {self._slept}"
         step = f"sleep:{named}"
@@ -169,6 +169,19 @@ class _Kept(msgspec.Struct, frozen=True):
     gave: Json = None
     contents: tuple[Path, ...] = ()
     cost: int = 0
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"a step has a name, which is a text, and this is {name!r}: step.run('charge', function)")
+
+
+def _check_seconds(seconds: object) -> None:
+    if not isinstance(seconds, SupportsFloat):
+        raise TypeError(f"a sleep is a number of seconds long, and this is {seconds!r}")
+    length = float(seconds)
+    if not (math.isfinite(length) and 0 <= length <= LONGEST_SLEEP_S):
+        raise ValueError(f"a sleep is from 0 seconds to a hundred years long, and this is {seconds}")
 
 
 class Taking:

@@ -1,4 +1,7 @@
-"""Times as they leave the engine: with a zone in Python, RFC 3339 in UTC to the millisecond everywhere else."""
+"""Times as they leave the engine: with a zone in Python, RFC 3339 in UTC to the millisecond everywhere else.
+
+And as they come to it, which is less strict.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -24,3 +27,11 @@ def text_of(time: datetime) -> str:
 def rfc3339(ms: int) -> str:
     """Milliseconds since 1970 as text."""
     return text_of(moment(ms))
+
+
+def time_in(text: str) -> datetime | None:
+    """The time that a text says, with a zone or without; RFC 3339 has its letters small too."""
+    try:
+        return datetime.fromisoformat(text.upper())
+    except ValueError:
+        return None

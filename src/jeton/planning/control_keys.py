@@ -4,7 +4,6 @@ Control keys are taken out here, before anything else sees the result. A malform
 """
 
 import math
-from datetime import datetime
 
 import msgspec
 
@@ -12,6 +11,7 @@ from jeton.model.failure import TaskFailed
 from jeton.model.flow import CONTROL_KEYS
 from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.json import Json, JsonObject, kind_of
+from jeton.model.times import time_in
 
 LONGEST_WAIT_S = 100 * 366 * 24 * 3600
 
@@ -85,10 +85,7 @@ def _after(seconds: Json, now: int) -> int:
 
 
 def _at(timestamp: Json, key: str) -> int:
-    try:
-        when = datetime.fromisoformat(timestamp) if isinstance(timestamp, str) else None
-    except ValueError:
-        when = None
+    when = time_in(timestamp) if isinstance(timestamp, str) else None
     if when is None or when.tzinfo is None:
         raise _Bad(f"{key}.timestamp must be an RFC 3339 time with a zone, and is {_said(timestamp)}")
     try:

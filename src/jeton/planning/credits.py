@@ -172,8 +172,11 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
         return []
     why = "the run that called it ran out of credits"
     if prices:
-        why = f"{len(prices)} nodes could not be paid for: {missing} credits are missing"
-    message = f"{why}, and {purse.used + purse.below} were used"
+        nodes = "1 node" if len(prices) == 1 else f"{len(prices)} nodes"
+        lack = "1 credit is" if missing == 1 else f"{missing} credits are"
+        why = f"{nodes} could not be paid for: {lack} missing"
+    used = purse.used + purse.below
+    message = f"{why}, and {used} {'was' if used == 1 else 'were'} used"
     return end_run(state, now, "exhausted", RunError("credits_exhausted", message))
 
 

@@ -6,7 +6,6 @@ these, for what a run was given steers nothing. Nothing that comes in is changed
 
 import math
 from collections.abc import Callable
-from datetime import datetime
 from typing import TypeAlias
 
 from minijinja import Environment, TemplateError
@@ -16,6 +15,7 @@ from jeton.model.failure import TaskFailed
 from jeton.model.flow import MAIN, FlowNode
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.overlay import Overlay
+from jeton.model.times import time_in
 from jeton.planning.control_keys import Steered
 from jeton.planning.program import compiled
 
@@ -228,13 +228,7 @@ def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
 
 def _is_time(value: Json) -> bool:
     """Whether a text is a time as it stands, rather than an expression that gives one."""
-    if not isinstance(value, str):
-        return False
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
+    return isinstance(value, str) and time_in(value) is not None
 
 
 def _evaluated(expression: Expression, inputs: JsonObject, context: Overlay) -> Json | Missing | Failed:

@@ -1,12 +1,11 @@
 """How long a timed wait holds its token."""
 
-from datetime import datetime
-
 from jeton.expression import Expression, Failed, Missing
 from jeton.model.decision import WaitForTimer
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.json import JsonObject
 from jeton.model.run import RunState, Token
+from jeton.model.times import time_in
 from jeton.planning.control_keys import LONGEST_WAIT_S
 from jeton.planning.failure import plan_failure
 from jeton.planning.node import Plan, expression_failure
@@ -46,10 +45,7 @@ def _time_of(expression: Expression, names: JsonObject) -> int | TaskFailed:
     value = expression.evaluate(names)
     if isinstance(value, Failed):
         return expression_failure("wait.until", value)
-    try:
-        when = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        when = None
+    when = time_in(value) if isinstance(value, str) else None
     if when is None or when.tzinfo is None:
         return TaskFailed("bad_wait", f"wait.until must give an RFC 3339 time with a zone, and gives {value!r}")
     return round(when.timestamp() * 1000)

@@ -1,7 +1,6 @@
 """The nodes of a flow: whether the `data` of a built-in is what it needs, and expressions that can be evaluated."""
 
 import math
-from datetime import datetime
 
 from minijinja import Environment, TemplateError
 
@@ -18,6 +17,7 @@ from jeton.definitions.read_node import GATE_KEYS, read_gate
 from jeton.definitions.report import Report, closest, kind, shown
 from jeton.model.flow import FlowNode
 from jeton.model.json import Json, JsonObject
+from jeton.model.times import time_in
 
 AT_FLOW_NODE = frozenset(("inputs", "context"))
 CALL_KEYS = ("workflow", "on_failure", "timeout_ms", "inherit_artifacts")
@@ -29,6 +29,7 @@ def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Repor
     for name, node in source.flow.nodes.items():
         place = source.node(name)
         _check_built_in(name, node, place, definitions, report)
+        _check_how_long(name, source, report)
     place = source.place / "output_mapping"
     compile_mapping(source.flow.output_mapping, frozenset(("context",)), place, report)
     for target in source.flow.output_mapping or {}:
@@ -66,6 +67,18 @@ def _check_built_in(name: str, node: FlowNode, place: Place, definitions: Defini
             fields.schema("output_schema")
         case _:
             pass
+
+
+def _check_how_long(name: str, source: FlowSource, report: Report) -> None:
+    """A wait that nothing in the flow says the length of; a run may still be given it, so it is only warned of."""
+    node = source.flow.nodes[name]
+    key = {"wait": "seconds", "wait_until": "timestamp"}.get(node.type)
+    if key is None or node.data.get(key) is not None or key in node.inputs:
+        return
+    if any((each.target, each.to_input) == (name, key) for each in source.flow.connections):
+        return
+    problem = f"nothing says '{key}', so the node fails unless a run is given it"
+    report.warning(source.node(name), "wait_without_time", problem, f"add 'data: {{{key}: …}}'")
 
 
 def _has(node: FlowNode, key: str, place: Place, report: Report) -> bool:
@@ -136,12 +149,10 @@ def _check_timestamp(timestamp: Json, place: Place, report: Report) -> None:
             place, "wrong_type", problem, "write an RFC 3339 time with a zone, or an expression that gives one"
         )
         return
-    try:
-        written = datetime.fromisoformat(timestamp)
-    except ValueError:
+    written = time_in(timestamp)
+    if written is None:
         _check_expression(timestamp, "string", place, report)
-        return
-    if written.tzinfo is None:
+    elif written.tzinfo is None:
         problem = f"{shown(timestamp)} has no zone"
         report.error(place, "wrong_type", problem, f"write '{timestamp}Z' if it is UTC")
 
