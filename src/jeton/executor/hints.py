@@ -1,25 +1,19 @@
-"""JSON into the arguments of a function, by its hints, and its result back into JSON."""
+"""JSON into the arguments of a function, by its hints."""
 
 import inspect
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import Any, Union, cast, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.schema_of import PLAIN_DATA, PydanticModel, is_pydantic, schema_of
+from jeton.executor.schema_of import PLAIN_DATA, is_pydantic, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, JsonObject, Schema
 
 
 class BadArguments(Exception):
     """The input does not fit the function's parameters."""
-
-
-def plain(value: object) -> Json:
-    """The value as JSON would have it, sharing nothing with what the function keeps."""
-    return cast("Json", _decode(_encode(value)))
 
 
 class Signature:
@@ -103,15 +97,3 @@ def _dec_hook(hint: type, value: object) -> object:
     if is_pydantic(hint):
         return hint.model_validate(value)
     raise NotImplementedError(f"no JSON becomes a {hint.__name__}; use {PLAIN_DATA}")
-
-
-def _enc_hook(value: object) -> object:
-    if is_pydantic(type(value)):
-        return cast("PydanticModel", value).model_dump(mode="json")
-    if isinstance(value, MappingProxyType):  # the context of a node, which it may only read
-        return dict(cast("MappingProxyType[str, object]", value))
-    raise NotImplementedError(f"a {type(value).__name__} is no JSON; give back {PLAIN_DATA}")
-
-
-encoded = _encode = msgspec.json.Encoder(enc_hook=_enc_hook).encode
-_decode = msgspec.json.Decoder().decode

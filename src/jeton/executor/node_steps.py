@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.actions.emit import EVENT, LONGEST_EVENT, MOST_BYTES
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.hints import encoded, plain
 from jeton.executor.node_sleep import Sleeps, WentOn, running_task
 from jeton.executor.once import Begun, Done, step_key
 from jeton.executor.outlet import Emitted
+from jeton.executor.results import encoded, plain
 from jeton.model.json import Json
 from jeton.model.note import CostNote, Note
 from jeton.model.task import Suspended
@@ -49,7 +49,7 @@ class Steps:
             return self.gave(found)
         with self.taking(name) as spent:
             value = function()
-            result = plain(await value if inspect.isawaitable(value) else value)
+            result = plain(await value if inspect.isawaitable(value) else value, f"step '{name}'")
         await self.finish(name, result, spent)
         return result
 
@@ -174,7 +174,7 @@ class BlockingSteps:
         if isinstance(found, Done):
             return self._steps.gave(found)
         with self._steps.taking(name) as spent:
-            result = plain(function())
+            result = plain(function(), f"step '{name}'")
         self._wait(self._steps.finish(name, result, spent))
         return result
 
@@ -200,7 +200,7 @@ class Publisher:
         """Publish a named event."""
         if not EVENT.fullmatch(event) or len(event) > LONGEST_EVENT:
             raise ValueError(f"{event!r} cannot name an event: write names joined by dots, like 'order.placed'")
-        value = plain(data)
+        value = plain(data, "data")
         size = len(encoded(value))
         if size > MOST_BYTES:
             raise ValueError(f"the event has {size} bytes of data, and {MOST_BYTES} is the most")

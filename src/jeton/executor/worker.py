@@ -15,9 +15,10 @@ import msgspec
 from jeton.executor.action import failed_by
 from jeton.executor.call import enter_call
 from jeton.executor.functions import FunctionMissing, find_function
-from jeton.executor.hints import BadArguments, plain
+from jeton.executor.hints import BadArguments
 from jeton.executor.notes import MOST_NOTES, Notes
 from jeton.executor.processes import Answer, Failure, Line, Request, Told
+from jeton.executor.results import plain
 from jeton.model.note import CostNote, Note, TokensNote
 
 _decode = msgspec.json.Decoder(Request).decode

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.call import enter_call, leave_call
 from jeton.executor.functions import Function, FunctionMissing, find_function
-from jeton.executor.hints import BadArguments, plain
+from jeton.executor.hints import BadArguments
 from jeton.executor.processes import Request
+from jeton.executor.results import plain
 from jeton.model.json import Json
 
 
