@@ -38,4 +38,8 @@ def _refused(name: str, problem: str, remedy: str, code: str = "bad_argument") -
 
 
 def _shown(value: object) -> str:
-    return f"{str(value)[:40]} ({type(value).__name__})" if isinstance(value, int | float) else f"of type {type(value).__name__}"
+    return (
+        f"{str(value)[:40]} ({type(value).__name__})"
+        if isinstance(value, int | float)
+        else f"of type {type(value).__name__}"
+    )
