@@ -338,5 +338,5 @@ async def test_what_cannot_be_put_in(tmp_path: Path) -> None:
         await run.result(30)
         with pytest.raises(jeton.Refused, match="no credits of its own"):
             await engine.retry(run.id, credits=5)
-        with pytest.raises(jeton.Refused, match="-1 credits"):
+        with pytest.raises(jeton.Refused, match="and is -1"):
             await engine.start("chain", {}, credits=-1)

@@ -40,7 +40,7 @@ def overrides_in(library: Library, name: str, given: Overrides | None) -> dict[s
 
 def _by_node(given: object) -> Overrides:
     """Raises Refused for what is no object of objects; the handles are looked at with their values."""
-    nodes = cast("Mapping[object, object]", given) if isinstance(given, Mapping) else {}
+    nodes: Mapping[object, object] = cast("Mapping[object, object]", given) if isinstance(given, Mapping) else {}
     if not isinstance(given, Mapping | None) or not all(isinstance(inputs, Mapping) for inputs in nodes.values()):
         raise Refused("bad_argument", "'overrides' are objects by node", "write {node: {handle: value}}")
     return cast("Overrides", nodes)
