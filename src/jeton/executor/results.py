@@ -32,7 +32,8 @@ def plain(value: object, name: str = "result") -> Json:
         raise
     if b"null" in body and value is not None and builtins_of(value) != found:  # nan and infinity are null in JSON
         _refuse_flaws(value, name)
-    check_bounds(found, body, name)
+    if len(body) >= DIGITS:  # in fewer bytes nothing is too large, nor too deep
+        check_bounds(found, body, name)
     return found
 
 
@@ -40,7 +41,7 @@ def check_bounds(value: Json, body: bytes, name: str) -> None:
     """Raises BadResult for numbers that are too large and nesting that is too deep in what `body` is the JSON of.
 
     The bytes tell at once that most values are within the bounds; only the others are walked through."""
-    long_number = len(body) >= DIGITS and _LONG_NUMBER in body.translate(_ZEROES)
+    long_number = _LONG_NUMBER in body.translate(_ZEROES)
     if long_number or (body.count(b"[") + body.count(b"{") > DEEPEST and _is_deep(value)):
         _refuse_flaws(value, name)
 
