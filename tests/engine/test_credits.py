@@ -333,11 +333,11 @@ async def test_what_cannot_be_put_in(tmp_path: Path) -> None:
     async with jeton.open(tmp_path / "runs.db") as engine:
         await engine.deploy(project(balance=0))
         for amount in (0, -1):
-            with pytest.raises(jeton.Refused, match="cannot be put in"):
+            with pytest.raises(jeton.Refused, match="whole number from 1"):
                 await engine.top_up(amount)
         run = await engine.start("chain", {})
         await run.result(30)
         with pytest.raises(jeton.Refused, match="no credits of its own"):
             await engine.retry(run.id, credits=5)
-        with pytest.raises(jeton.Refused, match="-1 credits"):
+        with pytest.raises(jeton.Refused, match="and is -1"):
             await engine.start("chain", {}, credits=-1)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import jeton
@@ -39,7 +40,7 @@ async def test_a_run_from_start_to_output(engine: Engine) -> None:
     run = await engine.start("double", {"n": 21})
     record = await run.result()
     assert (record.status, record.output, record.version) == ("completed", {"n": 42}, 1)
-    assert await engine.get(run.id) == record
+    assert await engine.get(run.id) == msgspec.structs.replace(record, fired=())  # nobody looked for that before
 
 
 async def test_a_failed_run_raises_nothing_until_its_output_is_asked_for(engine: Engine) -> None:

@@ -53,4 +53,6 @@ def _without_firings(run: "JsonObject") -> "JsonObject":
 def _row(run: "RunRecord") -> tuple[str, ...]:
     took = "" if run.completed_at is None else f"{(run.completed_at - run.submitted_at).total_seconds():.1f} s"
     submitted = run.submitted_at.astimezone().isoformat(" ", "seconds")[:19]
-    return run.run_id, f"{run.workflow}@{run.version}", run.status, submitted, took
+    damaged = run.error is not None and run.error.type == "run_damaged"
+    status = f"{run.status}, damaged" if damaged else run.status
+    return run.run_id, f"{run.workflow}@{run.version}", status, submitted, took

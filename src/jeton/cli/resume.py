@@ -27,7 +27,7 @@ UNFINISHED: "tuple[RunStatus, ...]" = ("submitted", "running", "waiting")
 def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
     """Drive every unfinished run, and what triggers start meanwhile, to its end or to a wait.
 
-    Exits with 1 if one of them failed, with 5 if one needs a Python function that --app did not bring.
+    Exits with 1 if one of them failed, with 5 if one needs a Python function that --app did not bring, or is damaged.
     """
     from jeton.cli.app import load_app
 
@@ -50,10 +50,18 @@ async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
         taken = await _unfinished(engine)
         await _until_idle_or_stopped(engine, stop, watch)
         taken += [run for run in await _fired_since(engine, opened) if run not in taken]
-        records = [await engine.get(run) for run in taken]
+        records: list[RunRecord] = []
+        damaged: dict[str, str] = {}
+        for run in taken:
+            try:
+                records.append(await engine.get(run))
+            except Refused as refused:
+                if refused.code != "run_damaged":
+                    raise
+                damaged[run] = refused.problem
         missing = {str(run): name for run, name in engine.needs_app.items()}
-    _say(records, missing, as_json)
-    if missing:
+    _say(records, missing, damaged, as_json)
+    if missing or damaged:
         return Exit.REFUSED
     roots = [record for record in records if record.parent_run_id is None]  # the others' failures are theirs to handle
     failed = any(record.ended and record.status != "completed" for record in roots)
@@ -89,15 +97,17 @@ async def _until_idle_or_stopped(engine: "Engine", stop: asyncio.Event, watch: b
         idle.cancel()
 
 
-def _say(records: "list[RunRecord]", missing: dict[str, str], as_json: bool) -> None:
+def _say(records: "list[RunRecord]", missing: dict[str, str], damaged: dict[str, str], as_json: bool) -> None:
     from jeton.engine.plain import plain
 
     if as_json:
-        say_json({"runs": [plain(record) for record in records], "needs_app": missing})
+        say_json({"runs": [plain(record) for record in records], "needs_app": missing, "damaged": damaged})
         return
-    if not records:
+    if not records and not damaged:
         say("nothing to resume")
     for record in records:
         say(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
     for run, function in missing.items():
         say(f"{run} needs {printable(function)}: name what defines it with --app", err=True)
+    for problem in damaged.values():
+        say(f"{printable(problem)}: verify the store", err=True)

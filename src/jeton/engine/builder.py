@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 from jeton.executor import ActionFunction
-from jeton.executor.hints import plain
+from jeton.executor.results import builtins_of
 from jeton.executor.schema_of import PLAIN_DATA, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, JsonObject, Schema
@@ -188,7 +188,7 @@ class Workflow:
     def _action(self, action: ActionLike | None) -> object:
         if not isinstance(action, ActionFunction):
             return action
-        self._actions[action.name] = plain(action.action)
+        self._actions[action.name] = builtins_of(action.action)
         return action.name
 
     def _workflow(self, workflow: "Workflow | str | None") -> str | None:
@@ -200,7 +200,7 @@ class Workflow:
 
 def given_values(**values: object) -> JsonObject:
     """What was said, as plain data; what was not said is left out, as in a file."""
-    return {key: plain(value) for key, value in values.items() if value is not None}
+    return {key: builtins_of(value) for key, value in values.items() if value is not None}
 
 
 def _name(node: NodeLike) -> str:

@@ -4,12 +4,11 @@ import asyncio
 
 import msgspec
 
+from jeton.engine.arguments import check_credits, check_maybe_texts
 from jeton.engine.reading import Reading
 from jeton.hosts.sqlite.credits import Usage
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-
-MOST = 1 << 53
 
 
 class CreditsView(msgspec.Struct, frozen=True):
@@ -50,8 +49,7 @@ class Spending(Reading):
 
     async def top_up(self, amount: int) -> CreditsView:
         """Put credits into the project's account. Runs that are exhausted go on in a `retry`."""
-        if not 0 < amount < MOST:
-            raise Refused("bad_amount", f"{amount} credits cannot be put in", "name a whole number above zero")
+        check_credits("amount", amount, least=1)
         if not await self._host.top_up(amount):
             problem = "the project has no account, and so no limit"
             raise Refused("no_account", problem, "set project.settings.credits.balance, and deploy")
@@ -63,6 +61,7 @@ class Spending(Reading):
         """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
 
         `tree`: of a run and of all that it called."""
+        check_maybe_texts(workflow=workflow, day=day)
         known = None if run is None else self._row(run).run
         found = await asyncio.to_thread(lambda: self._host.usage(run=known, workflow=workflow, day=day, below=tree))
         return tuple(map(_view, found))

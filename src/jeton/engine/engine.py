@@ -10,10 +10,11 @@ from uuid import uuid4
 import msgspec
 
 from jeton.definitions.bundle import bundle_of
+from jeton.engine.arguments import MOST_ROWS, check_credits, check_maybe_texts, check_texts, check_whole
 from jeton.engine.collecting import fewer_collections
 from jeton.engine.flows import Overrides, overrides_in
 from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
-from jeton.engine.input import check_input, plain_input
+from jeton.engine.input import check_input, plain_input, plain_value
 from jeton.engine.paths import check_paths
 from jeton.engine.pins import check_pins
 from jeton.engine.record import RunRecord, record_of
@@ -135,15 +136,18 @@ class Engine(Firing):
         `trace` has the run's events include what was decided. `credits` is all that the run, with the runs it calls,
         may cost; without it the project's account pays, if there is one.
         """
-        if not isinstance(workflow, str):
+        check_maybe_texts(key=key)
+        if credits is not None:
+            check_credits("credits", credits)
+        if isinstance(workflow, Built):
             await self.deploy(workflow)
+        else:
+            check_texts(workflow=workflow)
         name, version = parts_of(workflow if isinstance(workflow, str) else workflow.name)
         bundle, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(self._program(name, version), value)
-        if credits is not None and credits < 0:
-            raise Refused("bad_amount", f"a run cannot have {credits} credits", "give it none, or more")
-        given = overrides_in(bundle, name, overrides or {})
+        given = overrides_in(bundle, name, overrides)
         run, _ = await self._host.start(name, version, value, key=key, overrides=given, credits=credits)
         return Run(self, run, trace=trace)
 
@@ -153,6 +157,7 @@ class Engine(Firing):
 
     async def cancel(self, run: str, reason: str = "") -> CancelAnswer:
         """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        check_texts(reason=reason)
         row = self._row(run)
         if row.status in TERMINAL:
             return CancelAnswer(False, record_of(row, None))
@@ -190,19 +195,23 @@ class Engine(Firing):
 
         `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
         A flow has no state to write to."""
-        return Run(self, await self._host.fork(self._row(run).run, at, dict(writes or {})))
+        check_whole("at", at, 0, MOST_ROWS)
+        check_texts(**{f"writes[{index}]": path for index, path in enumerate(writes or {})})
+        edits = {path: plain_value(value, path) for path, value in (writes or {}).items()}
+        return Run(self, await self._host.fork(self._row(run).run, at, edits))
 
     async def retry(self, run: str, *, credits: int = 0) -> "Run":
         """A new run that does again what this one failed at: its fork at the end.
 
         `credits` are added to what a run that was started with its own has left."""
         row = self._row(run)
+        check_credits("credits", credits)
         if row.status not in RETRIED:
             problem = f"run {run} is {row.status}, and only one that failed can be retried"
             raise Refused("not_failed", problem, "fork it, to go on from another place")
         if credits:
             purse = self._live(row.run).state.head.purse
-            if credits < 0 or purse is None or purse.account is not None:
+            if purse is None or purse.account is not None:
                 problem = f"run {run} has no credits of its own that {credits} could be added to"
                 raise Refused("bad_amount", problem, "top up the project's account")
         return Run(self, await self._host.fork(row.run, row.entries - 1, {}, again=True, credits=credits))
@@ -224,6 +233,8 @@ class Engine(Firing):
         Without a name it is the run's own gate, else that of a run it called. Raises Refused for an answer that is
         not taken: it does not fit, somebody else was asked, the gate is closed, the run has ended."""
         row = self._row(run)
+        check_maybe_texts(gate=gate, node=node, path=path, by=by)
+        answer = plain_value(value, "answer")
         if gate is not None and node is not None:
             raise Refused("ambiguous", "a gate and a node are named", "name one of them")
         if row.status in TERMINAL:
@@ -233,7 +244,7 @@ class Engine(Firing):
             to, token = self._gate(row.run, gate)
         elif node is None:
             to, token = parts_of_gate(the_one_gate(run, await self.gates(run)).id)
-        message = AnswerGate(wall_ms(), uuid4().hex, value, by, token, node, path if token is None else None)
+        message = AnswerGate(wall_ms(), uuid4().hex, answer, by, token, node, path if token is None else None)
         return Reply(to, await ask(self._host, to, message), await self.get(run))
 
     async def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
@@ -241,7 +252,9 @@ class Engine(Firing):
 
         The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
         row = self._row(run)
-        message = SignalRun(wall_ms(), uuid4().hex, name, value, key)
+        check_texts(name=name)
+        check_maybe_texts(key=key)
+        message = SignalRun(wall_ms(), uuid4().hex, name, plain_value(value, "signal"), key)
         return Reply(row.run, await ask(self._host, row.run, message), await self.get(run))
 
     def _gate(self, run: RunId, gate: str) -> tuple[RunId, TokenId]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from jeton.engine.builder import Expressions, Shape, given_values, schema_from
 from jeton.executor import ActionFunction
-from jeton.executor.hints import plain
+from jeton.executor.results import builtins_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.flow import MAIN
 from jeton.model.json import Json, JsonObject
@@ -77,7 +77,7 @@ class Flow:
             problem = Problem("error", "bad_builder", "", 0, path, "is there already", "give it another name")
             raise DefinitionError((problem,))
         if isinstance(type, ActionFunction):
-            self._actions[type.name] = plain(type.action)
+            self._actions[type.name] = builtins_of(type.action)
         elif callable(type):
             path, told = f"flows.{self.name}.nodes.{name}.type", "is a function, and no node yet"
             problem = Problem("error", "bad_builder", "", 0, path, told, "write @jeton.node above its definition")

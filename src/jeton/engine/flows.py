@@ -25,9 +25,10 @@ def definition_in(library: Library, name: str) -> Workflow | Flow:
     return library.workflows[name] if name in library.workflows else library.flows[name]
 
 
-def overrides_in(library: Library, name: str, overrides: Overrides) -> dict[str, JsonObject]:
+def overrides_in(library: Library, name: str, given: Overrides | None) -> dict[str, JsonObject]:
     """The overrides as plain data. Raises Refused for a node that the flow does not have."""
     definition = definition_in(library, name)
+    overrides = _by_node(given)
     if overrides and not isinstance(definition, Flow):
         raise Refused("not_a_flow", f"'{name}' is a workflow, and only nodes of a flow have inputs", "use its input")
     for node in overrides:
@@ -35,6 +36,14 @@ def overrides_in(library: Library, name: str, overrides: Overrides) -> dict[str,
             known = ", ".join(definition.nodes)
             raise Refused("unknown_node", f"flow '{name}' has no node '{node}'", f"it has: {known}")
     return {node: cast("JsonObject", plain_input(dict(inputs))) for node, inputs in overrides.items()}
+
+
+def _by_node(given: object) -> Overrides:
+    """Raises Refused for what is no object of objects; the handles are looked at with their values."""
+    nodes: Mapping[object, object] = cast("Mapping[object, object]", given) if isinstance(given, Mapping) else {}
+    if not isinstance(given, Mapping | None) or not all(isinstance(inputs, Mapping) for inputs in nodes.values()):
+        raise Refused("bad_argument", "'overrides' are objects by node", "write {node: {handle: value}}")
+    return cast("Overrides", nodes)
 
 
 def node_views(program: Program, live: LiveRun | None) -> dict[str, NodeView]:

@@ -4,20 +4,19 @@ All that is wrong with it is said at once, each with its path. Whatever is refus
 """
 
 import json
-import math
 from collections import Counter
-from typing import cast
 
 import msgspec
 
 from jeton.model.failure import Refused
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import Json
+from jeton.model.kept import LARGEST_INTEGER, TOO_DEEP, Flaws, kept
 from jeton.planning.program import Program
 
-DEEPEST = 100
-LONGEST_PATH = 200
 MOST_DIGITS = 20  # more can never fit 64 bits, and Python is slow to convert thousands of them
-SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+
+MADE_NO_RUN = "correct the input; no run was made"
+CHANGED_NOTHING = "correct it; nothing was changed"
 
 
 class InputProblem(msgspec.Struct, frozen=True):
@@ -30,7 +29,7 @@ class InputProblem(msgspec.Struct, frozen=True):
 class InputInvalid(Refused):
     """What was given cannot be used. Carries every problem found, not the first."""
 
-    def __init__(self, problems: tuple[InputProblem, ...], remedy: str = "correct the input; no run was made") -> None:
+    def __init__(self, problems: tuple[InputProblem, ...], remedy: str = MADE_NO_RUN) -> None:
         self.problems = problems
         said = "; ".join(f"{found.path}: {found.problem}" for found in problems)
         super().__init__("input_invalid", said, remedy)
@@ -38,23 +37,23 @@ class InputInvalid(Refused):
 
 def read_value(text: str, name: str) -> Json:
     """JSON that is no run's input: an answer, a signal, an edit; `name` says which in the problems."""
-    return _read(text, name, "correct it; nothing was changed")
+    return _read(text, name, CHANGED_NOTHING)
 
 
 def read_input(text: str) -> Json:
     """JSON as the standard has it: no NaN, no key twice, no half characters, no number that 64 bits cannot hold."""
-    return _read(text, "input", "correct the input; no run was made")
+    return _read(text, "input", MADE_NO_RUN)
 
 
 def _read(text: str, name: str, remedy: str) -> Json:
-    refused: list[InputProblem] = []
+    refused: Flaws = []
 
     def pairs(found: list[tuple[str, Json]]) -> dict[str, Json]:
         keys = dict(found)
         if len(keys) < len(found):
             often = Counter(key for key, _ in found)
             twice = [key for key, times in often.items() if times > 1]
-            refused.extend(InputProblem(name, f"the key {_shown(key)} is there twice") for key in twice)
+            refused.extend((name, f"the key {_shown(key)} is there twice") for key in twice)
         return keys
 
     def integer(digits: str) -> int:
@@ -67,25 +66,34 @@ def _read(text: str, name: str, remedy: str) -> Json:
         raise InputInvalid((InputProblem(name, f"is no JSON: {error.msg} at {where}"),), remedy) from None
     except RecursionError:
         raise InputInvalid((_too_deep(name),), remedy) from None
-    kept = _kept(value, name, refused)
-    if refused:
-        raise InputInvalid(tuple(refused), remedy)
-    return kept
+    return _without_flaws(value, name, remedy, refused)
+
+
+def plain_value(value: object, name: str) -> Json:
+    """A Python value that is no run's input; `name` says in the problems which."""
+    return _plain(value, name, CHANGED_NOTHING)
 
 
 def plain_input(value: object) -> Json:
     """A Python value as plain JSON: dataclasses, models and tuples become objects and lists, and nothing is shared."""
+    return _plain(value, "input", MADE_NO_RUN)
+
+
+def _plain(value: object, name: str, remedy: str) -> Json:
     try:
         found: object = msgspec.to_builtins(value, enc_hook=_dumped)
     except (TypeError, NotImplementedError) as error:
-        raise InputInvalid((InputProblem("input", str(error)),)) from None
+        raise InputInvalid((InputProblem(name, str(error)),), remedy) from None
     except RecursionError:
-        raise InputInvalid((_too_deep("input"),)) from None
-    refused: list[InputProblem] = []
-    kept = _kept(found, "input", refused)
-    if refused:
-        raise InputInvalid(tuple(refused))
-    return kept
+        raise InputInvalid((_too_deep(name),), remedy) from None
+    return _without_flaws(found, name, remedy, [])
+
+
+def _without_flaws(value: object, name: str, remedy: str, flaws: Flaws) -> Json:
+    found = kept(value, name, flaws)
+    if flaws:
+        raise InputInvalid(tuple(InputProblem(path, problem) for path, problem in flaws), remedy)
+    return found
 
 
 def check_input(program: Program, value: Json) -> None:
@@ -106,59 +114,8 @@ def _dumped(value: object) -> object:
     raise NotImplementedError(f"a Python {type(value).__name__} is not plain data")
 
 
-def _kept(value: object, path: str, problems: list[InputProblem], depth: int = 0) -> Json:
-    """A copy of the value; whatever cannot be kept is null in it, and among the problems."""
-    match value:
-        case None | bool():
-            return value
-        case int():
-            if SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-                return value
-            problem = "this number does not fit 64 bits; send it as text"
-        case float():
-            if math.isfinite(value):
-                return value
-            problem = f"{value} is no number JSON knows"
-        case str():
-            if _is_text(value):
-                return value
-            problem = "holds half of a surrogate pair, which is no character"
-        case list() | tuple() | dict() if depth == DEEPEST:
-            problems.append(_too_deep(path[:LONGEST_PATH]))
-            return None
-        case list() | tuple():
-            items = cast("list[object] | tuple[object, ...]", value)
-            return [_kept(item, f"{path}[{index}]", problems, depth + 1) for index, item in enumerate(items)]
-        case dict():
-            return _kept_object(cast("dict[object, object]", value), path, problems, depth)
-        case _:
-            problem = f"a Python {type(value).__name__} is not plain data"
-    problems.append(InputProblem(path, problem))
-    return None
-
-
-def _kept_object(value: dict[object, object], path: str, problems: list[InputProblem], depth: int) -> JsonObject:
-    found: JsonObject = {}
-    for key, item in value.items():
-        if isinstance(key, str) and _is_text(key):
-            found[key] = _kept(item, f"{path}.{key}", problems, depth + 1)
-        else:
-            problems.append(InputProblem(path, f"the key {key!r} is no text"))
-    return found
-
-
-def _is_text(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _too_deep(path: str) -> InputProblem:
-    return InputProblem(path, f"is nested more than {DEEPEST} levels deep")
+    return InputProblem(path, TOO_DEEP)
 
 
 def _path(root: str, keys: list[str | int]) -> str:

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from jeton.actor.ports import RunRow
 from jeton.actor.run_actor import LiveRun
+from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.events import events_in, trace_in
 from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
 from jeton.engine.explain.views import Explanation
@@ -23,7 +24,7 @@ from jeton.engine.tree import follow_tree, read_tree
 from jeton.engine.what_if import WhatIf, what_if
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.model.entry import Entry
-from jeton.model.failure import Refused
+from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.run import TERMINAL, Head, RunStatus
@@ -74,13 +75,25 @@ class Reading:
         after: str | None = None,
         limit: int = 100,
     ) -> tuple[RunRecord, ...]:
-        """Runs, newest first; `after` is the last run of the page before."""
+        """Runs, newest first; `after` is the last run of the page before.
+
+        One that is damaged keeps its status, and has the error `run_damaged`."""
+        check_maybe_texts(workflow=workflow, status=status, after=after)
+        check_whole("limit", limit, 1, MOST_ROWS)
         last = None if after is None else RunId(after)
         rows = await asyncio.to_thread(
             lambda: self._host.rows(workflow=workflow, status=status, after=last, limit=limit)
         )
         ended = {row.run: record_of(row, None) for row in rows if row.status in TERMINAL}
-        return tuple([ended.get(row.run) or await self._record(row) for row in rows])
+        return tuple([ended.get(row.run) or await self._record_or_damage(row) for row in rows])
+
+    async def _record_or_damage(self, row: RunRow) -> RunRecord:
+        """A run that cannot be read is listed with the others: its `error` says that it is damaged."""
+        try:
+            return await self._record(row)
+        except Refused as refused:
+            error = RunError("run_damaged", refused.problem)
+            return msgspec.structs.replace(record_of(row, None), error=error)
 
     async def children(self, run: str) -> tuple[RunRecord, ...]:
         """The runs it called, in order; not those that they called."""
@@ -89,6 +102,7 @@ class Reading:
 
     async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
         """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
+        check_texts(run=run)
         if timeout is None:
             return await self._record(await self._host.ended(RunId(run)))
         async with asyncio.timeout(timeout):
@@ -170,6 +184,8 @@ class Reading:
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
     ) -> tuple[EmittedEvent, ...]:
         """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
+        check_maybe_texts(event=event)
+        check_whole("limit", limit, 1, MOST_ROWS)
         known = None if run is None else self._row(run).run
         found = await asyncio.to_thread(lambda: self._host.published(run=known, event=event, after=after, limit=limit))
         return tuple(map(emitted_event, found))
@@ -230,6 +246,7 @@ class Reading:
     # the host
 
     def _row(self, run: str) -> RunRow:
+        check_texts(run=run)
         row = self._host.row(RunId(run))
         if row is None:
             raise Refused("unknown_run", f"there is no run '{run}' in this store", "list the runs there are")
@@ -248,6 +265,7 @@ class Reading:
         return live
 
     def _bundle(self, name: str, version: int | None) -> tuple[Library, int]:
+        check_texts(workflow=name)
         found = self._host.bundle(name, version)
         if found is None:
             called = name if version is None else f"{name}@{version}"

@@ -10,6 +10,7 @@ from uuid import uuid4
 import msgspec
 
 from jeton.actor.causes import FiringRow
+from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.credits import Spending
 from jeton.engine.firings import FiringView, firing_view
 from jeton.engine.input import plain_input, read_input
@@ -74,6 +75,8 @@ class Firing(Spending):
         self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
     ) -> tuple[FiringView, ...]:
         """What became of deliveries, newest first: to one trigger or to all, or the one that began a run."""
+        check_maybe_texts(trigger=trigger, run=run)
+        check_whole("limit", limit, 1, MOST_ROWS)
         known = None if run is None else RunId(run)
         found = await asyncio.to_thread(lambda: self._host.firings(trigger=trigger, run=known, limit=limit))
         return tuple(map(firing_view, found))
@@ -82,6 +85,8 @@ class Firing(Spending):
         """Fire a trigger by hand. The same delivery id fires once: the second time gives what the first one gave.
 
         Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
+        check_texts(trigger=trigger)
+        check_maybe_texts(delivery_id=delivery_id)
         brings = None if payload is None else plain_input(payload)
         return await self._fire(self._trigger(trigger), "manual", delivery_id, brings, None)
 
@@ -92,6 +97,10 @@ class Firing(Spending):
 
         The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
         Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
+        check_texts(path=path, **{f"headers[{name}]": value for name, value in headers.items()})
+        check_maybe_texts(delivery_id=delivery_id)
+        if not isinstance(body, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] - not everybody's types are checked
+            raise Refused("bad_argument", "'body' is the request's bytes", "give them as they came")
         trigger, on = self._hook(path)
         lowered = {name.lower(): value for name, value in headers.items()}
         if on.secret is not None:
@@ -117,6 +126,7 @@ class Firing(Spending):
 
     async def remove_trigger(self, trigger: str) -> None:
         """Have it no longer. What it fired stays on record."""
+        check_texts(trigger=trigger)
         if not await self._host.remove_trigger(trigger):
             raise _unknown(trigger)
 

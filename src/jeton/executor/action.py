@@ -21,9 +21,11 @@ from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.once import Keys, MemoryKeys
 from jeton.executor.outlet import MemoryOutlet, Outlet
 from jeton.executor.processes import Processes
+from jeton.executor.results import BadResult
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
 from jeton.executor.threads import Threads
 from jeton.model.json import Json, JsonObject
+from jeton.model.kept import proper
 from jeton.model.note import LogNote, Note, ProgressNote
 from jeton.model.profile import ModelProfile
 from jeton.model.task import Suspended
@@ -140,7 +142,9 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def failed_by(error: BaseException) -> ActionFailed:
     """A raised error as a failure: connections and timeouts pass, as does what says so itself; the rest is business."""
-    message = str(error) or type(error).__name__
+    if isinstance(error, BadResult):
+        return ActionFailed("bad_result", proper(str(error)))
+    message = proper(str(error)) or type(error).__name__
     if isinstance(error, TransientError):
         return ActionFailed(type(error).__name__, message, transient=True, retry_after_ms=error.retry_after_ms)
     return ActionFailed(type(error).__name__, message, transient=isinstance(error, ConnectionError | TimeoutError))

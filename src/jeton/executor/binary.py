@@ -13,8 +13,8 @@ from uuid import UUID
 
 import msgspec
 
-from jeton.executor.hints import builtins, decoded, encoded, plain
 from jeton.executor.places import Path, put
+from jeton.executor.results import builtins_of, plain
 from jeton.model.json import Json
 
 BINARY = (bytes, bytearray, memoryview)
@@ -42,18 +42,18 @@ class Lifted(msgspec.Struct, frozen=True):
         return whole
 
 
-def lift(value: Any) -> Json | Lifted:
+def lift(value: Any, name: str = "result") -> Json | Lifted:
     """The value as JSON would have it, sharing nothing with what the function keeps, and without the bytes in it."""
     for inner in value.values() if value.__class__ is dict else (value,):
         if type(inner) in _BINARY:
             break
     else:
-        made: Json = decoded(encoded(value))
+        made = plain(value, name)
         if made == value or not _has_bytes(value):  # bytes become a text, and are equal to none
             return made
     contents: list[Content] = []
-    rest = _without(builtins(value, BINARY), (), contents)
-    return Lifted(plain(rest), tuple(contents))
+    rest = _without(builtins_of(value, BINARY), (), contents)
+    return Lifted(plain(rest, name), tuple(contents))
 
 
 def _has_bytes(value: object) -> bool:
@@ -66,7 +66,7 @@ def _has_bytes(value: object) -> bool:
         return _have_bytes(cast("list[object]", value))
     if isinstance(value, BINARY):
         return True
-    made = builtins(value, BINARY)  # a dataclass, say
+    made = builtins_of(value, BINARY)  # a dataclass, say
     return type(made) is not kind and _has_bytes(made)
 
 

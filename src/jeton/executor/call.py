@@ -10,6 +10,7 @@ import msgspec
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
+from jeton.model.kept import proper
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
 from jeton.model.profile import MOST_TOKENS, ModelProfile
 
@@ -47,11 +48,11 @@ class Call(msgspec.Struct, frozen=True):
         """Say how far the function is, from 0 to 1, in the run's events. A whole percent is the least that shows."""
         if done is not None and not (math.isfinite(done) and 0 <= done <= 1):
             raise ValueError(f"progress goes from 0 to 1, and this is {done}")
-        _entered().tell(ProgressNote(self.step, None if done is None else float(done), _proper(text)))
+        _entered().tell(ProgressNote(self.step, None if done is None else float(done), proper(str(text))))
 
     def log(self, text: str) -> None:
         """Keep a text in the run's events. Secrets of the project are redacted."""
-        _entered().tell(LogNote(self.step, "log", _proper(text)))
+        _entered().tell(LogNote(self.step, "log", proper(str(text))))
 
     def cost(self, credits: int) -> None:
         """Say that the function used so many credits. Said more than once, they add up."""
@@ -113,8 +114,3 @@ def _entered() -> Entered:
 def _is_count(value: object, most: int) -> bool:
     """A number that says how many."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
-
-
-def _proper(text: str) -> str:
-    """Half of a surrogate pair is no text that can be stored."""
-    return str(text).encode("utf-8", "replace").decode()

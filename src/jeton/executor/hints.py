@@ -1,32 +1,20 @@
-"""JSON into the arguments of a function, by its hints, and its result back into JSON."""
+"""JSON into the arguments of a function, by its hints."""
 
 import inspect
 from collections.abc import Callable
-from types import MappingProxyType
-from typing import Any, Union, cast, get_type_hints
+from typing import Any, Union, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.executor.places import NO_CONTENTS, Contents, Path, places_in, put
-from jeton.executor.schema_of import PLAIN_DATA, PydanticModel, is_pydantic, schema_of
+from jeton.executor.schema_of import PLAIN_DATA, is_pydantic, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, Schema
 
 
 class BadArguments(Exception):
     """The input does not fit the function's parameters."""
-
-
-def plain(value: object) -> Json:
-    """The value as JSON would have it, sharing nothing with what the function keeps."""
-    made: Json = decoded(encoded(value))
-    return made
-
-
-def builtins(value: object, kept: tuple[type, ...] = ()) -> object:
-    """The value as plain data that shares nothing with it, with these types left as they are."""
-    return msgspec.to_builtins(value, builtin_types=kept, str_keys=True, enc_hook=_enc_hook)
 
 
 class Signature:
@@ -125,15 +113,3 @@ def _dec_hook(hint: type, value: object) -> object:
     if is_pydantic(hint):
         return hint.model_validate(value)
     raise NotImplementedError(f"no JSON becomes a {hint.__name__}; use {PLAIN_DATA}")
-
-
-def _enc_hook(value: object) -> object:
-    if is_pydantic(type(value)):
-        return cast("PydanticModel", value).model_dump(mode="json")
-    if isinstance(value, MappingProxyType):  # the context of a node, which it may only read
-        return dict(cast("MappingProxyType[str, object]", value))
-    raise NotImplementedError(f"a {type(value).__name__} is no JSON; give back {PLAIN_DATA}")
-
-
-encoded = msgspec.json.Encoder(enc_hook=_enc_hook).encode
-decoded = msgspec.json.Decoder().decode

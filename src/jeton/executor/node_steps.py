@@ -23,11 +23,11 @@ from jeton.executor.artifacts import MOST_BYTES as MOST_BYTES_OF_ARTIFACT
 from jeton.executor.binary import Lifted, lift
 from jeton.executor.call import enter_call, leave_call
 from jeton.executor.contents import keep
-from jeton.executor.hints import encoded
 from jeton.executor.node_sleep import Sleeps, WentOn, running_task
 from jeton.executor.once import Begun, Done, step_key
 from jeton.executor.outlet import Emitted
 from jeton.executor.places import Path, put
+from jeton.executor.results import encoded
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, Note
 from jeton.model.task import Suspended
@@ -57,7 +57,7 @@ class Steps:
             return self.gave(found)
         with self.taking(name) as spent:
             value = function()
-            result = lift(await value if inspect.isawaitable(value) else value)
+            result = lift(await value if inspect.isawaitable(value) else value, f"step '{name}'")
         return await self.finish(name, result, spent)
 
     async def sleep(self, seconds: float, name: str | None = None) -> None:
@@ -231,7 +231,7 @@ class BlockingSteps:
         if isinstance(found, Gave):
             return self._steps.gave(found)
         with self._steps.taking(name) as spent:
-            result = lift(function())
+            result = lift(function(), f"step '{name}'")
         return self._wait(self._steps.finish(name, result, spent))
 
     def sleep(self, seconds: float, name: str | None = None) -> None:
@@ -256,7 +256,7 @@ class Publisher:
         """Publish a named event."""
         if not EVENT.fullmatch(event) or len(event) > LONGEST_EVENT:
             raise ValueError(f"{event!r} cannot name an event: write names joined by dots, like 'order.placed'")
-        lifted = lift(data)
+        lifted = lift(data, "data")
         value = (await keep(lifted, self._call))[0] if isinstance(lifted, Lifted) else lifted
         size = len(encoded(value))
         if size > MOST_BYTES:

@@ -16,6 +16,7 @@ from jeton.executor.once import Done
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
 from jeton.expression import Failed, Missing
 from jeton.model.json import Json, JsonObject
+from jeton.model.kept import proper
 from jeton.model.task import RetryPolicy, Suspended
 
 LONGEST_STACK = 8_000
@@ -142,7 +143,7 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
 
 def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
     """The failure, with where it was raised: redacted before it is cut, or half a secret would show."""
-    stack = call.secrets.text("".join(traceback.format_exception(error)))
+    stack = call.secrets.text(proper("".join(traceback.format_exception(error))))
     return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
 
 

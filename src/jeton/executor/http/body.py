@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from httpcore2 import Response
 
+from jeton.executor.results import BadResult, check_bounds
 from jeton.model.json import Json
 
 PIECE: Final = 262_144  # unpacked at a time, so that a few bytes never become more than this at once
@@ -81,6 +82,9 @@ def as_json(body: bytes) -> Json:
     """The body as JSON, which is always in utf-8."""
     try:
         value: Json = msgspec.json.decode(body.removeprefix(codecs.BOM_UTF8))
+        check_bounds(value, body, "body")
+    except BadResult as bad:
+        raise BodyRefused("bad_result", str(bad)) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise BodyRefused("http_json", f"the body is said to be JSON, and is not: {error}") from None
     return value

@@ -33,6 +33,7 @@ from jeton.hosts.sqlite.once import SqliteKeys
 from jeton.hosts.sqlite.opening import take, visit
 from jeton.hosts.sqlite.outlet import Published, SqliteOutlet, numbers, published
 from jeton.hosts.sqlite.owner import Owner, unknown
+from jeton.hosts.sqlite.readable import check_readable
 from jeton.hosts.sqlite.recovery import leave_message, write_beside
 from jeton.hosts.sqlite.retention import Pruned, Rule
 from jeton.hosts.sqlite.rows import Mirror
@@ -221,6 +222,7 @@ class SqliteHost:
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""
+        check_readable(message)
         if self._owner is not None:
             await self._owner.deliver(run, message)
         elif self.row(run) is None:

@@ -24,6 +24,7 @@ from jeton.hosts.sqlite.firings import FinishedMirror
 from jeton.hosts.sqlite.ids import new_run_id
 from jeton.hosts.sqlite.lock import OwnerLock
 from jeton.hosts.sqlite.once import share_steps
+from jeton.hosts.sqlite.readable import check_readable
 from jeton.hosts.sqlite.recovery import Recovery
 from jeton.hosts.sqlite.retention import Pruned, Rule, prune
 from jeton.hosts.sqlite.rows import Mirror
@@ -124,6 +125,8 @@ class Owner:
     ) -> tuple[RunId, bool]:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
+        if overrides or credits is not None:  # the input may be any JSON, and is looked at when it is stored
+            check_readable(StartRun(0, None, overrides=overrides, credits=credits))
         if key is not None:
             return await self._start_by_key(workflow, version, input, key, run, overrides, trigger, credits)
         if run is not None and await self._has_begun(run, workflow, input):
@@ -189,6 +192,8 @@ class Owner:
         if len(entries) != row.entries:
             raise Refused("history_pruned", f"the first entries of run {run} are not kept any more", "start a new run")
         history = shared_history(entries, entry)
+        fork = ForkRun(self.clock(), run, entry, history[-1].at, writes, again, credits)
+        check_readable(fork)
         chosen = new_run_id(self.clock())
         live = replay(Head(chosen, row.workflow, row.version), history)
         check_edits(self._bundles.program(row.workflow, row.version)[0], live.state, writes)
@@ -201,9 +206,7 @@ class Owner:
             body = encode_entry(shared)
             last = next_hash(last, body)
             prior.append((chosen, shared.number, last, body))
-        await self.runs.begin_fork(
-            live, prior, ForkRun(self.clock(), run, entry, history[-1].at, writes, again, credits)
-        )
+        await self.runs.begin_fork(live, prior, fork)
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:

@@ -19,6 +19,7 @@ from jeton.hosts.sqlite.actor import Actor, JournalRow, KeyRow
 from jeton.hosts.sqlite.bundles import Bundles
 from jeton.hosts.sqlite.chain import next_hash
 from jeton.hosts.sqlite.failpoints import hit
+from jeton.hosts.sqlite.readable import why_damaged
 from jeton.hosts.sqlite.rows import Write
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.writer import Job, Writer
@@ -26,6 +27,7 @@ from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.kept import proper
 from jeton.model.message import (
     ContinueRun,
     ForkRun,
@@ -44,6 +46,7 @@ RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
 
 _log = logging.getLogger("jeton.store")
+_TEXTS = ("type", "message", "step", "stack")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -286,7 +289,7 @@ class Runs:
         self._drop(actor)
 
     def _note_damage(self, run: RunId, problem: Exception) -> Refused:
-        why = f"{type(problem).__name__}: {problem}"
+        why = why_damaged(problem)
         _log.error("run %s cannot go on: %s", run, why)
         refused = Refused("run_damaged", f"run {run} cannot go on: {why}", "verify the store")
         self.damaged[run] = refused
@@ -439,7 +442,15 @@ def _mended(message: Message) -> Message | None:
         _encode(message)
     except Exception as problem:
         if isinstance(message, TaskFinished):
-            failure = TaskFailed("bad_result", f"the task's result is no JSON: {problem}")
+            failure = _proper(message.failure) or TaskFailed("bad_result", f"the task's result is no JSON: {problem}")
             return TaskFinished(message.at, message.token, message.attempt, failure=failure)
         return None
     return message
+
+
+def _proper(failure: TaskFailed | None) -> TaskFailed | None:
+    """A failure whose texts are no characters is told as well as can be."""
+    if failure is None:
+        return None
+    texts = {name: proper(text) for name in _TEXTS if (text := getattr(failure, name)) is not None}
+    return msgspec.structs.replace(failure, **texts)

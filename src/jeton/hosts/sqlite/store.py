@@ -13,6 +13,7 @@ from jeton.actor.run_actor import LiveRun
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite.connect import Connection, Row, Value, connect_reader
 from jeton.hosts.sqlite.pack import unpacked
+from jeton.hosts.sqlite.readable import reading, why_damaged
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
@@ -129,7 +130,8 @@ class Store:
         query = "select body from journal where run = ? and number > ? order by number limit ?"
         with self.snapshot() as db:
             bodies = _all(db, query, run, after, -1 if limit is None else limit)
-        return [decode_entry(body) for (body,) in bodies]
+        with reading(run):
+            return [decode_entry(body) for (body,) in bodies]
 
     def load(self, run: RunId) -> StoredRun | None:
         """The sections of the last durable commit, or None for a run nobody started."""
@@ -154,8 +156,9 @@ class Store:
 
     def live(self, run: RunId) -> LiveRun | None:
         """The run as it was at its last durable commit."""
-        found = self.load(run)
-        return None if found is None else load_run(found.sections)
+        with reading(run):
+            found = self.load(run)
+            return None if found is None else load_run(found.sections)
 
     # what recovery and alarms ask for
 
@@ -224,7 +227,10 @@ def _all(db: Connection, query: str, *values: Value) -> list[Row]:
 
 def _row(found: Row) -> RunRow:
     run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head = found
-    outcome = _outcome(head)
+    try:
+        outcome = _outcome(head)
+    except msgspec.DecodeError as problem:  # it is listed all the same, and says so
+        outcome = _Outcome(RunError("run_damaged", f"its row cannot be read: {why_damaged(problem)}"))
     return RunRow(
         run=run,
         workflow=workflow,

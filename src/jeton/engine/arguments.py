@@ -1,0 +1,45 @@
+"""What is asked of the engine, checked at its door: whatever got past it would be found in the store, by everybody."""
+
+from jeton.model.failure import Refused
+from jeton.model.kept import is_text
+
+MOST_ROWS = 1 << 31
+MOST_CREDITS = 1 << 53
+
+
+def check_texts(**given: object) -> None:
+    """Raises Refused unless each is a text, and one that can be stored."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise _refused(name, f"must be a text, and is {_shown(value)}", "give a text")
+        if not is_text(value):
+            raise _refused(name, "holds half of a surrogate pair, which is no character", "give whole characters")
+
+
+def check_maybe_texts(**given: object) -> None:
+    """The same, where None says that nothing is given."""
+    check_texts(**{name: value for name, value in given.items() if value is not None})
+
+
+def check_whole(name: str, value: object, least: int, most: int, code: str = "bad_argument") -> None:
+    """Raises Refused unless it is a whole number within these bounds; `True` is none."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        problem = f"must be a whole number from {least} to {most}, and is {_shown(value)}"
+        raise _refused(name, problem, "give such a number", code)
+
+
+def check_credits(name: str, value: object, least: int = 0) -> None:
+    """Raises Refused unless it is an amount of credits."""
+    check_whole(name, value, least, MOST_CREDITS - 1, "bad_amount")
+
+
+def _refused(name: str, problem: str, remedy: str, code: str = "bad_argument") -> Refused:
+    return Refused(code, f"'{name}' {problem}", remedy)
+
+
+def _shown(value: object) -> str:
+    return (
+        f"{str(value)[:40]} ({type(value).__name__})"
+        if isinstance(value, int | float)
+        else f"of type {type(value).__name__}"
+    )

@@ -1,0 +1,74 @@
+"""What every layer can keep: plain JSON of bounded depth, with numbers of 64 bits and whole characters.
+
+The same rules hold for what comes in (input, answers, signals) and for what tasks give back.
+"""
+
+import math
+from typing import TypeAlias, cast
+
+from jeton.model.json import Json, JsonObject
+
+DEEPEST = 100
+LONGEST_PATH = 200
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+TOO_DEEP = f"is nested more than {DEEPEST} levels deep"
+
+Flaws: TypeAlias = list[tuple[str, str]]
+"""Where something cannot be kept, and why."""
+
+
+def kept(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
+    """A copy of the value; whatever cannot be kept is null in it, and among the flaws."""
+    match value:
+        case None | bool():
+            return value
+        case int():
+            if SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+                return value
+            problem = "this number does not fit 64 bits; send it as text"
+        case float():
+            if math.isfinite(value):
+                return value
+            problem = f"{value} is no number JSON knows"
+        case str():
+            if is_text(value):
+                return value
+            problem = "holds half of a surrogate pair, which is no character"
+        case list() | tuple() | dict() if depth == DEEPEST:
+            flaws.append((path[:LONGEST_PATH], TOO_DEEP))
+            return None
+        case list() | tuple():
+            items = cast("list[object] | tuple[object, ...]", value)
+            return [kept(item, f"{path}[{index}]", flaws, depth + 1) for index, item in enumerate(items)]
+        case dict():
+            return _kept_object(cast("dict[object, object]", value), path, flaws, depth)
+        case _:
+            problem = f"a Python {type(value).__name__} is not plain data"
+    flaws.append((path, problem))
+    return None
+
+
+def _kept_object(value: dict[object, object], path: str, flaws: Flaws, depth: int) -> JsonObject:
+    found: JsonObject = {}
+    for key, item in value.items():
+        if isinstance(key, str) and is_text(key):
+            found[key] = kept(item, f"{path}.{key}", flaws, depth + 1)
+        else:
+            flaws.append((path, f"the key {key!r} is no text"))
+    return found
+
+
+def is_text(text: str) -> bool:
+    """Whether all of it are characters: half of a surrogate pair is none."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def proper(text: str) -> str:
+    """The text with `?` for what is no character, so that it can be stored."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
