@@ -139,7 +139,7 @@ class Engine(Firing):
         check_maybe_texts(key=key)
         if credits is not None:
             check_credits("credits", credits)
-        if isinstance(workflow, Built):
+        if not isinstance(workflow, str) and isinstance(workflow, Built):  # the second question is a slow one
             await self.deploy(workflow)
         else:
             check_texts(workflow=workflow)
