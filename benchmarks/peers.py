@@ -18,7 +18,13 @@ from jeton.model.json import Json, JsonObject
 BUDGET_S = 3  # a timed phase; the harness gives some of them a few times as much
 LONGEST_S = 45
 PARKED = 500  # of W5's ten thousand: the rate is what counts, and some manage sixty a second
-MODULES = {"langgraph_peer:sqlite": "langgraph", "dbos_peer:sqlite": "dbos", "burr_peer": "burr"}
+MODULES = {
+    "langgraph_peer:sqlite": "langgraph",
+    "dbos_peer:sqlite": "dbos",
+    "burr_peer": "burr",
+    "restate_peer": "restate",
+}
+SERVERS = {"restate_peer": "RESTATE_SERVER"}  # what says where its server is
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -53,11 +59,12 @@ Peers = dict[str, list[Round]]
 
 
 def installed(python: str) -> list[str]:
-    """The engines that this Python can import."""
+    """The engines that this Python can import, and whose server is known if they need one."""
     modules = ", ".join(repr(module) for module in MODULES.values())
     code = f"from importlib.util import find_spec; print(*[name for name in ({modules},) if find_spec(name)])"
     there = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    return [name for name, module in MODULES.items() if module in there]
+    known = [name for name in MODULES if name not in SERVERS or SERVERS[name] in os.environ]
+    return [name for name in known if MODULES[name] in there]
 
 
 def measure_peer(python: str, bench: Path, name: str, scale: float = 1.0, budget_s: float = BUDGET_S) -> Round:
