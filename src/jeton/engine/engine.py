@@ -20,7 +20,7 @@ from jeton.engine.pins import check_pins
 from jeton.engine.record import RunRecord, record_of
 from jeton.engine.reference import parts_of
 from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
-from jeton.engine.source import Built, Source, declared_in, load_source, origins_of
+from jeton.engine.source import Built, Source, declared_in, is_built, load_source, origins_of
 from jeton.engine.triggers import Firing
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
@@ -139,7 +139,7 @@ class Engine(Firing):
         check_maybe_texts(key=key)
         if credits is not None:
             check_credits("credits", credits)
-        if not isinstance(workflow, str) and isinstance(workflow, Built):  # the second question is a slow one
+        if is_built(workflow):
             await self.deploy(workflow)
         else:
             check_texts(workflow=workflow)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from os import PathLike, pathsep
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from jeton.definitions import Kinds, Loaded, library_from, load_library
 from jeton.definitions.bundle import joined
@@ -24,6 +24,11 @@ class Built(Protocol):
     def definition(self) -> Mapping[str, object]:
         """A library file's content with this workflow in it."""
         ...
+
+
+def is_built(value: object) -> TypeGuard[Built]:
+    """Whether it was built in Python. Texts are told apart first: asking a protocol takes long."""
+    return not isinstance(value, str) and isinstance(value, Built)
 
 
 One: TypeAlias = str | PathLike[str] | Mapping[str, object] | Built
