@@ -186,8 +186,8 @@ MUTANTS = (
     Mutant(
         "what an earlier message left for the next batch is forgotten",
         "src/jeton/actor/run_actor.py",
-        "again = again or handling.again",
-        "again = handling.again",
+        "        self._now, self._moves = message.at, moves\n",
+        "        self._now, self._moves, self.again = message.at, moves, False\n",
     ),
     Mutant(
         "a node that finished and cannot fan out is counted twice",
@@ -307,8 +307,9 @@ MUTANTS = (
     Mutant(
         "a node of a flow that waited is run again",
         "src/jeton/planning/flow_turn.py",
-        "        return _executed(flow, state, token, held.executed)\n",
-        "        return [BeginNode(token.id, token.node), *_executed(flow, state, token, held.executed)]\n",
+        "        return _executed(flow, state, token, held.executed, waited=True)\n",
+        "        over = _executed(flow, state, token, held.executed, waited=True)\n"
+        "        return [BeginNode(token.id, token.node), *over]\n",
     ),
     Mutant(
         "an override is over what a connection brings",
