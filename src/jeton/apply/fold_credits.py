@@ -6,6 +6,8 @@ from jeton.apply.draft import Draft
 from jeton.model.credits import Purse
 from jeton.model.decision import (
     AskForCredits,
+    AwaitCredits,
+    DeclareShort,
     LendCredits,
     NoteTask,
     ReclaimCredits,
@@ -53,7 +55,7 @@ def note_cost(draft: Draft, decision: NoteTask) -> None:
         draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))
 
 
-def await_credits(draft: Draft) -> None:
+def await_credits(draft: Draft, _decision: AwaitCredits) -> None:
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), awaiting=True)
 
 
@@ -71,7 +73,7 @@ def take_credits(draft: Draft, decision: TakeCredits) -> None:
     head.purse = msgspec.structs.replace(purse, free=purse.free + decision.amount, asked=0, awaiting=False, dry=dry)
 
 
-def declare_short(draft: Draft) -> None:
+def declare_short(draft: Draft, _decision: DeclareShort) -> None:
     """The runs it called hear of it: what runs there is waited for too, and nothing new begins."""
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), short=True, awaiting=False)
     for token in draft.state.tokens.values():

@@ -5,7 +5,7 @@ from msgspec import UnsetType
 
 from jeton.apply.draft import Draft
 from jeton.model.cue import GroupChanged, SlotQuiet
-from jeton.model.decision import AbandonTokens, OpenFanIn, OpenGroup, ParkToken, SettleSlot, TimeOutFanIn
+from jeton.model.decision import AbandonTokens, CloseGroup, OpenFanIn, OpenGroup, ParkToken, SettleSlot, TimeOutFanIn
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, TokenId
 from jeton.model.json import Json
@@ -140,14 +140,14 @@ def open_fan_in(draft: Draft, decision: OpenFanIn) -> None:
     draft.urgent.append(GroupChanged(group.id))
 
 
-def close_group(draft: Draft, group_id: GroupId) -> None:
+def close_group(draft: Draft, decision: CloseGroup) -> None:
     """Forget the group; the slot around it may have fallen quiet."""
-    group, _ = draft.group(group_id)
-    draft.drop_group(group_id)
+    group, _ = draft.group(decision.group)
+    draft.drop_group(group.id)
     if group.outer is None or group.outer not in draft.state.slots:
         return
     outer = draft.slot(group.outer)
-    left = msgspec.structs.replace(outer, groups=tuple(g for g in outer.groups if g != group_id))
+    left = msgspec.structs.replace(outer, groups=tuple(g for g in outer.groups if g != group.id))
     draft.put(draft.state.slots, group.outer, left)
     if left.quiet:
         draft.urgent.append(SlotQuiet(group.outer))

@@ -322,18 +322,6 @@ def _merge_branches(draft: Draft, decision: MergeBranches) -> None:
     draft.write(decision.outer, decision.target, decision.value)
 
 
-def _close_group(draft: Draft, decision: CloseGroup) -> None:
-    close_group(draft, decision.group)
-
-
-def _await_credits(draft: Draft, _decision: AwaitCredits) -> None:
-    await_credits(draft)
-
-
-def _declare_short(draft: Draft, _decision: DeclareShort) -> None:
-    declare_short(draft)
-
-
 def _set_status(draft: Draft, decision: SetStatus) -> None:
     draft.state.head.status = decision.status
 
@@ -354,7 +342,7 @@ FOLDS: dict[type[Decision], Callable[[Draft, Any], None]] = {
     OpenGroup: open_group,
     OpenFanIn: open_fan_in,
     MergeBranches: _merge_branches,
-    CloseGroup: _close_group,
+    CloseGroup: close_group,
     EndTokens: _end_tokens,
     AbandonTokens: abandon_tokens,
     TimeOutFanIn: time_out_fan_in,
@@ -376,10 +364,10 @@ FOLDS: dict[type[Decision], Callable[[Draft, Any], None]] = {
     ForkHistory: fork_history,
     ReserveCredits: reserve_credits,
     SettleCredits: settle_credits,
-    AwaitCredits: _await_credits,
+    AwaitCredits: await_credits,
     AskForCredits: ask_for_credits,
     TakeCredits: take_credits,
-    DeclareShort: _declare_short,
+    DeclareShort: declare_short,
     LendCredits: lend_credits,
     ReclaimCredits: reclaim_credits,
     UndoCall: undo_call,

@@ -23,23 +23,16 @@ class Signature:
     def __init__(self, function: Callable[..., object], name: str) -> None:
         hints = hints_of(function, name)
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-        self._open = self._has_defaults = False
-        for parameter in inspect.signature(function).parameters.values():
+        self._has_defaults = False
+        parameters, self._open = parameters_of(function, name)
+        for parameter in parameters:
             hint = hints.get(parameter.name, Any)
-            match parameter.kind:
-                case inspect.Parameter.POSITIONAL_ONLY:
-                    problem = f"the parameter '{parameter.name}' is positional only, and input is given by name"
-                    raise unfit(name, problem, "remove the '/' from the parameters")
-                case inspect.Parameter.VAR_POSITIONAL:
-                    continue
-                case inspect.Parameter.VAR_KEYWORD:
-                    self._open = True
-                case _ if parameter.default is inspect.Parameter.empty:
-                    fields.append((parameter.name, hint))
-                case _:
-                    self._has_defaults = True
-                    # the default is the function's own business: it is used when nothing is given
-                    fields.append((parameter.name, Union[hint, UnsetType], UNSET))  # noqa: UP007 - hint is a value
+            if parameter.default is inspect.Parameter.empty:
+                fields.append((parameter.name, hint))
+            else:
+                self._has_defaults = True
+                # the default is the function's own business: it is used when nothing is given
+                fields.append((parameter.name, Union[hint, UnsetType], UNSET))  # noqa: UP007 - hint is a value
         self._struct = msgspec.defstruct(name, fields, kw_only=True)
         self._names = frozenset(field[0] for field in fields)
         self._places = places_in(self._struct)
@@ -93,6 +86,24 @@ def filled(value: Json, contents: Contents) -> object:
     for path, content in contents.items():
         own = put(own, path, content)
     return own
+
+
+def parameters_of(function: Callable[..., object], name: str) -> tuple[list[inspect.Parameter], bool]:
+    """Those that are given by name, and whether any other name is taken too; a DefinitionError if one cannot be."""
+    found: list[inspect.Parameter] = []
+    is_open = False
+    for parameter in inspect.signature(function).parameters.values():
+        match parameter.kind:
+            case inspect.Parameter.POSITIONAL_ONLY:
+                problem = f"the parameter '{parameter.name}' is positional only, and input is given by name"
+                raise unfit(name, problem, "remove the '/' from the parameters")
+            case inspect.Parameter.VAR_POSITIONAL:
+                continue
+            case inspect.Parameter.VAR_KEYWORD:
+                is_open = True
+            case _:
+                found.append(parameter)
+    return found, is_open
 
 
 def hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, get_origin
 
 import msgspec
 
-from jeton.executor.hints import BadArguments, converted, hints_of, unfit
+from jeton.executor.hints import BadArguments, converted, hints_of, parameters_of, unfit
 from jeton.executor.places import NO_CONTENTS, Contents, Path, Places, places_in
 from jeton.executor.schema_of import PLAIN_DATA, schema_of
 from jeton.model.json import Json, JsonObject, Schema
@@ -41,20 +41,8 @@ class NodeSignature:
 
     def __init__(self, function: Callable[..., object], name: str) -> None:
         self._name = name
-        self._open = False
         self._hints = hints_of(function, name)
-        self._parameters: list[inspect.Parameter] = []
-        for parameter in inspect.signature(function).parameters.values():
-            match parameter.kind:
-                case inspect.Parameter.POSITIONAL_ONLY:
-                    problem = f"the parameter '{parameter.name}' is positional only, and inputs are given by name"
-                    raise unfit(name, problem, "remove the '/' from the parameters")
-                case inspect.Parameter.VAR_POSITIONAL:
-                    continue
-                case inspect.Parameter.VAR_KEYWORD:
-                    self._open = True
-                case _:
-                    self._parameters.append(parameter)
+        self._parameters, self._open = parameters_of(function, name)
         self._places: dict[str, Places] = {}
         for parameter in self._parameters:
             places = places_in(self._hints.get(parameter.name, Any))

@@ -8,6 +8,7 @@ import asyncio
 from typing import cast
 
 from jeton.executor.action import ActionFailed
+from jeton.executor.stopping import is_being_stopped
 from jeton.model.task import Suspended
 
 _REMEDY = "catch Exception and no more, or raise again what is no error"
@@ -52,7 +53,7 @@ class Sleeps:
 
     def outcome(self, error: BaseException | None) -> Suspended | ActionFailed | None:
         """What the function's end means, by what it raised; None if it has nothing to do with sleeping."""
-        if self._asleep is None or (isinstance(error, asyncio.CancelledError) and _is_being_stopped()):
+        if self._asleep is None or (isinstance(error, asyncio.CancelledError) and is_being_stopped()):
             return None
         if error is not None and not self._went_on:
             if _is_sleeping(error):
@@ -80,16 +81,3 @@ def _comes_of_sleeping(error: BaseException) -> bool:
             return True
         before = before.__cause__ or before.__context__
     return False
-
-
-def _is_being_stopped() -> bool:
-    task = running_task()
-    return task is not None and task.cancelling() > 0
-
-
-def running_task() -> "asyncio.Task[object] | None":
-    """Who runs; a task that never waits may be driven by hand, and then it is nobody."""
-    try:
-        return asyncio.current_task()
-    except RuntimeError:
-        return None

@@ -23,11 +23,12 @@ from jeton.executor.artifacts import MOST_BYTES as MOST_BYTES_OF_ARTIFACT
 from jeton.executor.binary import Lifted, lift
 from jeton.executor.call import enter_call, leave_call
 from jeton.executor.contents import keep
-from jeton.executor.node_sleep import Sleeps, WentOn, running_task
+from jeton.executor.node_sleep import Sleeps, WentOn
 from jeton.executor.once import Begun, Done, step_key
 from jeton.executor.outlet import Emitted
 from jeton.executor.places import Path, put
 from jeton.executor.results import encoded
+from jeton.executor.stopping import running_task
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, Note
 from jeton.model.task import Suspended

@@ -14,6 +14,7 @@ from jeton.executor.mapping import expression_problem
 from jeton.executor.notes import NO_NOTES, Notes
 from jeton.executor.once import Done
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
+from jeton.executor.stopping import is_being_stopped
 from jeton.expression import Failed, Missing
 from jeton.model.json import Json, JsonObject
 from jeton.model.kept import proper
@@ -133,7 +134,7 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     except SecretUnavailable as unavailable:
         return ActionFailed("secret_unavailable", str(unavailable))
     except asyncio.CancelledError as error:
-        if _is_being_stopped():
+        if is_being_stopped():
             raise
         return _raised(error, call)
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
@@ -156,9 +157,3 @@ def _redacted(result: ActionAnswer, secrets: Secrets) -> ActionAnswer:
     if isinstance(result, Suspended):
         return Suspended(result.until, secrets.text(result.sleep))
     return secrets.value(result)
-
-
-def _is_being_stopped() -> bool:
-    """Whether the cancellation is ours, or comes from something the function waited for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

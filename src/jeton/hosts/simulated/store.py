@@ -58,7 +58,7 @@ class Store:
         self, stored: Stored, answered: Iterable[int], own: Message | None, sent: Iterable[SendMessage] = ()
     ) -> None:
         """All of it: the entry, the sections, the row, the messages that are answered, and those to runs."""
-        run = stored.row.run
+        run = stored.head.run
         sections = self._sections.setdefault(run, {})
         for name, body in stored.sections.items():
             if body is None:
@@ -68,7 +68,7 @@ class Store:
         self._journals.setdefault(run, []).append(stored.entry)
         self._rows[run] = _encode(stored.row)
         self._remember(run, stored)
-        if stored.row.status in TERMINAL and stored.row.workflow in self.awaited:
+        if stored.head.ended and stored.head.workflow in self.awaited:
             self.finished.append(run)
         self.answer(run, answered)
         if own is not None:

@@ -207,7 +207,7 @@ class World:
         return self.store.sections(run)
 
     def commit(self, stored: Stored) -> None:
-        run = stored.row.run
+        run = stored.head.run
         self.store.commit(stored, self._taken.pop(run), self._own.pop(run, None), self._sent.pop(run, ()))
 
     def start_task(self, run: RunId, effect: StartTask) -> None:
