@@ -24,7 +24,7 @@ from benchmarks.adapter import CHAIN, Peer
 from benchmarks.report import write_section
 from benchmarks.stopwatch import Cost, Stopwatch, cost_of_watching
 from benchmarks.workloads import pooled
-from jeton.hosts.sqlite.connect import Durability, connect_writer
+from jeton.hosts.sqlite.file.connect import Durability, connect_writer
 
 IN_FLIGHT = 50
 PLANNING, APPLY, EXPRESSIONS = "planning", "apply", "expressions"
@@ -38,24 +38,24 @@ REST = "the rest of the event loop"
 WAITING = "waiting for the other thread"
 ROWS = (PLANNING, APPLY, EXPRESSIONS, BATCH, ENCODING, HAND_OFF, STATEMENTS, COMMIT, TASK, ENDS, REST, WAITING)
 
-ACTOR, RUNS, EXECUTOR = "jeton.actor.run_actor:", "jeton.hosts.sqlite.runs:", "jeton.executor.executor:"
+ACTOR, RUNS, EXECUTOR = "jeton.actor.run_actor:", "jeton.hosts.sqlite.loop.runs:", "jeton.executor.executor:"
 ON_THE_LOOP = {
     PLANNING: [ACTOR + name for name in ("plan_run", "plan_cue", "plan_quiet", "plan_started", "plan_onward")],
     APPLY: [ACTOR + name for name in ("fold", "batch_creations", "count_events")],
     BATCH: [RUNS + "advance"],
     EXPRESSIONS: [f"jeton.expression.expression:Expression.{name}" for name in ("evaluate", "holds")],
-    ENCODING: [RUNS + "stored", RUNS + "next_hash", "jeton.hosts.sqlite.rows:Write._lay"],
+    ENCODING: [RUNS + "stored", RUNS + "next_hash", "jeton.hosts.sqlite.commit.rows:Write._lay"],
     HAND_OFF: [RUNS + name for name in ("Runs._turn", "Runs.tell", "Runs.written")],
     TASK: [RUNS + "Runs._start_task", *(EXECUTOR + name for name in ("Executor._hand_out", "Executor._serve"))],
     ENDS: ["jeton.engine.engine:Engine.start", "jeton.engine.engine:Engine.ended"],
 }
 IN_THE_WRITER = {
-    ENCODING: ["jeton.hosts.sqlite.writer:Writer._write"],  # rows for the statements, which are counted apart
+    ENCODING: ["jeton.hosts.sqlite.commit.writer:Writer._write"],  # rows for the statements, which are counted apart
     COMMIT: [
-        "jeton.hosts.sqlite.tail:Tail.note",
-        "jeton.hosts.sqlite.writer:Writer._fold_log_now_and_again",
+        "jeton.hosts.sqlite.file.tail:Tail.note",
+        "jeton.hosts.sqlite.commit.writer:Writer._fold_log_now_and_again",
     ],
-    WAITING: ["jeton.hosts.sqlite.writer:Writer._take"],
+    WAITING: ["jeton.hosts.sqlite.commit.writer:Writer._take"],
 }
 Column = dict[str, float]
 
@@ -97,7 +97,7 @@ def watching(loop: Stopwatch, writer: Stopwatch) -> Generator[None]:
         def connect(path: Path, durability: Durability) -> Any:
             return _Connection(connect_writer(path, durability), writer)
 
-        undo.enter_context(patch("jeton.hosts.sqlite.writer.connect_writer", connect))
+        undo.enter_context(patch("jeton.hosts.sqlite.commit.writer.connect_writer", connect))
         yield
 
 

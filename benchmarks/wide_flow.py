@@ -8,9 +8,9 @@ import time
 
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
-from jeton.model.flow import Connection, Flow, FlowLimits, FlowNode
-from jeton.model.task import Action
-from jeton.model.workflow import Library
+from jeton.model.definition.flow import Connection, Flow, FlowLimits, FlowNode
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 
 WIDTH = 50
 SIZES = (250, 500, 1000, 2000)

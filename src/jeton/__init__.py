@@ -7,22 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jeton.engine.builder import Workflow, join, merge
+    from jeton.engine.build.flow import Flow
+    from jeton.engine.build.workflow import Workflow, join, merge
     from jeton.engine.credits import CreditsView, TokensView, UsageView
     from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
-    from jeton.engine.explain import RunExplained, TokenExplained, TransitionExplained
-    from jeton.engine.firings import FiringView
-    from jeton.engine.flow_builder import Flow
-    from jeton.engine.gates import GateView
     from jeton.engine.input import InputInvalid, InputProblem
-    from jeton.engine.published import EmittedEvent, MetricValue
     from jeton.engine.reading import Context
-    from jeton.engine.record import ForkedFrom, NoOutput, RunRecord
     from jeton.engine.reply import Reply
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
-    from jeton.engine.tokens import TokenView
     from jeton.engine.triggers import TriggerView
-    from jeton.engine.what_if import WhatIf
+    from jeton.engine.views.explain import RunExplained, TokenExplained, TransitionExplained
+    from jeton.engine.views.firings import FiringView
+    from jeton.engine.views.gates import GateView
+    from jeton.engine.views.published import EmittedEvent, MetricValue
+    from jeton.engine.views.record import ForkedFrom, NoOutput, RunRecord
+    from jeton.engine.views.tokens import TokenView
+    from jeton.engine.views.what_if import WhatIf
     from jeton.executor import (
         BlockingPublisher,
         BlockingSteps,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         node,
     )
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
-    from jeton.model.flow_run import NodeView
+    from jeton.model.state.flow_run import NodeView
 
 __all__ = [
     "BlockingPublisher",
@@ -88,22 +88,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "jeton.engine.builder": ("Workflow", "join", "merge"),
+    "jeton.engine.build.workflow": ("Workflow", "join", "merge"),
     "jeton.engine.credits": ("CreditsView", "TokensView", "UsageView"),
     "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
-    "jeton.engine.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
-    "jeton.engine.flow_builder": ("Flow",),
-    "jeton.engine.firings": ("FiringView",),
-    "jeton.engine.gates": ("GateView",),
+    "jeton.engine.views.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
+    "jeton.engine.build.flow": ("Flow",),
+    "jeton.engine.views.firings": ("FiringView",),
+    "jeton.engine.views.gates": ("GateView",),
     "jeton.engine.input": ("InputInvalid", "InputProblem"),
-    "jeton.engine.published": ("EmittedEvent", "MetricValue"),
+    "jeton.engine.views.published": ("EmittedEvent", "MetricValue"),
     "jeton.engine.reading": ("Context",),
-    "jeton.engine.record": ("ForkedFrom", "NoOutput", "RunRecord"),
+    "jeton.engine.views.record": ("ForkedFrom", "NoOutput", "RunRecord"),
     "jeton.engine.reply": ("Reply",),
     "jeton.engine.sync": ("SyncEngine", "SyncRun", "open_sync"),
-    "jeton.engine.tokens": ("TokenView",),
+    "jeton.engine.views.tokens": ("TokenView",),
     "jeton.engine.triggers": ("TriggerView",),
-    "jeton.engine.what_if": ("WhatIf",),
+    "jeton.engine.views.what_if": ("WhatIf",),
     "jeton.executor": (
         "BlockingPublisher",
         "BlockingSteps",
@@ -116,7 +116,7 @@ _HOMES = {
         "node",
     ),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
-    "jeton.model.flow_run": ("NodeView",),
+    "jeton.model.state.flow_run": ("NodeView",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -10,8 +10,8 @@ from jeton.model.decision import Decision, EndRun, ReplyTo
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.ids import RunId
 from jeton.model.message import Message, StartRun
-from jeton.model.run import Head, RunState
-from jeton.planning.program import Program, compile_program
+from jeton.model.state.run import Head, RunState
+from jeton.planning.program.workflow import Program, compile_program
 
 ROOT = RunId("root")
 Told: TypeAlias = tuple[RunId, Message]

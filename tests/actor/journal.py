@@ -3,12 +3,12 @@
 from jeton.actor.ports import stored
 from jeton.actor.run_actor import Commit, LiveRun, advance
 from jeton.actor.sections import load_run
+from jeton.model.definition.task import Task
+from jeton.model.definition.workflow import Library, Node, TaskTarget, Transition, Workflow
 from jeton.model.ids import RunId, TokenId
 from jeton.model.message import Message, TaskFinished
-from jeton.model.run import Head, RunState
-from jeton.model.task import Task
-from jeton.model.workflow import Library, Node, TaskTarget, Transition, Workflow
-from jeton.planning.program import Program, compile_program
+from jeton.model.state.run import Head, RunState
+from jeton.planning.program.workflow import Program, compile_program
 
 WORK = Node(TaskTarget(Task(steps=(), timeout_ms=1000)), output_mapping={"state.v": "result.v"})
 

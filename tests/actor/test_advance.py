@@ -13,6 +13,13 @@ from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.apply.record import count_events, events_of
 from jeton.model.decision import Decision, RouteToken, SettleSlot
+from jeton.model.definition.workflow import (
+    Foreach,
+    Merge,
+    Node,
+    Synchronization,
+    Transition,
+)
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.event import TaskLog, TaskMissing, TaskProgress
 from jeton.model.failure import BrokenInvariant, TaskFailed
@@ -28,15 +35,8 @@ from jeton.model.message import (
     TaskStarted,
 )
 from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
-from jeton.model.run import Dispatched, Executing
-from jeton.model.workflow import (
-    Foreach,
-    Merge,
-    Node,
-    Synchronization,
-    Transition,
-)
-from jeton.planning.node import Plan
+from jeton.model.state.run import Dispatched, Executing
+from jeton.planning.tokens.node import Plan
 from tests.actor.journal import WORK, Journal, done, program
 
 T = TokenId

@@ -5,11 +5,11 @@ import pytest
 from jeton.actor.run_actor import Commit
 from jeton.apply.record import events_of
 from jeton.model.decision import DispatchToken, IgnoreLate, OpenFanIn
+from jeton.model.definition.workflow import Foreach, Merge, MOfN, Node, Strategy, Synchronization, Transition
 from jeton.model.effect import StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.message import AlarmRang, CancelRun, StartRun, TaskFinished
-from jeton.model.workflow import Foreach, Merge, MOfN, Node, Strategy, Synchronization, Transition
 from jeton.planning.plan_run import plan_run
 from tests.actor.journal import WORK, Journal, done, program
 

@@ -129,7 +129,7 @@ def test_help_loads_nothing_it_does_not_need() -> None:
         "jeton.definitions",
         "jeton.model",
         "jeton.expression",
-        "jeton.cli.check",
+        "jeton.cli.verbs.define.check",
         "msgspec",
         "yaml",
         "jsonschema_rs",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.hosts.sqlite.connect import connect
+from jeton.hosts.sqlite.file.connect import connect
 from tests.cli.verbs import Verbs
 
 

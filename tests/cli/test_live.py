@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from jeton.cli.live import LiveView
-from jeton.engine.explain.answer import Told
+from jeton.engine.views.explain.answer import Told
 from jeton.model.ids import RunId
 from tests.engine.journals import PANEL, branches_take, told
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from jeton.cli.main import main
-from jeton.hosts.sqlite.connect import connect
+from jeton.hosts.sqlite.file.connect import connect
 from tests.hosts.parked import DEFINITIONS, park
 
 

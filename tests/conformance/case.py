@@ -6,10 +6,10 @@ from typing import Any, Literal
 import msgspec
 
 from jeton.model.decision import Decision
-from jeton.model.flow_run import NodeView
+from jeton.model.definition.trigger import Trigger
 from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
-from jeton.model.run import FiredBy
-from jeton.model.trigger import Trigger
+from jeton.model.state.flow_run import NodeView
+from jeton.model.state.run import FiredBy
 
 Data = dict[str, Any]
 

@@ -14,10 +14,10 @@ from jeton.actor.ports import RunRow, decode_entry, encode_entry
 from jeton.actor.sections import load_run
 from jeton.definitions import library_from
 from jeton.definitions.bundle import bundle_of, joined
-from jeton.engine.events import events_in
-from jeton.engine.flows import node_views
-from jeton.engine.source import KINDS
-from jeton.engine.tokens import token_views
+from jeton.engine.build.source import KINDS
+from jeton.engine.views.events import events_in
+from jeton.engine.views.flows import node_views
+from jeton.engine.views.tokens import token_views
 from jeton.executor import (
     Executor,
     Resources,
@@ -29,21 +29,21 @@ from jeton.executor import (
     run_task,
 )
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.once import MemoryKeys
+from jeton.executor.limits.once import MemoryKeys
 from jeton.executor.outlet import MemoryOutlet
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script, answer_of
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.host import wall_ms
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.decision import CallWorkflow, Decision, ReplyTo
+from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
-from jeton.model.flow_run import NodeView
 from jeton.model.ids import RunId, TokenId
-from jeton.model.workflow import Library
-from jeton.planning.compile import compile_definition
+from jeton.model.state.flow_run import NodeView
 from jeton.planning.credits import balance_of
+from jeton.planning.program.compile import compile_definition
 from tests.conformance.case import Act, Case, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 
 Play = Callable[[Case], Outcome]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jeton.model.run import FiredBy
+from jeton.model.state.run import FiredBy
 from tests.conformance.case import Case, Data, Outcome, answers, mock, sets, workflow
 from tests.conformance.flow_nodes import MERGE, SEES, TRIGGER, case, constant, flow, given, node, wire
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jeton.model.run import FiredBy
-from jeton.model.trigger import OnEvent, OnRunFinished, Trigger
+from jeton.model.definition.trigger import OnEvent, OnRunFinished, Trigger
+from jeton.model.state.run import FiredBy
 from tests.conformance.case import Case, Data, FiringSeen, Outcome, sets, signals, to, workflow
 
 TELLS = {"action": {"kind": "emit", "implementation": {"event": "told"}}, "input_mapping": {"n": "input.n"}}

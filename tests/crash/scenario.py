@@ -14,19 +14,19 @@ from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.replay import replay
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.backup import backup
-from jeton.hosts.sqlite.chain import first_hash, next_hash
-from jeton.hosts.sqlite.connect import connect, connect_reader
+from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
+from jeton.hosts.sqlite.file.connect import connect, connect_reader
+from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
 from jeton.hosts.sqlite.host import wall_ms
-from jeton.hosts.sqlite.migrate import SCHEMA_VERSION, prepare
 from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tools.backup import backup
 from jeton.model.decision import ReplyTo
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, Message, SignalRun
-from jeton.model.run import TERMINAL, RunStatus
-from jeton.model.workflow import Library
+from jeton.model.state.run import TERMINAL, RunStatus
 from tests.hosts.library import FAMILY, GATE, QUORUM, RETRY, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from tests.crash.slept import RUNS, sleep
 
 

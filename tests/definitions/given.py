@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jeton.definitions import Loaded, load_library
+from jeton.model.definition.workflow import Workflow
 from jeton.model.failure import Problem
-from jeton.model.workflow import Workflow
 
 
 class Rule(NamedTuple):

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.definitions.checks.cycles import components, way_round
-from jeton.definitions.checks.graph import reached
+from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.graph import reached
 
 NODES = [f"n{number}" for number in range(7)]
 STEPS = st.dictionaries(st.sampled_from(NODES), st.lists(st.sampled_from(NODES), max_size=4), max_size=7)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jeton.definitions import load_library
-from jeton.definitions.plain import MAX_FILE_BYTES
+from jeton.definitions.text.plain import MAX_FILE_BYTES
 from jeton.model.failure import DefinitionError
 
 WORKFLOW = "workflows: {%s: {initial_node: a, nodes: {a: {}}}}\n"

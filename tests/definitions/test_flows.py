@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from jeton.definitions import definition_hash, library_from
-from jeton.model.flow import Connection, Flow, FlowLimits, FlowNode
+from jeton.model.definition.flow import Connection, Flow, FlowLimits, FlowNode
 from tests.definitions.given import Rule, loaded, problems
 
 DISCOUNT = """

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.definitions.import_flow import import_flow, library_text
-from jeton.definitions.read_yaml import read_yaml
 from jeton.definitions.report import Report
+from jeton.definitions.text.yaml import read_yaml
+from jeton.model.definition.flow import Connection, Flow, FlowNode
 from jeton.model.failure import DefinitionError
-from jeton.model.flow import Connection, Flow, FlowNode
 from tests.definitions.given import loaded
 from tests.planning.flow_drive import Driver, program_of
 

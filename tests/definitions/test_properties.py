@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from jeton.definitions import definition_hash, library_from
-from jeton.definitions.fields import Fields
-from jeton.definitions.place import NOWHERE, Place
-from jeton.definitions.read_action import ACTION_KEYS, KINDS
-from jeton.definitions.read_flow import CONNECTION_KEYS, FLOW_KEYS, FLOW_NODE_KEYS
-from jeton.definitions.read_json import read_json
-from jeton.definitions.read_node import GATE_KEYS, NODE_KEYS, WAIT_KEYS
-from jeton.definitions.read_task import STEP_KEYS, TASK_KEYS
-from jeton.definitions.read_transition import FOREACH_KEYS, MERGE_KEYS, SYNCHRONIZATION_KEYS, TRANSITION_KEYS
-from jeton.definitions.read_trigger import TRIGGER_KEYS
-from jeton.definitions.read_workflow import WORKFLOW_KEYS
-from jeton.definitions.read_yaml import read_yaml
+from jeton.definitions.read.action import ACTION_KEYS, KINDS
+from jeton.definitions.read.fields import Fields
+from jeton.definitions.read.flow import CONNECTION_KEYS, FLOW_KEYS, FLOW_NODE_KEYS
+from jeton.definitions.read.node import GATE_KEYS, NODE_KEYS, WAIT_KEYS
+from jeton.definitions.read.place import NOWHERE, Place
+from jeton.definitions.read.task import STEP_KEYS, TASK_KEYS
+from jeton.definitions.read.transition import FOREACH_KEYS, MERGE_KEYS, SYNCHRONIZATION_KEYS, TRANSITION_KEYS
+from jeton.definitions.read.trigger import TRIGGER_KEYS
+from jeton.definitions.read.workflow import WORKFLOW_KEYS
 from jeton.definitions.report import Report
+from jeton.definitions.text.json import read_json
+from jeton.definitions.text.yaml import read_yaml
 from jeton.model.failure import Problem
 from jeton.model.json import Json
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from jeton.definitions.read_json import read_json
 from jeton.definitions.report import Report
+from jeton.definitions.text.json import read_json
 from jeton.model.json import Json
 
 

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from jeton.definitions import library_from
-from jeton.definitions.read_python import read_python
 from jeton.definitions.report import Report
+from jeton.definitions.text.python import read_python
 
 
 def _holding_itself() -> list[object]:

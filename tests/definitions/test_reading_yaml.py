@@ -2,9 +2,9 @@
 
 import pytest
 
-from jeton.definitions.plain import MAX_ALIASES, MAX_DEPTH
-from jeton.definitions.read_yaml import read_yaml
 from jeton.definitions.report import Report
+from jeton.definitions.text.plain import MAX_ALIASES, MAX_DEPTH
+from jeton.definitions.text.yaml import read_yaml
 from jeton.model.failure import Problem
 from jeton.model.json import Json
 

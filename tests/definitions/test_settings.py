@@ -3,7 +3,7 @@
 import pytest
 
 from jeton.definitions import library_from
-from jeton.engine.source import KINDS
+from jeton.engine.build.source import KINDS
 from jeton.model.json import Json, JsonObject
 
 

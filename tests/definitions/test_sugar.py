@@ -3,9 +3,8 @@
 import pytest
 
 from jeton.definitions import library_from, load_library
-from jeton.model.json import Schema
-from jeton.model.task import Action, Execution, Idempotency, RetryPolicy, Step, StepCondition, Task
-from jeton.model.workflow import (
+from jeton.model.definition.task import Action, Execution, Idempotency, RetryPolicy, Step, StepCondition, Task
+from jeton.model.definition.workflow import (
     AgentTarget,
     Foreach,
     GateTarget,
@@ -23,6 +22,7 @@ from jeton.model.workflow import (
     Workflow,
     WorkflowTarget,
 )
+from jeton.model.json import Schema
 from tests.definitions.given import loaded, the_workflow
 
 MOCK = Action("mock")

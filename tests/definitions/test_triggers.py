@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.model.trigger import Cause, OnEvent, OnRequest, OnRunFinished, OnSchedule, OnWebhook, Trigger
+from jeton.model.definition.trigger import Cause, OnEvent, OnRequest, OnRunFinished, OnSchedule, OnWebhook, Trigger
 from tests.definitions.given import Rule, loaded, problems
 
 LIBRARY = """

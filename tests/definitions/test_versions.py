@@ -3,7 +3,7 @@
 import pytest
 
 from jeton.definitions import Version, definition_hash, library_from, version_of
-from jeton.model.workflow import Workflow
+from jeton.model.definition.workflow import Workflow
 
 
 def workflow(**more: object) -> Workflow:

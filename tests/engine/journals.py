@@ -5,13 +5,13 @@ from typing import cast
 
 from jeton.actor.ports import decode_entry
 from jeton.definitions import library_from
-from jeton.engine.explain.answer import Told
+from jeton.engine.views.explain.answer import Told
 from jeton.hosts.simulated.script import Answer, Reply, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
-from jeton.model.run import Head
-from jeton.planning.program import compile_program
+from jeton.model.state.run import Head
+from jeton.planning.program.workflow import compile_program
 
 FAILS = Answer(failure=TaskFailed("broken", "it broke"), takes_ms=1)
 WORK: dict[str, Json] = {"action": {"kind": "mock", "implementation": {"output": {}}}}

@@ -9,7 +9,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 import jeton
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.json import JsonObject
 
 HALF = "\ud800"

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import pytest
 
 import jeton
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.json import JsonObject
 from tests.engine.test_flows import flow, wire
 from tests.engine.test_nodes import jeton_

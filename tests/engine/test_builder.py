@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from jeton.definitions import library_from, load_library
-from jeton.engine.builder import Shape, Workflow, join, merge
-from jeton.engine.source import Built
+from jeton.engine.build.source import Built
+from jeton.engine.build.workflow import Shape, Workflow, join, merge
 from jeton.executor import action
+from jeton.model.definition.task import RetryPolicy, Step, Task
+from jeton.model.definition.workflow import Library, TaskTarget
 from jeton.model.failure import DefinitionError
 from jeton.model.json import JsonObject
-from jeton.model.task import RetryPolicy, Step, Task
-from jeton.model.workflow import Library, TaskTarget
 
 
 @dataclasses.dataclass

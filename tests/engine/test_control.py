@@ -8,7 +8,7 @@ import pytest
 
 import jeton
 from jeton.engine.engine import Engine
-from jeton.engine.explain import explained
+from jeton.engine.views.explain import explained
 from jeton.model.json import JsonObject
 from tests.engine.waits import LIBRARY
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.json import Json, JsonObject
 
 MOCK: JsonObject = {"kind": "mock", "implementation": {"output": {"ok": True}}}

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.definitions import library_from
-from jeton.engine.draw import Picture, as_mermaid, as_svg, as_text, picture_of
-from jeton.engine.draw.layout import lay_out
-from jeton.engine.draw.picture import PLACES
-from jeton.engine.tokens import TokenStatus, token_views
+from jeton.engine.views.draw import Picture, as_mermaid, as_svg, as_text, picture_of
+from jeton.engine.views.draw.layout import lay_out
+from jeton.engine.views.draw.picture import PLACES
+from jeton.engine.views.tokens import TokenStatus, token_views
 from jeton.model.json import Json
 from tests.engine.journals import PANEL, branches_take, told, up_to
 

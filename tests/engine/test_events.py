@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from jeton.engine.events import events_in, trace_in
+from jeton.engine.views.events import events_in, trace_in
 from jeton.model.json import JsonObject
-from jeton.model.run import TERMINAL
+from jeton.model.state.run import TERMINAL
 from tests.engine.journals import PANEL, told
 
 PANELLED = told(PANEL, {"judges": ["a", "b", "c"]})

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jeton.engine.explain import RunExplained, explain_run, explain_token, explain_transition, explained
-from jeton.engine.explain.answer import Told
-from jeton.engine.explain.views import Verdict
+from jeton.engine.views.explain import RunExplained, explain_run, explain_token, explain_transition, explained
+from jeton.engine.views.explain.answer import Told
+from jeton.engine.views.explain.views import Verdict
 from jeton.hosts.simulated.script import Answer, Call
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import Refused, TaskFailed

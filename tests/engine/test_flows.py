@@ -10,7 +10,7 @@ import pytest
 
 import jeton
 from jeton import Engine, Refused, RunRecord
-from jeton.engine.words import in_words
+from jeton.engine.views.words import in_words
 from jeton.model.json import Json
 
 Data = dict[str, Any]
@@ -370,7 +370,7 @@ async def test_a_retry_of_what_cannot_succeed_fails_again(engine: Engine, on_err
 
 
 async def test_a_store_with_a_retried_flow_is_whole(tmp_path: Path) -> None:
-    from jeton.hosts.sqlite.verify import verify
+    from jeton.hosts.sqlite.tools.verify import verify
 
     async with jeton.open(tmp_path / "runs.db") as engine:
         first = await ended(engine, BROKEN)

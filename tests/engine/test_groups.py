@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.engine.groups import group_views
+from jeton.engine.views.groups import group_views
 from jeton.model.json import Json
 from tests.engine.journals import FAILS, PANEL, branches_take, told, up_to
 

@@ -6,9 +6,9 @@ import math
 import pytest
 
 from jeton.engine.input import InputInvalid, check_input, plain_input, read_input
+from jeton.model.definition.workflow import Library, Node, Workflow
 from jeton.model.json import Json, Schema
-from jeton.model.workflow import Library, Node, Workflow
-from jeton.planning.program import compile_program
+from jeton.planning.program.workflow import compile_program
 
 SCHEMA: Schema = {
     "type": "object",

@@ -4,13 +4,13 @@ import pytest
 
 from jeton.actor.ports import RunRow
 from jeton.actor.replay import replay
-from jeton.engine.explain.answer import Told
-from jeton.engine.plain import plain
-from jeton.engine.record import NoOutput, RunRecord, record_of
+from jeton.engine.views.explain.answer import Told
+from jeton.engine.views.plain import plain
+from jeton.engine.views.record import NoOutput, RunRecord, record_of
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
-from jeton.model.run import RunStatus
+from jeton.model.state.run import RunStatus
 from tests.engine.journals import PANEL, WORK, branches_take, told, up_to
 
 FIELDS = {

@@ -12,7 +12,7 @@ from jeton.engine.simulate.plans import LOSES_WORKERS, plan_for
 from jeton.engine.simulate.seeds import MOST_TOLD
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
-from jeton.model.run import RunState, Token
+from jeton.model.state.run import RunState, Token
 from jeton.planning import plan_run
 from jeton.planning.plan_run import MAX_DELIVERIES
 

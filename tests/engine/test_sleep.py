@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.engine.explain import explained
-from jeton.hosts.sqlite.portable import export_run, import_run
-from jeton.hosts.sqlite.verify import verify
+from jeton.engine.views.explain import explained
+from jeton.hosts.sqlite.tools.portable import export_run, import_run
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.decision import SuspendToken, WakeToken
 from jeton.model.json import JsonObject
 from tests.engine.test_flows import flow, wire

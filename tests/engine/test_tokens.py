@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.engine.tokens import TokenView, token_views
+from jeton.engine.views.tokens import TokenView, token_views
 from jeton.hosts.simulated.script import Answer
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import TaskFailed

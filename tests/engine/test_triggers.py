@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.engine.source import Source
-from jeton.hosts.sqlite.verify import verify
+from jeton.engine.build.source import Source
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.json import Json, JsonObject
 
 ECHO: JsonObject = {"initial_node": "a", "nodes": {"a": {"output_mapping": {"output.got": "input"}}}}

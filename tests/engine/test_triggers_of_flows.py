@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.hosts.sqlite.connect import connect
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.model.json import JsonObject
 from tests.cli.verbs import Verbs
 

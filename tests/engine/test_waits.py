@@ -7,7 +7,7 @@ import pytest
 
 import jeton
 from jeton.engine.engine import Engine
-from jeton.engine.explain import explained
+from jeton.engine.views.explain import explained
 from jeton.model.json import Json
 from tests.engine.waits import LIBRARY, YES_OR_NO
 

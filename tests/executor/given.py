@@ -1,12 +1,12 @@
 """Short ways to write a task, and to run it in virtual time: nothing here ever waits."""
 
 from jeton.executor import Clock, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
-from jeton.model.task import Action, Step, Task
-from jeton.model.workflow import Library
 
 RUN, TOKEN, NODE = RunId("r1"), TokenId(7), "judge"
 

@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 
 from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
-from jeton.executor.notes import Notes, on_the_loop
-from jeton.executor.run_task import Answer
+from jeton.executor.task.notes import Notes, on_the_loop
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
-from jeton.model.profile import ModelProfile
-from jeton.model.task import Action
-from jeton.model.workflow import Library
 from tests.executor.given import task
 
 

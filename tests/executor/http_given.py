@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 
 from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
 from jeton.executor.http.connections import Connections, Resolver, resolve
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Execution, RetryPolicy, Step, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Execution, RetryPolicy, Step, Task
-from jeton.model.workflow import Library
 from tests.executor.given import NODE, RUN, TOKEN
 
 LOOPBACK: JsonObject = {"http": {"allow": ["127.0.0.0/8"]}}

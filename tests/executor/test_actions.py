@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from jeton.executor import ActionCall, ActionFailed, Kind, VirtualClock, check_implementation, register_kind
 from jeton.executor.action import Act
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Execution, RetryPolicy, Step
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Execution, RetryPolicy, Step
 from tests.executor.given import asserting, mock, run, setting, task
 
 PERSON: JsonObject = {

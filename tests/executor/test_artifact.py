@@ -10,10 +10,10 @@ import pytest
 from jeton.executor import check_implementation
 from jeton.executor.artifacts import ArtifactMissing, Artifacts, ArtifactTooLarge, MemoryIndex, Reference
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.retention import Rule
+from jeton.hosts.sqlite.tools.retention import Rule
+from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action
 from tests.executor.given_action import Bench, action, failed, succeeded
 
 HELLO = Reference(f"sha256:{sha256(b'hello').hexdigest()}", "text/plain", 5)

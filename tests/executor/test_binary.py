@@ -13,16 +13,16 @@ import pytest
 import jeton
 from jeton.executor import ActionFunction
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.binary import Lifted, lift
-from jeton.executor.contents import MOST_GIVEN_BYTES
 from jeton.executor.outlet import MemoryOutlet
-from jeton.executor.places import places_in
-from jeton.executor.results import plain
-from jeton.executor.schema import Validator
-from jeton.executor.schema_of import schema_of
+from jeton.executor.python.binary import Lifted, lift
+from jeton.executor.python.contents import MOST_GIVEN_BYTES
+from jeton.executor.python.places import places_in
+from jeton.executor.python.results import plain
+from jeton.executor.python.schema_of import schema_of
+from jeton.executor.task.schema import Validator
+from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action
 from tests.executor import isolated
 from tests.executor.given_action import Bench, failed, succeeded
 

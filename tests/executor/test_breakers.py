@@ -6,12 +6,12 @@ import pytest
 
 import jeton
 from jeton.executor import LoopClock, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
-from jeton.executor.breakers import Breakers, CircuitOpen
-from jeton.executor.run_task import Answer
+from jeton.executor.limits.breakers import Breakers, CircuitOpen
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, CircuitBreaker, Execution, RetryPolicy
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
-from jeton.model.task import Action, CircuitBreaker, Execution, RetryPolicy
-from jeton.model.workflow import Library
 from tests.executor.given import mock, task
 from tests.executor.given_action import Bench, failed, limited, succeeded
 

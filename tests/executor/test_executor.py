@@ -11,14 +11,14 @@ import pytest
 from jeton.actor.ports import Workers
 from jeton.executor import ActionCall, ActionFailed, Executor, Kind, action, register_kind
 from jeton.executor.action import Act, LaneName
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
-from jeton.model.task import Action, Step, Task
-from jeton.model.workflow import Library
 from tests.executor.given import asserting, mock, setting, task, unheard
 
 LIBRARY = Library()

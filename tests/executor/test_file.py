@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from jeton.executor import Executor, check_implementation
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Step, Task
-from jeton.model.workflow import Library
 from tests.executor.given import asserting, unheard
 from tests.executor.given_action import Bench, action, failed, succeeded
 from tests.executor.test_shell import eventually

@@ -12,10 +12,10 @@ import yaml
 from jeton.executor import check_implementation
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.http.answer import retry_after_ms
+from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action
 from tests.executor.evil_server import answer, evil_server, json_answer
 from tests.executor.http_given import Caller, caller
 

@@ -15,7 +15,7 @@ from jeton.executor import Resources
 from jeton.executor.http.backend import GuardedBackend
 from jeton.executor.http.connections import Connections
 from jeton.executor.http.egress import Egress, egress_of
-from jeton.executor.threads import Threads
+from jeton.executor.workers.threads import Threads
 from jeton.model.json import Json, JsonObject
 from tests.executor.evil_server import answer, evil_server, json_answer
 from tests.executor.http_given import LOOPBACK, Caller, caller

@@ -8,12 +8,12 @@ import pytest
 
 import jeton
 from jeton.executor import Executor
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Step, Task
-from jeton.model.workflow import Library
 from tests.executor.evil_server import EvilServer, answer, evil_server
 from tests.executor.given import unheard
 from tests.executor.http_given import LOOPBACK, caller

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.executor import TransientError, VirtualClock, action, current_call
-from jeton.executor.run_action import retry_delay_ms
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_action import retry_delay_ms
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Backoff, Execution, RetryPolicy, Step, Task
 from jeton.model.failure import TaskFailed
-from jeton.model.task import Action, Backoff, Execution, RetryPolicy, Step, Task
 from tests.executor.given import mock, run, task
 
 

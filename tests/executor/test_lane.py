@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor.lane import Lane
+from jeton.executor.limits.lane import Lane
 
 
 def test_runs_take_turns_and_each_keeps_its_order() -> None:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import jeton
 from jeton.executor import Executor, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
-from jeton.executor.limits import Limits
-from jeton.executor.run_task import Answer
+from jeton.executor.limits.turns import Limits
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Execution
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
 from jeton.model.ids import RunId, TokenId
-from jeton.model.task import Action, Execution
-from jeton.model.workflow import Library
 from tests.executor.given import mock, task, unheard
 from tests.executor.given_action import Bench, action, limited, succeeded
 

@@ -4,9 +4,9 @@ import pytest
 
 from jeton.executor import check_implementation
 from jeton.executor.outlet import Measured, MemoryOutlet
+from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
-from jeton.model.task import Action
 from tests.executor.given_action import Bench, action, failed
 
 

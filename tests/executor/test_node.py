@@ -10,7 +10,7 @@ import jeton
 from jeton import DefinitionError
 from jeton.executor import ActionFunction
 from jeton.executor.outlet import MemoryOutlet
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
 from jeton.model.json import Json, JsonObject
 from tests.executor.given_action import Bench, failed, succeeded
 

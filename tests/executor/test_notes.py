@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.executor.notes import MOST_LETTERS, MOST_NOTES, Notes
 from jeton.executor.secrets import Redactor, TextStream
+from jeton.executor.task.notes import MOST_LETTERS, MOST_NOTES, Notes
+from jeton.model.definition.task import Action, Step, Task
 from jeton.model.json import Json
 from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
-from jeton.model.task import Action, Step, Task
 from tests.executor import isolated
 from tests.executor.given import setting
 from tests.executor.given_action import Bench, failed, succeeded

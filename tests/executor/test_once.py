@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.executor.once import Begun, Done, Keys, MemoryKeys
+from jeton.executor.limits.once import Begun, Done, Keys, MemoryKeys
 from jeton.hosts.sqlite import SqliteHost
-from jeton.model.task import Action, Idempotency
+from jeton.model.definition.task import Action, Idempotency
 from tests.executor.given_action import Bench, failed
 
 

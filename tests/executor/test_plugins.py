@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jeton.executor import actions, check_implementation, kind_names
-from jeton.model.task import Action
+from jeton.model.definition.task import Action
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "examples" / "plugin"

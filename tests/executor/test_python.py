@@ -24,11 +24,11 @@ from jeton.executor import (
     current_call,
     run_task,
 )
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Step, Task
-from jeton.model.workflow import Library
 from tests.executor.given import NODE, RUN, TOKEN, run, task
 
 

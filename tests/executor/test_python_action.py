@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from jeton.executor import Executor, action, action_functions
-from jeton.executor.functions import reference_of
+from jeton.executor.python.functions import reference_of
+from jeton.model.definition.task import Action, Execution, RetryPolicy
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
 from jeton.model.failure import DefinitionError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import JsonObject
-from jeton.model.task import Action, Execution, RetryPolicy
-from jeton.model.workflow import Library
 from tests.executor.given import run, task, unheard
 
 NUMBERS: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

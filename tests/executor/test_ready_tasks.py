@@ -2,9 +2,9 @@
 
 import msgspec
 
-from jeton.executor.ready_tasks import MOST_KEPT, ReadyTasks
-from jeton.model.task import Action, Step, Task
-from jeton.model.workflow import Library
+from jeton.executor.task.ready_tasks import MOST_KEPT, ReadyTasks
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import Library
 from tests.executor.given import setting, task
 
 LIBRARY = Library(actions={"used": setting(a=1)})

@@ -11,7 +11,7 @@ import pytest
 import jeton
 from jeton.executor import action
 from jeton.executor.http.body import BodyRefused, as_json
-from jeton.executor.results import BadResult, plain
+from jeton.executor.python.results import BadResult, plain
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from tests.executor.given import run, task

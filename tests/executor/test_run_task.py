@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor.run_task import Answer
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Outcome, Step, StepCondition, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject, Schema
-from jeton.model.task import Action, Outcome, Step, StepCondition, Task
-from jeton.model.workflow import Library
 from tests.executor.given import asserting, mock, run, setting, task
 
 OnFailure: TypeAlias = Literal["abort", "retry", "continue"]

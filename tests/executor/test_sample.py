@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor.sample import sample
+from jeton.executor.actions.sample import sample
 from jeton.model.json import Json, JsonObject
 
 

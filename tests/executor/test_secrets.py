@@ -18,9 +18,9 @@ from jeton.executor import ActionCall, ActionFailed, Kind, action, register_kind
 from jeton.executor.action import Act
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.secrets import RedactingFilter, Redactor
+from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action
 from tests.executor.canary import CANARY
 from tests.executor.evil_server import answer, evil_server
 from tests.executor.http_given import LOOPBACK, Caller, caller

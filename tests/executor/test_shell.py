@@ -13,12 +13,12 @@ import pytest
 
 import jeton
 from jeton.executor import Executor, check_implementation
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote
-from jeton.model.task import Action
-from jeton.model.workflow import Library
 from tests.executor.given import task, unheard
 from tests.executor.given_action import Bench, action, failed, limited, succeeded
 

@@ -10,16 +10,16 @@ import pytest
 import jeton
 from jeton.executor import ActionFunction, TaskCall, Threads, compile_task, run_task
 from jeton.executor.action import Resources
-from jeton.executor.node_steps import MOMENT_MS
-from jeton.executor.notes import Notes
-from jeton.executor.once import MemoryKeys
+from jeton.executor.limits.once import MemoryKeys
 from jeton.executor.outlet import MemoryOutlet
-from jeton.executor.run_task import Answer
+from jeton.executor.python.node_steps import MOMENT_MS
+from jeton.executor.task.notes import Notes
+from jeton.executor.task.run_task import Answer
+from jeton.model.definition.task import Action, Idempotency, Step, Suspended, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import JsonObject
 from jeton.model.note import CostNote, Note
-from jeton.model.task import Action, Idempotency, Step, Suspended, Task
-from jeton.model.workflow import Library
 from tests.executor.given import task
 from tests.executor.given_action import Bench, failed
 

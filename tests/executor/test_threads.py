@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from jeton.executor import Threads
-from jeton.executor.threads import MOST_PER_SIZE
+from jeton.executor.workers.threads import MOST_PER_SIZE
 
 
 async def test_results_and_errors_come_back() -> None:

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 import jeton
+from jeton.model.definition.profile import ModelProfile, Prices, whole_credits
+from jeton.model.definition.task import Action
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, Note, TokensNote
-from jeton.model.profile import ModelProfile, Prices, whole_credits
-from jeton.model.task import Action
 from tests.executor import isolated
 from tests.executor.given_action import Bench, failed, succeeded
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jeton.expression import Failed, Json, Missing, Outcome, compile_expression
-from jeton.expression.encode import encode
+from jeton.expression.island.encode import encode
 from jeton.expression.library import CelError, Program, compile_source, load_program
 from jeton.expression.problems import ExpressionInvalid
 from jeton.expression.unparse import unparse

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from jeton.definitions import library_from
-from jeton.model.workflow import Library
+from jeton.model.definition.workflow import Library
 
 Definition = Mapping[str, object]
 

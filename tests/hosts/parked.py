@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 
 from jeton.hosts.sqlite import SqliteHost
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, SignalRun
-from jeton.model.run import RunStatus
-from jeton.model.workflow import Library
+from jeton.model.state.run import RunStatus
 from tests.hosts.library import GATE, HOLD, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import HELD, TrivialWorkers
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.backup import BackedUp, Origin, backup
-from jeton.hosts.sqlite.connect import Connection, connect
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.file.connect import Connection, connect
+from jeton.hosts.sqlite.tools.backup import BackedUp, Origin, backup
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from tests.hosts.library import chain, library
 from tests.hosts.parked import FINISHED, PARKED, finish, park

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jeton.executor import Executor
 from jeton.hosts.sqlite import SqliteHost
-from jeton.model.workflow import Library, Node, WaitTarget, Workflow
+from jeton.model.definition.workflow import Library, Node, WaitTarget, Workflow
 
 NAP = Workflow("nap", "a", {"a": Node(WaitTarget(seconds=0.05))})
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from jeton.hosts.sqlite import SqliteHost, writer
-from jeton.hosts.sqlite.connect import Connection
-from jeton.hosts.sqlite.rows import Write
+from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.commit import writer
+from jeton.hosts.sqlite.commit.rows import Write
+from jeton.hosts.sqlite.file.connect import Connection
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost

@@ -10,7 +10,7 @@ from jeton.actor.ports import decode_entry
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.decision import EndChild
 from jeton.model.effect import StartTask
 from jeton.model.failure import Refused, TaskFailed

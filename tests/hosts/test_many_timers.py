@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
 from jeton.model.message import CancelRun
-from jeton.model.run import TERMINAL
+from jeton.model.state.run import TERMINAL
 from tests.hosts.library import WAIT, chain, library
 from tests.hosts.parked import BEGIN_MS, DAY_MS
 from tests.hosts.trivial import TrivialWorkers

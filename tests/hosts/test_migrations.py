@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.connect import connect
-from jeton.hosts.sqlite.migrate import SCHEMA_VERSION, prepare
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from tests.hosts.golden.make import golden
 from tests.hosts.parked import FINISHED, PARKED, finish, park
@@ -65,7 +65,7 @@ STEPS = {
 MIGRATE = f"""
 import sys
 from pathlib import Path
-from jeton.hosts.sqlite.migrate import prepare
+from jeton.hosts.sqlite.file.migrate import prepare
 prepare(Path(sys.argv[1]), {STEPS!r})
 """
 OLD, NEW = (SCHEMA_VERSION, False, False), (3, True, True)

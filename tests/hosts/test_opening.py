@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jeton.hosts.sqlite import SqliteHost, disk
-from jeton.hosts.sqlite.connect import connect
-from jeton.hosts.sqlite.migrate import SCHEMA_VERSION, prepare
+from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.file import disk
+from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost

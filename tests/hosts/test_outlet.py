@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from jeton.executor.outlet import Emitted, Measured, MetricType, Number
-from jeton.hosts.sqlite.retention import Rule
+from jeton.hosts.sqlite.tools.retention import Rule
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost
 from tests.hosts.library import chain, library

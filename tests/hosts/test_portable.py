@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.portable import Portable, _digest, export_run, import_run  # pyright: ignore[reportPrivateUsage]
-from jeton.hosts.sqlite.retention import Rule
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.portable import Portable, _digest, export_run, import_run  # pyright: ignore[reportPrivateUsage]
+from jeton.hosts.sqlite.tools.retention import Rule
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import CancelRun

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.tools.verify import verify
+from jeton.model.definition.workflow import Library, Node, WaitTarget, Workflow
 from jeton.model.failure import Refused
 from jeton.model.message import AnswerGate, CancelRun, Message, SignalRun
-from jeton.model.workflow import Library, Node, WaitTarget, Workflow
 
 WRONG = cast("Any", 5)
 HEARS = Library(workflows={"hears": Workflow("hears", "a", {"a": Node(target=WaitTarget(signal="go"))})})

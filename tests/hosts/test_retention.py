@@ -10,16 +10,16 @@ import pytest
 
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.connect import Connection, connect
-from jeton.hosts.sqlite.firings import drop_trigger, put_triggers, see_to
-from jeton.hosts.sqlite.retention import Pruned, Rule, Summary, old_runs, prune, summary_of
-from jeton.hosts.sqlite.snapshots import ON_COMPLETE, Every, Policy, is_due, policy_of
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.file.connect import Connection, connect
+from jeton.hosts.sqlite.mirrors.firings import drop_trigger, put_triggers, see_to
+from jeton.hosts.sqlite.mirrors.snapshots import ON_COMPLETE, Every, Policy, is_due, policy_of
+from jeton.hosts.sqlite.tools.retention import Pruned, Rule, Summary, old_runs, prune, summary_of
+from jeton.hosts.sqlite.tools.verify import verify
+from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
-from jeton.model.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
-from jeton.planning.firing import Delivery
+from jeton.planning.triggers.firing import Delivery
 from tests.hosts.library import chain, library
 from tests.hosts.parked import BEGIN_MS, PARKED, park
 from tests.hosts.trivial import TrivialWorkers
@@ -149,7 +149,7 @@ async def test_history_that_no_snapshot_replaces_is_kept(path: Path) -> None:
 
 
 async def test_a_long_history_goes_in_steps_and_may_stop_after_any(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jeton.hosts.sqlite.retention.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("jeton.hosts.sqlite.tools.retention.ROWS_AT_ONCE", 1)
     host = await park(path)
     steps = 0
 

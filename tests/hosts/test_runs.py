@@ -7,11 +7,12 @@ import pytest
 
 from jeton.actor.replay import replay
 from jeton.apply.record import events_of
-from jeton.hosts.sqlite import SqliteHost, writer
-from jeton.hosts.sqlite.alarms import AT_ONCE
-from jeton.hosts.sqlite.chain import first_hash, next_hash
-from jeton.hosts.sqlite.connect import connect_reader
-from jeton.hosts.sqlite.runs import Runs
+from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.commit import writer
+from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
+from jeton.hosts.sqlite.file.connect import connect_reader
+from jeton.hosts.sqlite.loop.alarms import AT_ONCE
+from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.event import TaskLog
 from jeton.model.failure import Refused

@@ -12,11 +12,11 @@ import pytest
 
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.connect import connect
-from jeton.hosts.sqlite.firings import put_triggers, see_to
-from jeton.hosts.sqlite.triggers import Schedule
-from jeton.model.trigger import Missed, OnSchedule, Trigger
-from jeton.planning.firing import Planned, Startable, plan_firing
+from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.loop.triggers import Schedule
+from jeton.hosts.sqlite.mirrors.firings import put_triggers, see_to
+from jeton.model.definition.trigger import Missed, OnSchedule, Trigger
+from jeton.planning.triggers.firing import Planned, Startable, plan_firing
 from tests.hosts.library import chain, library
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from jeton.hosts.sqlite.connect import Connection, connect, connect_reader
-from jeton.hosts.sqlite.many import MOST_ROWS, put_many
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.file.connect import Connection, connect, connect_reader
+from jeton.hosts.sqlite.file.many import MOST_ROWS, put_many
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from tests.hosts.conftest import OpenHost

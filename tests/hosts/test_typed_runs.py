@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.connect import Connection, connect
-from jeton.hosts.sqlite.rows import Write
-from jeton.hosts.sqlite.verify import verify
+from jeton.hosts.sqlite.commit.rows import Write
+from jeton.hosts.sqlite.file.connect import Connection, connect
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost
 from tests.hosts.library import chain, library

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from jeton.executor import Executor
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.verify import verify
-from jeton.model.workflow import Library, LoopConfig, Node, Transition, Workflow
+from jeton.hosts.sqlite.tools.verify import verify
+from jeton.model.definition.workflow import Library, LoopConfig, Node, Transition, Workflow
 
 DEEPER = Workflow(
     "deeper",

@@ -8,8 +8,8 @@ import apsw
 import pytest
 
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.connect import connect
-from jeton.hosts.sqlite.verify import Verified, verify
+from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.tools.verify import Verified, verify
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from tests.hosts.parked import BEGIN_MS, DEFINITIONS, at_first, finish, park

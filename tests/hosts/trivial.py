@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
+from jeton.model.definition.task import Task
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.note import Note
-from jeton.model.task import Task
-from jeton.model.workflow import Library
 
 Work: TypeAlias = Callable[[StartTask], Json | TaskFailed]
 Started: TypeAlias = Callable[[], None]

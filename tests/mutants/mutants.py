@@ -13,10 +13,10 @@ class Mutant(NamedTuple):
 
 
 PLAN_RUN = "src/jeton/planning/plan_run.py"
-NODE = "src/jeton/planning/node.py"
-FAN_IN = "src/jeton/planning/fan_in.py"
-ROUTING = "src/jeton/planning/routing.py"
-FLOW = "src/jeton/planning/flow.py"
+NODE = "src/jeton/planning/tokens/node.py"
+FAN_IN = "src/jeton/planning/tokens/fan_in.py"
+ROUTING = "src/jeton/planning/tokens/routing.py"
+FLOW = "src/jeton/planning/flow/readiness.py"
 FOLD_RUN = "src/jeton/apply/fold_run.py"
 FOLD_GROUP = "src/jeton/apply/fold_group.py"
 FOLD_CREDITS = "src/jeton/apply/fold_credits.py"
@@ -46,7 +46,7 @@ MUTANTS = (
     ),
     Mutant(
         "an unconditional transition swallows a failure",
-        "src/jeton/planning/program.py",
+        "src/jeton/planning/program/workflow.py",
         "for priority, way in out if way.handles_failure]",
         "for priority, way in out if way.handles_failure or way.condition is None]",
     ),
@@ -203,7 +203,7 @@ MUTANTS = (
     ),
     Mutant(
         "the joins of a group are looked up without the groups around it",
-        "src/jeton/planning/joins.py",
+        "src/jeton/planning/tokens/joins.py",
         "group.name, _names_around(state, group))",
         "group.name, ())",
     ),
@@ -215,14 +215,14 @@ MUTANTS = (
     ),
     Mutant(
         "the worker of an abandoned task is left to itself",
-        "src/jeton/planning/deadline.py",
+        "src/jeton/planning/waits/deadline.py",
         "            # it changes nothing any more, but whoever works on it must still be stopped\n"
         '            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))\n',
         '            return Plan([RouteToken(token.id, token.node, "timed_out")])\n',
     ),
     Mutant(
         "a signal wakes everybody who waits for it",
-        "src/jeton/planning/signal.py",
+        "src/jeton/planning/waits/signal.py",
         "    taken: list[Decision] = [kept, TakeSignal(token.id, kept.name, kept.number), ",
         "    taken: list[Decision] = [kept, ",
     ),
@@ -234,25 +234,25 @@ MUTANTS = (
     ),
     Mutant(
         "an early answer reaches any gate of its node",
-        "src/jeton/planning/gate.py",
+        "src/jeton/planning/waits/gate.py",
         "        if (early.node, early.path) != (token.node, token.path) or",
         "        if early.node != token.node or",
     ),
     Mutant(
         "one person approves twice",
-        "src/jeton/planning/gate.py",
+        "src/jeton/planning/waits/gate.py",
         "any(other.by == answer.by for other in taken)",
         "any(other is answer for other in taken)",
     ),
     Mutant(
         "children go on when their parent ends",
-        "src/jeton/planning/cancel.py",
+        "src/jeton/planning/tokens/cancel.py",
         "            stopped += stop_children(token, reason)\n",
         "            stopped += []\n",
     ),
     Mutant(
         "a call that timed out leaves its child running",
-        "src/jeton/planning/deadline.py",
+        "src/jeton/planning/waits/deadline.py",
         'Plan([*stop_children(token, "timed out"), *plan_failure(',
         "Plan([*plan_failure(",
     ),
@@ -306,20 +306,20 @@ MUTANTS = (
     ),
     Mutant(
         "a node of a flow that waited is run again",
-        "src/jeton/planning/flow_turn.py",
+        "src/jeton/planning/flow/progress.py",
         "        return _executed(flow, state, token, held.executed, waited=True)\n",
         "        over = _executed(flow, state, token, held.executed, waited=True)\n"
         "        return [BeginNode(token.id, token.node), *over]\n",
     ),
     Mutant(
         "an override is over what a connection brings",
-        "src/jeton/planning/flow_node.py",
+        "src/jeton/planning/flow/node.py",
         "            inputs[wire.to_input] = value\n    return inputs\n",
         "            inputs[wire.to_input] = value\n    return {**inputs, **state.overrides.get(node, {})}\n",
     ),
     Mutant(
         "the keys of a context come in another order when the run was read back",
-        "src/jeton/planning/flow_node.py",
+        "src/jeton/planning/flow/node.py",
         "Executed(dict(started_with(state)))",
         "Executed(started_with(state))",
     ),
@@ -355,7 +355,7 @@ MUTANTS = (
     ),
     Mutant(
         "a run whose call is exhausted fails",
-        "src/jeton/planning/child.py",
+        "src/jeton/planning/waits/child.py",
         "    return [UndoCall(token.id, token.node), *plan_short(state)]\n",
         "    return plan_failure(program, state, token, _failure(program, token, message), message.at)\n",
     ),
@@ -367,13 +367,13 @@ MUTANTS = (
     ),
     Mutant(
         "a node is done when its sleep is",
-        "src/jeton/planning/deadline.py",
+        "src/jeton/planning/waits/deadline.py",
         "        case WaitingForTimer(asleep=True):",
         "        case WaitingForTimer(asleep=True) if token.abandoned:",
     ),
     Mutant(
         "a task that slept is woken as another attempt",
-        "src/jeton/planning/deadline.py",
+        "src/jeton/planning/waits/deadline.py",
         "WakeToken(token.id, token.node, now, now + allowed, token.attempt)",
         "WakeToken(token.id, token.node, now, now + allowed, token.attempt + 1)",
     ),
@@ -385,7 +385,7 @@ MUTANTS = (
     ),
     Mutant(
         "a fork of a flow at its limit goes on without the node that was one too many",
-        "src/jeton/planning/flow_turn.py",
+        "src/jeton/planning/flow/progress.py",
         "msgspec.structs.replace(problem, token=token.id)",
         "problem",
     ),
@@ -397,7 +397,7 @@ MUTANTS = (
     ),
     Mutant(
         "a run at the greatest depth still sets off another",
-        "src/jeton/planning/firing.py",
+        "src/jeton/planning/triggers/firing.py",
         "delivery.from_depth >= limit",
         "delivery.from_depth > limit",
     ),

@@ -5,13 +5,15 @@ from collections.abc import Callable
 import msgspec
 
 from jeton.definitions import library_from
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import RunError, TaskFailed
-from jeton.model.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, WaitingNode
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action
-from jeton.model.workflow import Library
-from jeton.planning.control_keys import read_result
-from jeton.planning.flow import (
+from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, WaitingNode
+from jeton.planning.flow.control_keys import read_result
+from jeton.planning.flow.node import NodeCall, begin_node
+from jeton.planning.flow.output import FlowOutput, flow_output
+from jeton.planning.flow.readiness import (
     limit_problem,
     node_view,
     remaining_of,
@@ -20,9 +22,7 @@ from jeton.planning.flow import (
     start_flow,
     status_of,
 )
-from jeton.planning.flow_node import NodeCall, begin_node
-from jeton.planning.flow_output import FlowOutput, flow_output
-from jeton.planning.flow_program import FlowProgram, compile_flow
+from jeton.planning.program.flow import FlowProgram, compile_flow
 
 FUNCTIONS = ("work", "other")
 NOW = 1_000_000

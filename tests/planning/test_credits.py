@@ -6,15 +6,15 @@ from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.apply.timers import Timers
 from jeton.definitions import library_from
-from jeton.model.credits import Purse
 from jeton.model.decision import Decision, LendCredits, ReclaimCredits
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted
-from jeton.model.run import Head, RunState
-from jeton.planning.compile import compile_definition
+from jeton.model.state.credits import Purse
+from jeton.model.state.run import Head, RunState
 from jeton.planning.credits import plan_account, serve
+from jeton.planning.program.compile import compile_definition
 
 RUN = RunId("r")
 BELOW = RunId("r.1")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.model.workflow import MOfN, Strategy
-from jeton.planning.fan_in import Verdict, judge
+from jeton.model.definition.workflow import MOfN, Strategy
+from jeton.planning.tokens.fan_in import Verdict, judge
 
 
 @pytest.mark.parametrize(

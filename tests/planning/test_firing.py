@@ -2,11 +2,11 @@
 
 import pytest
 
+from jeton.model.definition.trigger import OnEvent, OnRequest, Trigger
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import StartRun
-from jeton.model.run import FiredBy as Fired
-from jeton.model.trigger import OnEvent, OnRequest, Trigger
-from jeton.planning.firing import Delivery, Refusal, Startable, hears, plan_firing
+from jeton.model.state.run import FiredBy as Fired
+from jeton.planning.triggers.firing import Delivery, Refusal, Startable, hears, plan_firing
 
 AT = 1_767_225_600_000
 GO = Trigger("go", "w", OnRequest(), node="start", input={"a": 1, "b": 1})

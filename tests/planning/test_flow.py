@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from jeton.definitions import library_from
-from jeton.model.flow_run import NodeView
 from jeton.model.json import Json, JsonObject
-from jeton.planning.flow_node import context_after, inputs_of
-from jeton.planning.flow_program import compile_flow
+from jeton.model.state.flow_run import NodeView
+from jeton.planning.flow.node import context_after, inputs_of
+from jeton.planning.program.flow import compile_flow
 from tests.planning.flow_drive import NOW, Driver, Unchecked, program_of, run
 
 Object = dict[str, Any]

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from jeton.model.definition.flow import FlowNode
 from jeton.model.failure import TaskFailed
-from jeton.model.flow import FlowNode
-from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.json import Json, JsonObject
-from jeton.model.overlay import Overlay
-from jeton.planning.control_keys import Steered, read_result
-from jeton.planning.flow_builtins import compile_builtin
+from jeton.model.state.flow_run import Executed, WaitingNode
+from jeton.model.state.overlay import Overlay
+from jeton.planning.flow.builtins import compile_builtin
+from jeton.planning.flow.control_keys import Steered, read_result
 
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
 ENDLESS = "{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}"

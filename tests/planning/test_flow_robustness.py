@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from jeton.definitions import library_from
-from jeton.model.flow import BUILT_IN_TYPES
+from jeton.model.definition.flow import BUILT_IN_TYPES
 from jeton.model.json import Json
 from tests.planning.flow_drive import Driver, compiled_in
 

@@ -1,7 +1,7 @@
 """What the graph alone says about groups and joins."""
 
-from jeton.model.lineage import FanOut, lineage
-from jeton.model.workflow import Foreach, Node, Synchronization, Transition, Workflow
+from jeton.model.definition.workflow import Foreach, Node, Synchronization, Transition, Workflow
+from jeton.model.state.lineage import FanOut, lineage
 
 JOIN = Synchronization(sibling_group="g")
 

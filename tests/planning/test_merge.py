@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from jeton.model.definition.workflow import MergeStrategy
 from jeton.model.json import Json, JsonObject
-from jeton.model.workflow import MergeStrategy
-from jeton.planning.merge import MergeFailed, Outputs, laid_over, merge, source_value
+from jeton.planning.tokens.merge import MergeFailed, Outputs, laid_over, merge, source_value
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.model.json import JsonObject
-from jeton.model.overlay import MOST_LAYERS, Overlay, merged
+from jeton.model.state.overlay import MOST_LAYERS, Overlay, merged
 
 OBJECTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(), max_size=4)
 STEPS = st.lists(st.tuples(st.integers(0, 30), st.one_of(OBJECTS, st.integers(0, 30))), max_size=80)

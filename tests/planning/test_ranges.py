@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.model.ranges import count_in, joined, numbers_in, to_ranges
+from jeton.model.state.ranges import count_in, joined, numbers_in, to_ranges
 
 NUMBERS = st.lists(st.integers(0, 60))
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from jeton.model.definition.task import RetryPolicy
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
-from jeton.model.task import RetryPolicy
-from jeton.planning.retry import may_retry, retry_delay_ms
+from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
 ASKED = TaskFailed("assertion_failed", "no", retry=True)
 NOT_ASKED = TaskFailed("http_error", "no", transient=True)

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from jeton.model.cron import BadCron, parse_cron
-from jeton.model.trigger import Missed
-from jeton.planning.schedule import MOST_AT_ONCE, due, fires, next_fire
+from jeton.model.definition.cron import BadCron, parse_cron
+from jeton.model.definition.trigger import Missed
+from jeton.planning.triggers.schedule import MOST_AT_ONCE, due, fires, next_fire
 
 BERLIN = ZoneInfo("Europe/Berlin")  # clocks change on 2026-03-29 at 02:00 to 03:00, and on 2026-10-25 at 03:00 to 02:00
 

@@ -24,11 +24,11 @@ from jeton.model.decision import (
     TimeOutFanIn,
     WaitForTimer,
 )
+from jeton.model.definition.workflow import MergeStrategy, MOfN
 from jeton.model.ids import GroupId, RunId
 from jeton.model.message import AlarmRang, ContinueRun
-from jeton.model.ranges import count_in
-from jeton.model.workflow import MergeStrategy, MOfN
-from jeton.planning.program import Program
+from jeton.model.state.ranges import count_in
+from jeton.planning.program.workflow import Program
 
 ENDS = (
     "completed", "cancelled", "timed_out", "failed: boom", "failed: timed_out", "failed: worker_lost",

@@ -24,7 +24,7 @@ from jeton.model.decision import (
     WakeToken,
 )
 from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
-from jeton.model.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
+from jeton.model.state.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
 
 WAIT_CASES = (
     "child called", "child ended", "child failed", "child cancelled by its parent", "child stopped with a fan-in",

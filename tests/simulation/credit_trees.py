@@ -12,14 +12,14 @@ import msgspec
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Script
 from jeton.hosts.simulated.world import World
-from jeton.model.credits import ACCOUNT, Purse
 from jeton.model.decision import LendCredits, ReclaimCredits, UndoCall
 from jeton.model.effect import Effect, StartTask
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 from jeton.model.message import TaskNoted
 from jeton.model.note import CostNote
-from jeton.model.run import RunStatus
+from jeton.model.state.credits import ACCOUNT, Purse
+from jeton.model.state.run import RunStatus
 from tests.simulation.invariants_seen import broken
 from tests.simulation.invariants_waits import Waits
 from tests.simulation.people import People

@@ -8,13 +8,13 @@ from jeton.actor.ports import decode_entry
 from jeton.actor.sections import load_run
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
-from jeton.model.credits import Purse
 from jeton.model.effect import Effect, StartTask
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 from jeton.model.message import TaskNoted
 from jeton.model.note import CostNote
-from jeton.model.run import TERMINAL, RunStatus
+from jeton.model.state.credits import Purse
+from jeton.model.state.run import TERMINAL, RunStatus
 from tests.simulation.grammar_words import SeededScript
 from tests.simulation.invariants import RunInvariants
 from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload

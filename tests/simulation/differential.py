@@ -25,7 +25,7 @@ from jeton.model.message import (
     TaskLost,
     TaskStarted,
 )
-from jeton.model.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
+from jeton.model.state.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
 from tests.simulation.settled_oracle import SettledOracle
 from tests.simulation.token_view import TokenView
 

@@ -16,23 +16,23 @@ import msgspec
 from jeton.actor.ports import decode_entry
 from jeton.actor.run_actor import LiveRun
 from jeton.actor.sections import load_run
-from jeton.definitions.files import SourceFile
 from jeton.definitions.library import read_library
-from jeton.definitions.read_python import read_python
 from jeton.definitions.report import Report
+from jeton.definitions.text.files import SourceFile
+from jeton.definitions.text.python import read_python
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import SuspendToken, WakeToken
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import Effect
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.run import FiredBy, WaitingForTimer
-from jeton.model.task import Action
-from jeton.model.workflow import Library
-from jeton.planning.compile import compile_definition
-from jeton.planning.flow import node_view
+from jeton.model.state.run import FiredBy, WaitingForTimer
+from jeton.planning.flow.readiness import node_view
+from jeton.planning.program.compile import compile_definition
 from tests.simulation.flow_grammar import make_flow, make_overrides, make_result
 from tests.simulation.flow_oracle import FlowOracle
 from tests.simulation.invariants import RunInvariants

@@ -5,11 +5,11 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from jeton.model.decision import CloseGroup, Decision, MergeBranches, OpenFanIn, OpenGroup, SettleSlot, TimeOutFanIn
+from jeton.model.definition.workflow import MOfN, Synchronization
 from jeton.model.ids import GroupId
 from jeton.model.json import Json
-from jeton.model.ranges import numbers_in
-from jeton.model.workflow import MOfN, Synchronization
-from jeton.planning.program import Program
+from jeton.model.state.ranges import numbers_in
+from jeton.planning.program.workflow import Program
 from tests.simulation.invariants_seen import Seen, broken
 
 NOTHING_ARRIVED: tuple[Json, ...] = ([], {}, None)

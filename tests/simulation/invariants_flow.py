@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from jeton.model.decision import BeginNode, DispatchToken, ExecuteNode
-from jeton.planning.flow import remaining_of, status_of
+from jeton.planning.flow.readiness import remaining_of, status_of
 from tests.simulation.invariants_seen import Seen, broken
 
 

@@ -9,7 +9,7 @@ from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.hosts.simulated.observer import Step
 from jeton.model.entry import Entry
-from jeton.model.run import SLOTS_PER_STRETCH, Head, RunState
+from jeton.model.state.run import SLOTS_PER_STRETCH, Head, RunState
 from tests.simulation.invariants_seen import broken
 
 

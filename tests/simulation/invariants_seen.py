@@ -8,7 +8,7 @@ from jeton.actor.ports import Stored
 from jeton.actor.run_actor import LiveRun
 from jeton.model.effect import Effect
 from jeton.model.entry import Entry
-from jeton.planning.program import Program
+from jeton.planning.program.workflow import Program
 
 
 class Broken(AssertionError):

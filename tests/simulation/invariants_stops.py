@@ -17,7 +17,7 @@ from jeton.model.decision import (
 )
 from jeton.model.effect import Effect, StopTask
 from jeton.model.message import TaskFinished, TaskLost, TaskSuspended
-from jeton.model.ranges import numbers_in
+from jeton.model.state.ranges import numbers_in
 from tests.simulation.invariants_seen import Seen, broken
 
 

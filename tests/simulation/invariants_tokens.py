@@ -19,7 +19,7 @@ from jeton.model.decision import (
     WaitForTimer,
     WakeToken,
 )
-from jeton.model.ranges import numbers_in
+from jeton.model.state.ranges import numbers_in
 from tests.simulation.invariants_seen import Seen, broken
 
 

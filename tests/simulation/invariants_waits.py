@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from jeton.apply.timers import Timers
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
-from jeton.model.credits import ACCOUNT
 from jeton.model.decision import (
     CallWorkflow,
     DispatchToken,
@@ -18,10 +17,12 @@ from jeton.model.decision import (
     WaitForTimer,
     WakeToken,
 )
+from jeton.model.definition.workflow import GateTarget
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CancelRun, ChildEnded, Message, StartRun
-from jeton.model.run import (
+from jeton.model.state.credits import ACCOUNT
+from jeton.model.state.run import (
     TERMINAL,
     Dispatched,
     Executing,
@@ -33,7 +34,6 @@ from jeton.model.run import (
     WaitingForSubworkflow,
     WaitingForTimer,
 )
-from jeton.model.workflow import GateTarget
 from tests.simulation.invariants_seen import broken
 
 

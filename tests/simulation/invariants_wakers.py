@@ -21,7 +21,7 @@ from jeton.model.decision import (
     WakeToken,
 )
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.run import (
+from jeton.model.state.run import (
     Dispatched,
     Executing,
     RunState,

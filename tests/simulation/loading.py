@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from jeton.definitions.files import SourceFile
 from jeton.definitions.library import read_library
-from jeton.definitions.read_python import read_python
 from jeton.definitions.report import Report
-from jeton.model.workflow import Library
+from jeton.definitions.text.files import SourceFile
+from jeton.definitions.text.python import read_python
+from jeton.model.definition.workflow import Library
 
 
 def library_of(workflow: dict[str, Any], tasks: dict[str, Any]) -> Library:

@@ -3,8 +3,8 @@
 from random import Random
 
 from jeton.hosts.simulated.script import Answer, Call
+from jeton.model.definition.task import Suspended
 from jeton.model.ids import RunId
-from jeton.model.task import Suspended
 
 LENGTHS = (1, 5, 20, 60)
 

@@ -10,7 +10,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import ROOT_PATH, RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, SignalRun
-from jeton.model.run import Token, WaitingForGate, WaitingForSignal
+from jeton.model.state.run import Token, WaitingForGate, WaitingForSignal
 
 
 class People:

@@ -6,7 +6,7 @@ import pytest
 
 from jeton.hosts.simulated.world import World
 from jeton.model.ids import RunId
-from jeton.model.run import Head, RunState
+from jeton.model.state.run import Head, RunState
 from tests.simulation.flows import flow_library, flows_from, play_flow
 from tests.simulation.oracle_model import Object
 from tests.simulation.sweep import main

@@ -12,8 +12,8 @@ from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AlarmRang, StartRun, TaskFinished, TaskStarted, TaskSuspended
-from jeton.model.run import Executing, Head, RunState
-from jeton.planning.program import compile_program
+from jeton.model.state.run import Executing, Head, RunState
+from jeton.planning.program.workflow import compile_program
 from jeton.testing import simulate
 from tests.simulation.loading import library_of
 from tests.simulation.watched import Watched

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from jeton.definitions import library_from
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
-from jeton.model.workflow import Library
 from jeton.testing import Answer, Call, Fault, FaultPlan, ManualClock, Script, TaskFailed, World, outcome_of, simulate
 
 

@@ -10,11 +10,11 @@ from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.simulate import Outcome, outcome_of
 from jeton.hosts.simulated.world import LOOK_AFTER_MS, World
 from jeton.model.decision import RedeliverToken
+from jeton.model.definition.workflow import Library
 from jeton.model.event import LateIgnored
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
 from jeton.model.message import AlarmRang, TaskFinished, TaskLost, TaskStarted
-from jeton.model.workflow import Library
 from tests.simulation.invariants import RunInvariants
 from tests.simulation.invariants_seen import Broken
 from tests.simulation.watched import Watched

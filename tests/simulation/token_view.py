@@ -18,7 +18,7 @@ from jeton.model.decision import (
     RouteToken,
 )
 from jeton.model.ids import GroupId, SlotId, TokenId
-from jeton.model.ranges import numbers_in
+from jeton.model.state.ranges import numbers_in
 
 Seen = Counter[tuple[str, str, str]]
 """How many tokens there are of each node, path and status."""

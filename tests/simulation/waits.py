@@ -6,18 +6,18 @@ from random import Random
 import msgspec
 
 from jeton.actor.ports import decode_entry
-from jeton.definitions.files import SourceFile
 from jeton.definitions.library import read_library
-from jeton.definitions.read_python import read_python
 from jeton.definitions.report import Report
+from jeton.definitions.text.files import SourceFile
+from jeton.definitions.text.python import read_python
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import Effect
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.workflow import Library
 from tests.simulation import grammar_waits
 from tests.simulation.coverage_waits import WaitCoverage
 from tests.simulation.grammar_waits import TASKS, Object, agrees, library_from_seed

@@ -11,7 +11,7 @@ from jeton.executor.outlet import Emitted
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import TriggerHeard
-from jeton.planning.firing import Delivery, Planned, Refusal, firing_depth
+from jeton.planning.triggers.firing import Delivery, Planned, Refusal, firing_depth
 
 
 class FiringRow(msgspec.Struct, frozen=True):

@@ -21,6 +21,8 @@ import msgspec
 
 from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections, encode_sections
+from jeton.model.definition.task import Suspended, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError, TaskFailed
@@ -28,9 +30,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message
 from jeton.model.note import Note
-from jeton.model.run import FiredBy, Fork, Head, Parent, RunStatus
-from jeton.model.task import Suspended, Task
-from jeton.model.workflow import Library
+from jeton.model.state.run import FiredBy, Fork, Head, Parent, RunStatus
 
 _encode_entry = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(Entry).decode

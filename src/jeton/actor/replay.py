@@ -7,7 +7,7 @@ from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.apply.record import count_events
 from jeton.model.entry import Entry
-from jeton.model.run import Head, RunState
+from jeton.model.state.run import Head, RunState
 
 
 def replay(head: Head, entries: Iterable[Entry]) -> LiveRun:

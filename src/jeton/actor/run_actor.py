@@ -32,10 +32,10 @@ from jeton.model.message import (
     TriggerHeard,
     UnpauseRun,
 )
-from jeton.model.run import Pending, RunState
-from jeton.planning.node import Plan, plan_onward
+from jeton.model.state.run import Pending, RunState
 from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run, plan_started
-from jeton.planning.program import Program
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.node import Plan, plan_onward
 
 MOVES_PER_BATCH = 10_000
 

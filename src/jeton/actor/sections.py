@@ -11,10 +11,10 @@ import msgspec
 from jeton.actor.run_actor import LiveRun
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched, TouchedRest
 from jeton.model.failure import BrokenInvariant
-from jeton.model.flow_run import FlowState, NodeFacts
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import (
+from jeton.model.state.flow_run import FlowState, NodeFacts
+from jeton.model.state.run import (
     SLOTS_PER_STRETCH,
     Arrived,
     EarlyAnswer,

@@ -18,7 +18,7 @@ from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
 from jeton.model.paths import branch_keys, written
-from jeton.model.run import (
+from jeton.model.state.run import (
     SLOTS_PER_STRETCH,
     Arrived,
     ArrivedId,

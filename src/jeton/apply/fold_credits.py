@@ -3,7 +3,6 @@
 import msgspec
 
 from jeton.apply.draft import Draft
-from jeton.model.credits import Purse
 from jeton.model.decision import (
     AskForCredits,
     AwaitCredits,
@@ -20,7 +19,8 @@ from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsEnded, CreditsGranted
 from jeton.model.note import CostNote, TokensNote
-from jeton.model.run import Pending, WaitingForSubworkflow
+from jeton.model.state.credits import Purse
+from jeton.model.state.run import Pending, WaitingForSubworkflow
 
 
 def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:

@@ -3,7 +3,7 @@
 from jeton.apply.draft import Draft
 from jeton.model.decision import BeginNode, BreakNode, ExecuteNode, HoldNode, ReopenNodes, SettleNodes
 from jeton.model.failure import BrokenInvariant
-from jeton.model.run import WaitingForTimer
+from jeton.model.state.run import WaitingForTimer
 
 
 def begin_node(draft: Draft, decision: BeginNode) -> None:

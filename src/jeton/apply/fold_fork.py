@@ -11,7 +11,7 @@ from jeton.model.decision import ForkHistory
 from jeton.model.effect import StartTask
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json
-from jeton.model.run import (
+from jeton.model.state.run import (
     Dispatched,
     Executing,
     Fork,

@@ -9,8 +9,8 @@ from jeton.model.decision import AbandonTokens, CloseGroup, OpenFanIn, OpenGroup
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, TokenId
 from jeton.model.json import Json
-from jeton.model.ranges import count_in, joined, numbers_in
-from jeton.model.run import SLOTS_PER_STRETCH, Arrived, FanIn, Group, Progress, Slot
+from jeton.model.state.ranges import count_in, joined, numbers_in
+from jeton.model.state.run import SLOTS_PER_STRETCH, Arrived, FanIn, Group, Progress, Slot
 
 Reached = tuple[GroupId, str, int]
 """A fan-in as a slot remembers it: its group, its node, and the transition that led there."""

@@ -104,8 +104,8 @@ from jeton.model.effect import SendMessage, StartTask
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import TokenId
 from jeton.model.message import ChildEnded
-from jeton.model.ranges import numbers_in
-from jeton.model.run import (
+from jeton.model.state.ranges import numbers_in
+from jeton.model.state.run import (
     Dispatched,
     Executing,
     Pending,

@@ -19,7 +19,7 @@ from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.json import Json
 from jeton.model.message import PauseRun, StartRun, UnpauseRun
-from jeton.model.run import (
+from jeton.model.state.run import (
     EarlyAnswer,
     Parent,
     Signal,

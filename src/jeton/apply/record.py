@@ -127,8 +127,8 @@ from jeton.model.event import (
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
 from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
-from jeton.model.ranges import count_in, numbers_in
-from jeton.model.run import TokenEnd
+from jeton.model.state.ranges import count_in, numbers_in
+from jeton.model.state.run import TokenEnd
 
 
 def events_of(run: RunId, entry: Entry) -> list[Event]:

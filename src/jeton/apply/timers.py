@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from jeton.model.cue import TimerDue
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.run import (
+from jeton.model.state.run import (
     Dispatched,
     Executing,
     RunState,

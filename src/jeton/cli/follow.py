@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from jeton.cli.say import say
 from jeton.engine.engine import Engine
-from jeton.engine.record import RunRecord
+from jeton.engine.views.record import RunRecord
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId

@@ -7,14 +7,14 @@ import click
 import msgspec
 
 from jeton.cli.beside import beside_owner, let_act
-from jeton.cli.ls import STATUSES
 from jeton.cli.options import Exit
 from jeton.cli.say import say, say_json
+from jeton.cli.verbs.look.ls import STATUSES
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine
-    from jeton.engine.record import RunRecord
-    from jeton.model.run import RunStatus
+    from jeton.engine.views.record import RunRecord
+    from jeton.model.state.run import RunStatus
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 Done: TypeAlias = "tuple[bool, RunRecord]"
@@ -64,7 +64,7 @@ async def do(verb: Verb, query: Query, store: str, as_json: bool) -> Exit:
 
 
 async def _one(verb: Verb, engine: "Engine", run: str, dry_run: bool, as_json: bool) -> Exit:
-    from jeton.engine.plain import plain
+    from jeton.engine.views.plain import plain
 
     record = await engine.get(run)
     accepted, record = (not record.ended, record) if dry_run else await verb.act(engine, run)
@@ -81,7 +81,7 @@ async def _one(verb: Verb, engine: "Engine", run: str, dry_run: bool, as_json: b
 
 
 async def _all(verb: Verb, engine: "Engine", query: Query, as_json: bool) -> None:
-    from jeton.engine.plain import plain
+    from jeton.engine.views.plain import plain
 
     found = await _unfinished(engine, query)
     done = [(True, run) for run in found] if query.dry_run else [await _tried(verb, engine, run) for run in found]

@@ -2,10 +2,10 @@
 
 from jeton.cli.app import load_app
 from jeton.definitions import Loaded
-from jeton.engine.source import Built, load_source
+from jeton.engine.build.source import Built, load_source
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.workflow import Library, Workflow
 from jeton.model.failure import Refused
-from jeton.model.flow import Flow
-from jeton.model.workflow import Library, Workflow
 
 
 def load_file(file: str, app: str | None = None) -> Loaded:

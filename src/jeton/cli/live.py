@@ -10,16 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from jeton.cli.say import printable
-from jeton.engine.draw.palette import PALETTE
-from jeton.engine.draw.picture import Box, Picture, picture_of
-from jeton.engine.draw.text import MARKS, in_order
-from jeton.engine.groups import GroupTable, GroupView
-from jeton.engine.tokens import TokenTable, TokenView
+from jeton.engine.views.draw.palette import PALETTE
+from jeton.engine.views.draw.picture import Box, Picture, picture_of
+from jeton.engine.views.draw.text import MARKS, in_order
+from jeton.engine.views.groups import GroupTable, GroupView
+from jeton.engine.views.tokens import TokenTable, TokenView
 from jeton.model.decision import SettleNodes
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.workflow import Workflow
 from jeton.model.entry import Entry
-from jeton.model.flow import Flow
 from jeton.model.ids import RunId, gate_id
-from jeton.model.workflow import Workflow
 
 MOST_WAITS = 5
 MOST_GROUPS = 5

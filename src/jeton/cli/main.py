@@ -7,38 +7,37 @@ from importlib import import_module
 
 import click
 
-# verb: what it does. The module of the same name holds a click command `command`.
+# verb: where its module lies below `verbs`, and what it does. The module holds a click command `command`.
 VERBS = {
-    "check": "Report every problem in definition files.",
-    "run": "Start a workflow and follow it to its end.",
-    "resume": "Take up every unfinished run.",
-    "ls": "List runs.",
-    "show": "Show how a run stands.",
-    "events": "List what happened in a run.",
-    "tokens": "List a run's tokens.",
-    "context": "Show a run's data.",
-    "explain": "Say why a run did what it did.",
-    "gates": "List what waits for a person.",
-    "answer": "Answer a gate.",
-    "signal": "Send a run a signal.",
-    "cancel": "Stop a run.",
-    "pause": "Have a run begin nothing new.",
-    "unpause": "Have a paused run go on.",
-    "retry": "Do again what a run failed at, as a new run.",
-    "fork": "Make a new run that shares a run's history.",
-    "what-if": "Say what a run would decide.",
-    "triggers": "List what starts by itself.",
-    "fire": "Fire a trigger by hand.",
-    "credits": "Show what is left, and what was used.",
-    "draw": "Draw a workflow, with a run's state on it.",
-    "simulate": "Run a workflow under many schedules and faults.",
-    "verify": "Say whether a store is whole.",
-    "backup": "Copy a store while it is in use.",
-    "export": "Write a run to a file.",
-    "import": "Take in a run from a file.",
-    "import-flow": "Turn an exported graph into a library file.",
+    "check": ("define.check", "Report every problem in definition files."),
+    "run": ("act.run", "Start a workflow and follow it to its end."),
+    "resume": ("act.resume", "Take up every unfinished run."),
+    "ls": ("look.ls", "List runs."),
+    "show": ("look.show", "Show how a run stands."),
+    "events": ("look.events", "List what happened in a run."),
+    "tokens": ("look.tokens", "List a run's tokens."),
+    "context": ("look.context", "Show a run's data."),
+    "explain": ("look.explain", "Say why a run did what it did."),
+    "gates": ("look.gates", "List what waits for a person."),
+    "answer": ("act.answer", "Answer a gate."),
+    "signal": ("act.signal", "Send a run a signal."),
+    "cancel": ("act.cancel", "Stop a run."),
+    "pause": ("act.pause", "Have a run begin nothing new."),
+    "unpause": ("act.unpause", "Have a paused run go on."),
+    "retry": ("act.retry", "Do again what a run failed at, as a new run."),
+    "fork": ("act.fork", "Make a new run that shares a run's history."),
+    "what-if": ("look.what_if", "Say what a run would decide."),
+    "triggers": ("look.triggers", "List what starts by itself."),
+    "fire": ("act.fire", "Fire a trigger by hand."),
+    "credits": ("look.credits", "Show what is left, and what was used."),
+    "draw": ("look.draw", "Draw a workflow, with a run's state on it."),
+    "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
+    "verify": ("store.verify", "Say whether a store is whole."),
+    "backup": ("store.backup", "Copy a store while it is in use."),
+    "export": ("store.export", "Write a run to a file."),
+    "import": ("store.import_", "Take in a run from a file."),
+    "import-flow": ("define.import_flow", "Turn an exported graph into a library file."),
 }
-MODULES = {"import": "import_", "import-flow": "import_flow", "what-if": "what_if"}  # where a verb is no name
 
 
 class Verbs(click.Group):
@@ -50,7 +49,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: object = import_module(f"jeton.cli.{MODULES.get(cmd_name, cmd_name)}").command
+        command: object = import_module(f"jeton.cli.verbs.{VERBS[cmd_name][0]}").command
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(
@@ -65,7 +64,7 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([(verb, does) for verb, (_, does) in VERBS.items()])
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from jeton.model.flow import Flow
-from jeton.model.task import Action, Task
-from jeton.model.workflow import Library, TaskTarget, Workflow, WorkflowTarget
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.task import Action, Task
+from jeton.model.definition.workflow import Library, TaskTarget, Workflow, WorkflowTarget
 
 
 def bundle_of(library: Library, name: str) -> Library:

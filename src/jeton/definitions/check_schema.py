@@ -6,7 +6,7 @@ from typing import Never
 
 import jsonschema_rs
 
-from jeton.definitions.place import Path, Place
+from jeton.definitions.read.place import Path, Place
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.model.json import Json, JsonObject, Schema
 

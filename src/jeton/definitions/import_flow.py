@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import yaml
 
-from jeton.definitions.checks.cycles import components
-from jeton.definitions.fields import Fields, fields_of
-from jeton.definitions.place import NAME, Place
-from jeton.definitions.read_json import read_json
+from jeton.definitions.checks.graph.cycles import components
+from jeton.definitions.read.fields import Fields, fields_of
+from jeton.definitions.read.place import NAME, Place
 from jeton.definitions.report import Report, did_you_mean, shown
+from jeton.definitions.text.json import read_json
+from jeton.model.definition.flow import BUILT_IN_TYPES, DEFAULT_MAX_NODES, MAIN
 from jeton.model.failure import DefinitionError
-from jeton.model.flow import BUILT_IN_TYPES, DEFAULT_MAX_NODES, MAIN
 from jeton.model.json import Json, JsonObject
 
 WRAPPERS = ("workflow", "flow", "graph")

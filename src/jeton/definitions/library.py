@@ -4,21 +4,21 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from jeton.definitions.fields import Fields, check_name, fields_of
-from jeton.definitions.files import SourceFile
-from jeton.definitions.place import Place
-from jeton.definitions.read_action import read_action
-from jeton.definitions.read_flow import FlowSource, read_flow
-from jeton.definitions.read_profile import read_profile
-from jeton.definitions.read_settings import check_setting
-from jeton.definitions.read_task import TaskSource, read_task
-from jeton.definitions.read_trigger import TriggerSource, read_trigger
-from jeton.definitions.read_workflow import WorkflowSource, read_workflow
+from jeton.definitions.read.action import read_action
+from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.flow import FlowSource, read_flow
+from jeton.definitions.read.place import Place
+from jeton.definitions.read.profile import read_profile
+from jeton.definitions.read.settings import check_setting
+from jeton.definitions.read.task import TaskSource, read_task
+from jeton.definitions.read.trigger import TriggerSource, read_trigger
+from jeton.definitions.read.workflow import WorkflowSource, read_workflow
 from jeton.definitions.report import Report, shown
+from jeton.definitions.text.files import SourceFile
+from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
-from jeton.model.profile import ModelProfile
-from jeton.model.task import Action
-from jeton.model.workflow import Library
 
 # What this version reads but cannot run. When a section becomes real, it leaves this list and gets a reader below.
 UNSUPPORTED = ("prompts", "artifact_types", "tools", "personas", "agents")

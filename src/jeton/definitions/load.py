@@ -7,12 +7,12 @@ import msgspec
 
 from jeton.definitions.checks import check_library
 from jeton.definitions.checks.implementations import Kinds
-from jeton.definitions.files import AnyPath, SourceFile, read_files
 from jeton.definitions.library import read_library
-from jeton.definitions.read_python import read_python
 from jeton.definitions.report import Report
+from jeton.definitions.text.files import AnyPath, SourceFile, read_files
+from jeton.definitions.text.python import read_python
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import DefinitionError, Problem
-from jeton.model.workflow import Library
 
 NOTHING = Library()
 BUILT_IN_KINDS = Kinds()

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Collection
 from typing import Literal
 
-from jeton.definitions.place import Place, path_text
+from jeton.definitions.read.place import Place, path_text
 from jeton.model.failure import Problem
 from jeton.model.json import Json
 

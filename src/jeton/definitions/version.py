@@ -6,10 +6,10 @@ from typing import cast
 
 import msgspec
 
-from jeton.model.flow import Flow
-from jeton.model.profile import ModelProfile
-from jeton.model.task import Action, Task
-from jeton.model.workflow import Workflow
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.task import Action, Task
+from jeton.model.definition.workflow import Workflow
 
 ABOUT = ("name", "description", "tags")  # what a definition says about itself, which changes nothing it does
 

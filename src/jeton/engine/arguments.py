@@ -1,7 +1,7 @@
 """What is asked of the engine, checked at its door: whatever got past it would be found in the store, by everybody."""
 
 from jeton.model.failure import Refused
-from jeton.model.kept import is_text
+from jeton.model.state.kept import is_text
 
 MOST_ROWS = 1 << 31
 MOST_CREDITS = 1 << 53

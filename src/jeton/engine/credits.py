@@ -6,7 +6,7 @@ import msgspec
 
 from jeton.engine.arguments import check_credits, check_maybe_texts
 from jeton.engine.reading import Reading
-from jeton.hosts.sqlite.credits import Usage
+from jeton.hosts.sqlite.mirrors.credits import Usage
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 

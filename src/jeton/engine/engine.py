@@ -11,27 +11,27 @@ import msgspec
 
 from jeton.definitions.bundle import bundle_of
 from jeton.engine.arguments import MOST_ROWS, check_credits, check_maybe_texts, check_texts, check_whole
+from jeton.engine.build.source import Built, Source, declared_in, is_built, load_source, origins_of
 from jeton.engine.collecting import fewer_collections
-from jeton.engine.flows import Overrides, overrides_in
-from jeton.engine.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.input import check_input, plain_input, plain_value
 from jeton.engine.paths import check_paths
 from jeton.engine.pins import check_pins
-from jeton.engine.record import RunRecord, record_of
 from jeton.engine.reference import parts_of
 from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
-from jeton.engine.source import Built, Source, declared_in, is_built, load_source, origins_of
 from jeton.engine.triggers import Firing
+from jeton.engine.views.flows import Overrides, overrides_in
+from jeton.engine.views.gates import parts_of_gate, the_one_gate, unknown_gate
+from jeton.engine.views.record import RunRecord, record_of
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
 from jeton.hosts.sqlite import SqliteHost, wall_ms
-from jeton.hosts.sqlite.connect import Durability
+from jeton.hosts.sqlite.file.connect import Durability
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import Problem, Refused
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
-from jeton.model.run import TERMINAL, RunStatus
-from jeton.model.workflow import Library
+from jeton.model.state.run import TERMINAL, RunStatus
 from jeton.planning.credits import balance_of
 
 GRACE_S = 5.0

@@ -10,8 +10,8 @@ import msgspec
 
 from jeton.model.failure import Refused
 from jeton.model.json import Json
-from jeton.model.kept import LARGEST_INTEGER, TOO_DEEP, Flaws, kept
-from jeton.planning.program import Program
+from jeton.model.state.kept import LARGEST_INTEGER, TOO_DEEP, Flaws, kept
+from jeton.planning.program.workflow import Program
 
 MOST_DIGITS = 20  # more can never fit 64 bits, and Python is slow to convert thousands of them
 

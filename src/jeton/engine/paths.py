@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from jeton.hosts.sqlite import SqliteHost
+from jeton.model.definition.trigger import OnWebhook
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
-from jeton.model.trigger import OnWebhook
-from jeton.model.workflow import Library
 
 
 def check_paths(host: SqliteHost, library: Library, origins: Collection[str]) -> None:

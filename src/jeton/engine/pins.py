@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from jeton.definitions.bundle import bundle_of
 from jeton.engine.reference import parts_of
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.bundles import bundle_hash
+from jeton.hosts.sqlite.mirrors.bundles import bundle_hash
+from jeton.model.definition.workflow import Library, WorkflowTarget
 from jeton.model.failure import DefinitionError, Problem
-from jeton.model.workflow import Library, WorkflowTarget
 
 
 def check_pins(host: SqliteHost, library: Library) -> None:

@@ -10,27 +10,27 @@ from msgspec import UNSET, UnsetType
 from jeton.actor.ports import RunRow
 from jeton.actor.run_actor import LiveRun
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
-from jeton.engine.events import events_in, trace_in
-from jeton.engine.explain.answer import Told, explain_run, explain_token, explain_transition
-from jeton.engine.explain.views import Explanation
-from jeton.engine.firings import firing_view
-from jeton.engine.flows import node_views
-from jeton.engine.gates import GateView, gate_view
-from jeton.engine.published import EmittedEvent, MetricValue, emitted_event, metric_value
-from jeton.engine.record import RunRecord, record_of
 from jeton.engine.reference import parts_of
-from jeton.engine.tokens import TokenView, token_views
-from jeton.engine.tree import follow_tree, read_tree
-from jeton.engine.what_if import WhatIf, what_if
+from jeton.engine.views.events import events_in, trace_in
+from jeton.engine.views.explain.answer import Told, explain_run, explain_token, explain_transition
+from jeton.engine.views.explain.views import Explanation
+from jeton.engine.views.firings import firing_view
+from jeton.engine.views.flows import node_views
+from jeton.engine.views.gates import GateView, gate_view
+from jeton.engine.views.published import EmittedEvent, MetricValue, emitted_event, metric_value
+from jeton.engine.views.record import RunRecord, record_of
+from jeton.engine.views.tokens import TokenView, token_views
+from jeton.engine.views.tree import follow_tree, read_tree
+from jeton.engine.views.what_if import WhatIf, what_if
 from jeton.hosts.sqlite import SqliteHost, wall_ms
+from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.run import TERMINAL, Head, RunStatus
-from jeton.model.workflow import Library
-from jeton.planning.compile import compile_definition
-from jeton.planning.program import Program
+from jeton.model.state.run import TERMINAL, Head, RunStatus
+from jeton.planning.program.compile import compile_definition
+from jeton.planning.program.workflow import Program
 
 if TYPE_CHECKING:
     import builtins

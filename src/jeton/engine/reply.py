@@ -5,15 +5,15 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from jeton.engine.record import RunRecord
+from jeton.engine.views.record import RunRecord
 from jeton.hosts.sqlite import SqliteHost
 from jeton.model.decision import KeepAnswer, KeepSignal, ReplyTo, TakeAnswer, TakeSignal
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import AnswerGate, SignalRun
-from jeton.model.run import TERMINAL
-from jeton.planning.gate import CLOSED
+from jeton.model.state.run import TERMINAL
+from jeton.planning.waits.gate import CLOSED
 
 ANSWER_WITHIN_S = 10.0
 LOOK_AGAIN_S = 0.05

@@ -9,24 +9,24 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from jeton.engine.build.source import Built, Source
 from jeton.engine.credits import CreditsView, UsageView
 from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
-from jeton.engine.explain.views import Explanation
-from jeton.engine.firings import FiringView
-from jeton.engine.flows import Overrides
-from jeton.engine.gates import GateView
-from jeton.engine.published import EmittedEvent, MetricValue
 from jeton.engine.reading import Context
-from jeton.engine.record import RunRecord
 from jeton.engine.reply import Reply
-from jeton.engine.source import Built, Source
-from jeton.engine.tokens import TokenView
 from jeton.engine.triggers import TriggerView
-from jeton.engine.what_if import WhatIf
-from jeton.hosts.sqlite.connect import Durability
+from jeton.engine.views.explain.views import Explanation
+from jeton.engine.views.firings import FiringView
+from jeton.engine.views.flows import Overrides
+from jeton.engine.views.gates import GateView
+from jeton.engine.views.published import EmittedEvent, MetricValue
+from jeton.engine.views.record import RunRecord
+from jeton.engine.views.tokens import TokenView
+from jeton.engine.views.what_if import WhatIf
+from jeton.hosts.sqlite.file.connect import Durability
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.run import RunStatus
+from jeton.model.state.run import RunStatus
 
 _Value = TypeVar("_Value")
 

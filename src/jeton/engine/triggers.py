@@ -12,21 +12,21 @@ import msgspec
 from jeton.actor.causes import FiringRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.credits import Spending
-from jeton.engine.firings import FiringView, firing_view
 from jeton.engine.input import plain_input, read_input
+from jeton.engine.views.firings import FiringView, firing_view
 from jeton.executor import LoopClock, Threads
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.hosts.sqlite import SqliteHost, wall_ms
-from jeton.hosts.sqlite.firings import TriggerRow
-from jeton.hosts.sqlite.triggers import NEVER, Schedule
+from jeton.hosts.sqlite.loop.triggers import NEVER, Schedule
+from jeton.hosts.sqlite.mirrors.firings import TriggerRow
+from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.times import maybe_moment
-from jeton.model.trigger import OnSchedule, OnWebhook, Trigger
-from jeton.planning.firing import Delivery
 from jeton.planning.misfit import misfit
-from jeton.planning.program import validator_of
+from jeton.planning.program.workflow import validator_of
+from jeton.planning.triggers.firing import Delivery
 
 SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
 DELIVERIES = ("x-jeton-delivery", "x-github-delivery")

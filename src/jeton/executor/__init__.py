@@ -4,13 +4,13 @@ from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, Lan
 from jeton.executor.actions import check_implementation, kind_names, register_kind
 from jeton.executor.call import Call, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
-from jeton.executor.compile_task import ReadyTask, compile_task
 from jeton.executor.executor import Executor
-from jeton.executor.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
-from jeton.executor.python_action import ActionFunction, action, action_functions
-from jeton.executor.python_node import node
-from jeton.executor.run_task import run_task
-from jeton.executor.threads import Threads
+from jeton.executor.python.action import ActionFunction, action, action_functions
+from jeton.executor.python.node import node
+from jeton.executor.python.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
+from jeton.executor.task.compile import ReadyTask, compile_task
+from jeton.executor.task.run_task import run_task
+from jeton.executor.workers.threads import Threads
 
 __all__ = [
     "Act",

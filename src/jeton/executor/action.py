@@ -12,23 +12,23 @@ from typing import Any, Literal, TypeAlias, final
 import msgspec
 
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.breakers import Breakers
 from jeton.executor.call import NO_PROFILES, Call
 from jeton.executor.clock import Clock
 from jeton.executor.http.connections import Connections
-from jeton.executor.limits import Limits
-from jeton.executor.notes import NO_NOTES, Notes
-from jeton.executor.once import Keys, MemoryKeys
+from jeton.executor.limits.breakers import Breakers
+from jeton.executor.limits.once import Keys, MemoryKeys
+from jeton.executor.limits.turns import Limits
 from jeton.executor.outlet import MemoryOutlet, Outlet
-from jeton.executor.processes import Processes
-from jeton.executor.results import BadResult
+from jeton.executor.python.results import BadResult
 from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
-from jeton.executor.threads import Threads
+from jeton.executor.task.notes import NO_NOTES, Notes
+from jeton.executor.workers.processes import Processes
+from jeton.executor.workers.threads import Threads
+from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.task import Suspended
 from jeton.model.json import Json, JsonObject
-from jeton.model.kept import proper
 from jeton.model.note import LogNote, Note, ProgressNote
-from jeton.model.profile import ModelProfile
-from jeton.model.task import Suspended
+from jeton.model.state.kept import proper
 
 
 def wall_ms() -> int:

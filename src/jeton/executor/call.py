@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import msgspec
 
+from jeton.model.definition.profile import MOST_TOKENS, ModelProfile
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
-from jeton.model.kept import proper
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
-from jeton.model.profile import MOST_TOKENS, ModelProfile
+from jeton.model.state.kept import proper
 
 MOST_CREDITS = (1 << 53) - 1  # what every JSON reader can take
 NO_PROFILES: Mapping[str, ModelProfile] = {}

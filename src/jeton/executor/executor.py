@@ -13,22 +13,22 @@ from jeton.executor.action import Resources, failed_by, wall_ms
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import Clock, LoopClock
-from jeton.executor.compile_task import ReadyTask, failing_task
-from jeton.executor.lane import Lane
-from jeton.executor.notes import Notes, on_the_loop
-from jeton.executor.once import Keys
+from jeton.executor.limits.lane import Lane
+from jeton.executor.limits.once import Keys
 from jeton.executor.outlet import Outlet
-from jeton.executor.processes import DEFAULT_PROCESSES
-from jeton.executor.ready_tasks import ReadyTasks
-from jeton.executor.run_task import Answer, run_task
 from jeton.executor.secrets import SecretStore
-from jeton.executor.threads import DEFAULT_THREADS, Threads
+from jeton.executor.task.compile import ReadyTask, failing_task
+from jeton.executor.task.notes import Notes, on_the_loop
+from jeton.executor.task.ready_tasks import ReadyTasks
+from jeton.executor.task.run_task import Answer, run_task
+from jeton.executor.workers.processes import DEFAULT_PROCESSES
+from jeton.executor.workers.threads import DEFAULT_THREADS, Threads
+from jeton.model.definition.task import Task
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.note import Note
-from jeton.model.task import Task
-from jeton.model.workflow import Library
 
 DEFAULT_TASKS = 256  # whoever waits on the loop costs memory and little else
 SLICE_S = 0.005  # how long tasks that never wait may keep the loop to themselves

@@ -2,7 +2,7 @@
 
 from jeton.expression.expression import Expression, compile_expression, literal
 from jeton.expression.problems import ExpressionInvalid, ExpressionProblem
-from jeton.expression.types import type_of, type_problems
+from jeton.expression.typing.types import type_of, type_problems
 from jeton.expression.values import Failed, Missing, Outcome
 from jeton.model.json import Json
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from jeton.expression.bounds import LARGEST_VALUE, Exhausted, weigh
-from jeton.expression.macros import Bound, Collected, macro_of, written
-from jeton.expression.operators import HIGHEST, LOWEST, Wrong
+from jeton.expression.compile.macros import Bound, Collected, macro_of, written
+from jeton.expression.compile.operators import HIGHEST, LOWEST, Wrong
 from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, children
 from jeton.model.json import Json
 

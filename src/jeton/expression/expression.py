@@ -7,10 +7,9 @@ from typing import final
 
 from jeton.expression.audit import Audit, audit_for
 from jeton.expression.bounds import Exhausted
-from jeton.expression.build import build
-from jeton.expression.infer import Inference
+from jeton.expression.compile.build import build
+from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
 from jeton.expression.library import compile_source, parse_source
-from jeton.expression.operators import KeyMissing, Problem, Wrong
 from jeton.expression.problems import (
     ExpressionInvalid,
     ExpressionProblem,
@@ -21,6 +20,7 @@ from jeton.expression.problems import (
 )
 from jeton.expression.reads import Path, reads_of
 from jeton.expression.syntax import Node, from_json, kind_of
+from jeton.expression.typing.infer import Inference
 from jeton.expression.values import Failed, Missing, Outcome, path_text, shorten
 from jeton.model.json import Json
 

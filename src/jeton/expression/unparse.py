@@ -1,6 +1,6 @@
 """Writes a tree as CEL source again: for the paths in messages, and for remedies that spell out what to write."""
 
-from jeton.expression.macros import Bound, Collected, Counted, Quantified, macro_of
+from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Has, Ident, ListOf, Literal, MapOf, Node, Select
 from jeton.expression.values import below, quoted
 

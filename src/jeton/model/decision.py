@@ -8,14 +8,14 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.model.credits import Purse
 from jeton.model.failure import RunError, TaskFailed
-from jeton.model.flow_run import Executed, WaitingNode
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
-from jeton.model.ranges import Ranges
-from jeton.model.run import FiredBy, GateAnswer, Parent, RunStatus, Segment, TokenEnd
+from jeton.model.state.credits import Purse
+from jeton.model.state.flow_run import Executed, WaitingNode
+from jeton.model.state.ranges import Ranges
+from jeton.model.state.run import FiredBy, GateAnswer, Parent, RunStatus, Segment, TokenEnd
 
 
 class _Decision(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):

@@ -9,7 +9,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
-from jeton.model.run import FiredBy, Parent, RunStatus
+from jeton.model.state.run import FiredBy, Parent, RunStatus
 
 
 class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True):

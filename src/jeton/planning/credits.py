@@ -7,7 +7,6 @@ with it, and whose nodes are paid by whoever pays for the run at the top: the pr
 
 from collections.abc import Iterator, Mapping
 
-from jeton.model.credits import ACCOUNT, Purse
 from jeton.model.decision import (
     AskForCredits,
     AwaitCredits,
@@ -18,12 +17,8 @@ from jeton.model.decision import (
     ReserveCredits,
     SettleCredits,
 )
-from jeton.model.failure import RunError
-from jeton.model.json import Json
-from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
-from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, WaitingForSubworkflow
-from jeton.model.task import Action, Task
-from jeton.model.workflow import (
+from jeton.model.definition.task import Action, Task
+from jeton.model.definition.workflow import (
     AgentTarget,
     GateTarget,
     Library,
@@ -32,8 +27,13 @@ from jeton.model.workflow import (
     Workflow,
     WorkflowTarget,
 )
-from jeton.planning.cancel import end_run
-from jeton.planning.program import Program
+from jeton.model.failure import RunError
+from jeton.model.json import Json
+from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
+from jeton.model.state.credits import ACCOUNT, Purse
+from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, WaitingForSubworkflow
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.cancel import end_run
 
 DEFAULT_PRICE = 1
 

@@ -2,9 +2,9 @@
 
 from jeton.model.failure import Refused
 from jeton.model.json import Json
-from jeton.model.run import RunState
-from jeton.planning.program import Program
-from jeton.planning.writes import state_problem
+from jeton.model.state.run import RunState
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.writes import state_problem
 
 
 def check_edits(program: Program, state: RunState, writes: dict[str, Json]) -> None:

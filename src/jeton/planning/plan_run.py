@@ -44,20 +44,20 @@ from jeton.model.message import (
     TriggerHeard,
     UnpauseRun,
 )
-from jeton.model.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
-from jeton.planning.begin import plan_begin
-from jeton.planning.cancel import end_run
-from jeton.planning.child import plan_child_ended
-from jeton.planning.completion import plan_completion
+from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
 from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
-from jeton.planning.deadline import plan_due
-from jeton.planning.fan_in import plan_group, plan_slot
-from jeton.planning.flow_turn import plan_flow_again
-from jeton.planning.gate import plan_answer
-from jeton.planning.node import Plan, plan_success, plan_task_failure, timeout_ms
-from jeton.planning.program import Program
-from jeton.planning.signal import plan_signal
-from jeton.planning.start import plan_start
+from jeton.planning.flow.progress import plan_flow_again
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.begin import plan_begin
+from jeton.planning.tokens.cancel import end_run
+from jeton.planning.tokens.completion import plan_completion
+from jeton.planning.tokens.fan_in import plan_group, plan_slot
+from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.tokens.start import plan_start
+from jeton.planning.waits.child import plan_child_ended
+from jeton.planning.waits.deadline import plan_due
+from jeton.planning.waits.gate import plan_answer
+from jeton.planning.waits.signal import plan_signal
 
 MAX_DELIVERIES = 5
 

@@ -11,8 +11,8 @@ import gzip
 import tempfile
 from pathlib import Path
 
-from jeton.hosts.sqlite.backup import backup
-from jeton.hosts.sqlite.migrate import SCHEMA_VERSION
+from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION
+from jeton.hosts.sqlite.tools.backup import backup
 from tests.hosts.parked import BEGIN_MS, park
 
 FOLDER = Path(__file__).parent

@@ -1,28 +1,28 @@
 """What can be found wrong with a graph and its data before it runs. One file for each theme."""
 
-from jeton.definitions.checks.branches import check_branches
 from jeton.definitions.checks.calls import check_calls
 from jeton.definitions.checks.compiled import compile_workflow
 from jeton.definitions.checks.definitions import Definitions, all_definitions
 from jeton.definitions.checks.expressions import check_expressions
-from jeton.definitions.checks.flow_nodes import check_flow_nodes
-from jeton.definitions.checks.flows import check_flow
+from jeton.definitions.checks.flow.graph import check_flow
+from jeton.definitions.checks.flow.nodes import check_flow_nodes
 from jeton.definitions.checks.gates import check_gates
-from jeton.definitions.checks.graph import Graph, graph_of
+from jeton.definitions.checks.graph.branches import check_branches
+from jeton.definitions.checks.graph.graph import Graph, graph_of
+from jeton.definitions.checks.graph.joins import check_joins
+from jeton.definitions.checks.graph.merges import check_merges
+from jeton.definitions.checks.graph.quorum import check_quorum
+from jeton.definitions.checks.graph.reach import check_reach
+from jeton.definitions.checks.graph.routing import check_routing
 from jeton.definitions.checks.implementations import Kinds, check_implementations
-from jeton.definitions.checks.joins import check_joins
 from jeton.definitions.checks.mappings import check_mappings
-from jeton.definitions.checks.merges import check_merges
 from jeton.definitions.checks.names import check_names
-from jeton.definitions.checks.quorum import check_quorum
-from jeton.definitions.checks.reach import check_reach
-from jeton.definitions.checks.routing import check_routing
 from jeton.definitions.checks.tasks import check_tasks
 from jeton.definitions.checks.triggers import check_triggers
 from jeton.definitions.checks.types import WorkflowTypes
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.report import Report
-from jeton.model.workflow import Library
+from jeton.model.definition.workflow import Library
 
 
 def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: Report) -> None:

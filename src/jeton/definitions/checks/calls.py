@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from jeton.definitions.checks.cycles import components, way_round
-from jeton.definitions.checks.flows import produced
-from jeton.definitions.checks.graph import Graph, is_always, reached
-from jeton.definitions.place import Place
-from jeton.definitions.read_flow import FlowSource
+from jeton.definitions.checks.flow.graph import produced
+from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.graph import Graph, is_always, reached
+from jeton.definitions.read.flow import FlowSource
+from jeton.definitions.read.place import Place
 from jeton.definitions.report import Report, shown
-from jeton.model.flow import MAIN, Connection, Flow
-from jeton.model.workflow import WorkflowTarget
+from jeton.model.definition.flow import MAIN, Connection, Flow
+from jeton.model.definition.workflow import WorkflowTarget
 
 BRANCHES_NEVER = (
     "trigger", "constant", "sum", "add", "subtract", "multiply", "divide", "merge", "template", "wait", "wait_until",

@@ -5,13 +5,13 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from jeton.definitions.checks.graph import Graph, fan_out_of
-from jeton.definitions.place import Place
+from jeton.definitions.checks.graph.graph import Graph, fan_out_of
+from jeton.definitions.read.place import Place
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
+from jeton.model.definition.workflow import WaitTarget
 from jeton.model.json import Json
-from jeton.model.lineage import FanOut
-from jeton.model.workflow import WaitTarget
+from jeton.model.state.lineage import FanOut
 
 CONTEXT = frozenset(("input", "state", "output"))
 AT_NODE = CONTEXT | {"_branch"}

@@ -5,10 +5,10 @@ import re
 import msgspec
 
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.place import NAME
-from jeton.model.flow import Flow
-from jeton.model.task import Action, Task
-from jeton.model.workflow import Library, Workflow
+from jeton.definitions.read.place import NAME
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.task import Action, Task
+from jeton.model.definition.workflow import Library, Workflow
 
 REFERENCE = re.compile(rf"({NAME.pattern})(@[1-9][0-9]*)?")
 

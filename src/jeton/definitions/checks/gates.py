@@ -3,10 +3,10 @@
 from minijinja import Environment, TemplateError
 
 from jeton.definitions.check_schema import value_problem
-from jeton.definitions.checks.graph import Graph
-from jeton.definitions.place import Place
+from jeton.definitions.checks.graph.graph import Graph
+from jeton.definitions.read.place import Place
 from jeton.definitions.report import Report, shown
-from jeton.model.workflow import GateTarget
+from jeton.model.definition.workflow import GateTarget
 
 
 def check_gates(graph: Graph, report: Report) -> None:

@@ -10,12 +10,12 @@ from typing import Protocol
 import msgspec
 
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.place import Path, Place
-from jeton.definitions.read_action import KINDS, NODE_TARGETS
+from jeton.definitions.read.action import KINDS, NODE_TARGETS
+from jeton.definitions.read.place import Path, Place
 from jeton.definitions.report import Report, did_you_mean, shown
+from jeton.model.definition.task import Action
+from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action
-from jeton.model.workflow import Library
 
 READ_BY_HAND = ("context", "assert", "mock")  # `read_action` says what is wrong with these
 USE_SECRETS = ("http", "shell")

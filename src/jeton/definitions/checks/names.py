@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 from jeton.definitions.checks.definitions import REFERENCE, Definitions
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.place import Place
-from jeton.definitions.read_task import TaskSource
-from jeton.definitions.read_workflow import WorkflowSource
+from jeton.definitions.read.place import Place
+from jeton.definitions.read.task import TaskSource
+from jeton.definitions.read.workflow import WorkflowSource
 from jeton.definitions.report import Report, did_you_mean, shown
-from jeton.model.workflow import AgentTarget, TaskTarget, WorkflowTarget
+from jeton.model.definition.workflow import AgentTarget, TaskTarget, WorkflowTarget
 
 
 def check_names(source: LibrarySource, definitions: Definitions, report: Report) -> None:

@@ -9,8 +9,8 @@ import msgspec
 
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.report import did_you_mean, shown
-from jeton.expression.schemas import RuledOut as NoField
-from jeton.expression.schemas import Type, field_of, inlined, item_of, kinds_of, of_schema
+from jeton.expression.typing.schemas import RuledOut as NoField
+from jeton.expression.typing.schemas import Type, field_of, inlined, item_of, kinds_of, of_schema
 from jeton.model.json import Json, Schema
 
 WORDS = {

@@ -7,11 +7,11 @@ from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives
 from jeton.definitions.checks.names import check_reference
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.place import Place
-from jeton.definitions.read_trigger import TriggerSource
+from jeton.definitions.read.place import Place
+from jeton.definitions.read.trigger import TriggerSource
 from jeton.definitions.report import Report, closest, did_you_mean, shown
-from jeton.model.cron import BadCron, parse_cron
-from jeton.model.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, OnWebhook
+from jeton.model.definition.cron import BadCron, parse_cron
+from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, OnWebhook
 
 
 def check_triggers(source: LibrarySource, definitions: Definitions, report: Report) -> None:

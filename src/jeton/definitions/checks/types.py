@@ -4,13 +4,22 @@ from collections.abc import Mapping
 
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.definitions import Definitions
-from jeton.definitions.checks.graph import Graph
+from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import items_of
 from jeton.expression import Expression, type_of
+from jeton.model.definition.task import Action, Task
+from jeton.model.definition.workflow import (
+    AgentTarget,
+    GateTarget,
+    Node,
+    Target,
+    TaskTarget,
+    WaitTarget,
+    Workflow,
+    WorkflowTarget,
+)
 from jeton.model.json import JsonObject, Schema
-from jeton.model.lineage import FanOut
-from jeton.model.task import Action, Task
-from jeton.model.workflow import AgentTarget, GateTarget, Node, Target, TaskTarget, WaitTarget, Workflow, WorkflowTarget
+from jeton.model.state.lineage import FanOut
 
 UNKNOWN: Schema = {}
 EACH = ""

@@ -7,13 +7,13 @@ from jeton.actor.replay import replay
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Touched
 from jeton.apply.record import count_events, events_of
-from jeton.engine.tokens import token_views
+from jeton.engine.views.tokens import token_views
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import EndRun
 from jeton.model.entry import Entry
 from jeton.model.event import RunCancelled, RunCompleted, RunExhausted, RunFailed, RunSubmitted, RunTimedOut
 from jeton.model.ids import RunId
-from jeton.model.run import TERMINAL, RunState
+from jeton.model.state.run import TERMINAL, RunState
 
 ENDS = (RunCompleted, RunFailed, RunCancelled, RunTimedOut, RunExhausted)
 

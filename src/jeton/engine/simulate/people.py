@@ -3,14 +3,14 @@
 from collections import Counter
 from random import Random
 
-from jeton.executor.sample import sample
+from jeton.executor.actions.sample import sample
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import OpenGate, WaitForSignal
+from jeton.model.definition.workflow import GateTarget, WaitTarget
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, Schema
 from jeton.model.message import AnswerGate, SignalRun
-from jeton.model.workflow import GateTarget, WaitTarget
 
 
 class People:

@@ -12,16 +12,16 @@ from jeton.engine.simulate.plans import plan_for
 from jeton.engine.simulate.report import Ending, Problem, ProblemKind, Report
 from jeton.engine.simulate.story import Chronicle, fault_list, waiting
 from jeton.engine.simulate.tasks import Bench, BenchScript
-from jeton.executor.sample import sample
+from jeton.executor.actions.sample import sample
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.shrink import shrunk
 from jeton.hosts.simulated.world import World
+from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
-from jeton.model.workflow import Library
-from jeton.planning.compile import compile_definition
-from jeton.planning.program import Program
+from jeton.planning.program.compile import compile_definition
+from jeton.planning.program.workflow import Program
 
 SLOWEST_MS = 20
 SHRUNK_AT_MOST = 50

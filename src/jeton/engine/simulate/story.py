@@ -8,9 +8,9 @@ import msgspec
 from jeton.actor.ports import decode_entry
 from jeton.actor.replay import replay
 from jeton.apply.record import events_of
-from jeton.engine.explain.views import Wait
-from jeton.engine.explain.waits import waits
-from jeton.engine.tokens import token_views
+from jeton.engine.views.explain.views import Wait
+from jeton.engine.views.explain.waits import waits
+from jeton.engine.views.tokens import token_views
 from jeton.hosts.simulated.clock import EPOCH_MS
 from jeton.hosts.simulated.faults import Fault, FaultKind
 from jeton.hosts.simulated.observer import Step
@@ -19,7 +19,7 @@ from jeton.model.entry import Entry
 from jeton.model.event import Event, TokenCreated, TokenWaiting
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.run import Head
+from jeton.model.state.run import Head
 
 LEFT_OUT = frozenset(
     {"run.started", "run.waiting", "run.resumed"}

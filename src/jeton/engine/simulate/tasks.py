@@ -16,14 +16,14 @@ import msgspec
 
 from jeton.executor import ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.once import MemoryKeys
+from jeton.executor.limits.once import MemoryKeys
 from jeton.hosts.simulated.script import Answer, Call, Script, answer_of
+from jeton.model.definition.task import Action, Step, Suspended, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.task import Action, Step, Suspended, Task
-from jeton.model.workflow import Library
-from jeton.planning.program import Program
+from jeton.planning.program.workflow import Program
 
 PURE = frozenset({"assert", "context", "emit", "metric", "mock"})
 """Kinds that touch nothing outside: they are always really run."""

@@ -17,8 +17,8 @@ from jeton.executor.actions.mock import Mock
 from jeton.executor.actions.node import Node
 from jeton.executor.actions.python import Python
 from jeton.executor.actions.shell import Shell
+from jeton.model.definition.task import Action
 from jeton.model.json import JsonObject
-from jeton.model.task import Action
 
 ENTRY_POINTS = "jeton.kinds"
 

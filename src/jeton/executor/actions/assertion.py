@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.actions.context import expression_flaws
-from jeton.executor.mapping import CONTEXT, compiled, expression_problem
+from jeton.executor.task.mapping import CONTEXT, compiled, expression_problem
 from jeton.expression import Failed, Missing
 from jeton.model.json import Json
 

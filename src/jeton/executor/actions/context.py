@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.mapping import CONTEXT, compiled_mapping, expression_problem, mapped
-from jeton.executor.schema import Validator
+from jeton.executor.task.mapping import CONTEXT, compiled_mapping, expression_problem, mapped
+from jeton.executor.task.schema import Validator
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
 from jeton.model.json import Json, Mapping, Schema
 from jeton.model.note import MissingNote

@@ -8,8 +8,8 @@ from msgspec import UNSET, UnsetType
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind
 from jeton.executor.http.implementation import Auth, Limits, Redirects, auth_flaws, header_flaws
-from jeton.executor.placeholders import url_problem
 from jeton.executor.secrets import SecretRef
+from jeton.executor.task.placeholders import url_problem
 from jeton.model.json import Json
 
 

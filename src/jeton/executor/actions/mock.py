@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.sample import sample
-from jeton.executor.schema import Validator
+from jeton.executor.actions.sample import sample
+from jeton.executor.task.schema import Validator
 from jeton.model.json import Json, Schema
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from jeton.executor.action import Act, ActionAnswer, ActionCall, ActionFailed
 from jeton.executor.actions.python import Python, called
-from jeton.executor.contents import fetch
-from jeton.executor.functions import find_function
-from jeton.executor.hints import BadArguments
-from jeton.executor.node_signature import given_to
-from jeton.executor.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
-from jeton.executor.places import NO_CONTENTS
-from jeton.executor.python_node import signature_of
+from jeton.executor.python.contents import fetch
+from jeton.executor.python.functions import find_function
+from jeton.executor.python.hints import BadArguments
+from jeton.executor.python.node import signature_of
+from jeton.executor.python.node_signature import given_to
+from jeton.executor.python.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
+from jeton.executor.python.places import NO_CONTENTS
 from jeton.model.json import Json
 
 

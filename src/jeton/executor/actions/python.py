@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
 from jeton.executor.artifacts import ArtifactTooLarge
-from jeton.executor.binary import Lifted, lift
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.contents import fetch, keep
-from jeton.executor.functions import Function, FunctionMissing, find_function
-from jeton.executor.hints import BadArguments, filled
-from jeton.executor.places import NO_CONTENTS
-from jeton.executor.processes import Request
+from jeton.executor.python.binary import Lifted, lift
+from jeton.executor.python.contents import fetch, keep
+from jeton.executor.python.functions import Function, FunctionMissing, find_function
+from jeton.executor.python.hints import BadArguments, filled
+from jeton.executor.python.places import NO_CONTENTS
+from jeton.executor.workers.processes import Request
 from jeton.model.json import Json
 
 

@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.children import DEFAULT_GRACE_MS, STDERR, STDOUT, Child
-from jeton.executor.placeholders import NotFilled, literal_text, names_in, value_at, whole_name
 from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
 from jeton.executor.secrets import SecretRef
+from jeton.executor.task.placeholders import NotFilled, literal_text, names_in, value_at, whole_name
+from jeton.executor.workers.children import DEFAULT_GRACE_MS, STDERR, STDOUT, Child
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.note import LogNote
 

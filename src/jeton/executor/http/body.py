@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from httpcore2 import Response
 
-from jeton.executor.results import BadResult, check_bounds
+from jeton.executor.python.results import BadResult, check_bounds
 from jeton.model.json import Json
 
 PIECE: Final = 262_144  # unpacked at a time, so that a few bytes never become more than this at once

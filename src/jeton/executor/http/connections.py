@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from jeton.executor.http.egress import Egress
-from jeton.executor.threads import Threads
+from jeton.executor.workers.threads import Threads
 
 if TYPE_CHECKING:
     from httpcore2 import AsyncConnectionPool

@@ -13,7 +13,7 @@ from jeton.executor.http.egress import AddressRefused, SettingsInvalid, egress_o
 from jeton.executor.http.implementation import Limits
 from jeton.executor.http.redirect import CODES, MOST_REDIRECTS, Hop, RedirectRefused, next_hop
 from jeton.executor.http.request import Outgoing, outgoing
-from jeton.executor.placeholders import NotFilled
+from jeton.executor.task.placeholders import NotFilled
 from jeton.model.json import Json
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from msgspec import UnsetType
 
 from jeton.executor.action import ActionCall
 from jeton.executor.http.implementation import Auth
-from jeton.executor.placeholders import NotFilled, filled, filled_text, plain_text
 from jeton.executor.secrets import SecretRef
+from jeton.executor.task.placeholders import NotFilled, filled, filled_text, plain_text
 from jeton.model.json import Json
 
 if TYPE_CHECKING:

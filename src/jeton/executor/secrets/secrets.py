@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from jeton.executor.clock import Clock
 from jeton.executor.secrets.redactor import Redactor, TextStream
 from jeton.executor.secrets.source import SHORTEST, SecretSource, SecretUnavailable, sources_of
-from jeton.executor.threads import Threads
+from jeton.executor.workers.threads import Threads
 from jeton.model.json import Json, JsonObject
 
 COMMAND_MS = 30_000  # how long the output of a command is used: running one for every call would be dear

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from jeton.executor.clock import Clock, TimedOut
-from jeton.executor.threads import Threads
+from jeton.executor.workers.threads import Threads
 from jeton.model.json import JsonObject
 
 LONGEST_BYTES: Final = 65_536

@@ -10,7 +10,7 @@ from jeton.actor.run_actor import Commit, LiveRun
 from jeton.model.effect import Effect
 from jeton.model.ids import RunId
 from jeton.model.message import Message
-from jeton.planning.program import Program
+from jeton.planning.program.workflow import Program
 
 
 class Step(msgspec.Struct, frozen=True):

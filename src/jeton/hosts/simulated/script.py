@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from jeton.model.definition.task import Suspended
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.task import Suspended
 
 
 class Call(msgspec.Struct, frozen=True):

@@ -10,12 +10,12 @@ from jeton.apply.record import events_of
 from jeton.hosts.simulated.faults import FaultPlan
 from jeton.hosts.simulated.script import Reply, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.definition.workflow import Library
 from jeton.model.event import Event
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.run import RunStatus
-from jeton.model.workflow import Library
+from jeton.model.state.run import RunStatus
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -8,13 +8,13 @@ import msgspec
 from jeton.actor.causes import FiringRow, row_of, word_to_cause
 from jeton.actor.ports import RunRow, Stored
 from jeton.executor.outlet import Emitted
-from jeton.model.credits import ACCOUNT
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
-from jeton.model.run import TERMINAL
+from jeton.model.state.credits import ACCOUNT
+from jeton.model.state.run import TERMINAL
 from jeton.planning.credits import serve
-from jeton.planning.firing import Planned
+from jeton.planning.triggers.firing import Planned
 
 _encode = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(RunRow)

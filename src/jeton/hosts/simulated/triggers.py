@@ -9,10 +9,10 @@ import msgspec
 
 from jeton.actor.causes import by_end, by_event
 from jeton.hosts.simulated.store import Store
+from jeton.model.definition.trigger import OnEvent, OnRunFinished, Trigger
+from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId
-from jeton.model.trigger import OnEvent, OnRunFinished, Trigger
-from jeton.model.workflow import Library
-from jeton.planning.firing import Planned, Startable, plan_event, plan_firing, startable_in
+from jeton.planning.triggers.firing import Planned, Startable, plan_event, plan_firing, startable_in
 
 
 class Due(msgspec.Struct, frozen=True):

@@ -26,8 +26,8 @@ from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.store import Store
 from jeton.hosts.simulated.triggers import Triggers
 from jeton.hosts.simulated.workers import Attempt, Workers
-from jeton.model.credits import ACCOUNT
 from jeton.model.decision import CreateToken, CreateTokens, Decision
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId
@@ -50,11 +50,11 @@ from jeton.model.message import (
     TaskSuspended,
     UnpauseRun,
 )
-from jeton.model.run import TERMINAL, Dispatched, Executing, FiredBy, Head, RunState
-from jeton.model.workflow import Library
-from jeton.planning.compile import compile_definition
+from jeton.model.state.credits import ACCOUNT
+from jeton.model.state.run import TERMINAL, Dispatched, Executing, FiredBy, Head, RunState
 from jeton.planning.credits import balance_of
-from jeton.planning.program import Program
+from jeton.planning.program.compile import compile_definition
+from jeton.planning.program.workflow import Program
 
 LOOK_AFTER_MS = 25
 MOST_STEPS = 100_000

@@ -1,6 +1,6 @@
 """The embedded host: asyncio and one SQLite file."""
 
-from jeton.hosts.sqlite.connect import Durability
+from jeton.hosts.sqlite.file.connect import Durability
 from jeton.hosts.sqlite.host import SqliteHost, wall_ms
 
 __all__ = ["Durability", "SqliteHost", "wall_ms"]

@@ -15,11 +15,17 @@ from jeton.actor.ports import RunRow, Workers
 from jeton.actor.run_actor import LiveRun
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.outlet import Number
-from jeton.hosts.sqlite.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
-from jeton.hosts.sqlite.bundles import Bundles
-from jeton.hosts.sqlite.connect import Connection, Durability, refusal
-from jeton.hosts.sqlite.credits import Account, Usage, UsageMirror, account_in, open_account, top_up, usage_in
-from jeton.hosts.sqlite.firings import (
+from jeton.hosts.sqlite.commit.rows import Mirror
+from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
+from jeton.hosts.sqlite.file.opening import take, visit
+from jeton.hosts.sqlite.file.readable import check_readable
+from jeton.hosts.sqlite.loop.owner import Owner, unknown
+from jeton.hosts.sqlite.loop.recovery import leave_message, write_beside
+from jeton.hosts.sqlite.loop.triggers import startable
+from jeton.hosts.sqlite.mirrors.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
+from jeton.hosts.sqlite.mirrors.bundles import Bundles
+from jeton.hosts.sqlite.mirrors.credits import Account, Usage, UsageMirror, account_in, open_account, top_up, usage_in
+from jeton.hosts.sqlite.mirrors.firings import (
     TriggerRow,
     disabled_in,
     firings_in,
@@ -28,28 +34,22 @@ from jeton.hosts.sqlite.firings import (
     set_off_by,
     triggers_in,
 )
-from jeton.hosts.sqlite.gates import GateMirror
-from jeton.hosts.sqlite.once import SqliteKeys
-from jeton.hosts.sqlite.opening import take, visit
-from jeton.hosts.sqlite.outlet import Published, SqliteOutlet, numbers, published
-from jeton.hosts.sqlite.owner import Owner, unknown
-from jeton.hosts.sqlite.readable import check_readable
-from jeton.hosts.sqlite.recovery import leave_message, write_beside
-from jeton.hosts.sqlite.retention import Pruned, Rule
-from jeton.hosts.sqlite.rows import Mirror
-from jeton.hosts.sqlite.snapshots import SnapshotMirror
+from jeton.hosts.sqlite.mirrors.gates import GateMirror
+from jeton.hosts.sqlite.mirrors.once import SqliteKeys
+from jeton.hosts.sqlite.mirrors.outlet import Published, SqliteOutlet, numbers, published
+from jeton.hosts.sqlite.mirrors.snapshots import SnapshotMirror
+from jeton.hosts.sqlite.mirrors.typed.mirror import TypedMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, GateRow, Store
-from jeton.hosts.sqlite.triggers import startable
-from jeton.hosts.sqlite.typed.mirror import TypedMirror
+from jeton.hosts.sqlite.tools.retention import Pruned, Rule
+from jeton.model.definition.trigger import Trigger
+from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
-from jeton.model.run import TERMINAL, FiredBy, RunStatus
-from jeton.model.trigger import Trigger
-from jeton.model.workflow import Library
-from jeton.planning.firing import Delivery, Planned, plan_firing
+from jeton.model.state.run import TERMINAL, FiredBy, RunStatus
+from jeton.planning.triggers.firing import Delivery, Planned, plan_firing
 
 POLL_S = 0.05
 

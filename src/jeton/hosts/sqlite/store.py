@@ -11,14 +11,14 @@ from msgspec import UNSET, UnsetType
 from jeton.actor.ports import RunRow, decode_entry
 from jeton.actor.run_actor import LiveRun
 from jeton.actor.sections import load_run
-from jeton.hosts.sqlite.connect import Connection, Row, Value, connect_reader
-from jeton.hosts.sqlite.pack import unpacked
-from jeton.hosts.sqlite.readable import reading, why_damaged
+from jeton.hosts.sqlite.file.connect import Connection, Row, Value, connect_reader
+from jeton.hosts.sqlite.file.pack import unpacked
+from jeton.hosts.sqlite.file.readable import reading, why_damaged
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.run import FiredBy, Fork, Parent, RunStatus
+from jeton.model.state.run import FiredBy, Fork, Parent, RunStatus
 
 ENTRIES_AT_ONCE = 500
 

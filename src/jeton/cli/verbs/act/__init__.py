@@ -1,0 +1,1 @@
+"""Verbs that start, stop or tell runs something."""

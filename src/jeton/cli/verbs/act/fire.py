@@ -1,0 +1,37 @@
+"""`jeton fire NAME`: fire a trigger by hand, beside the store's owner or without one."""
+
+import asyncio
+
+import click
+
+from jeton.cli.beside import beside_owner
+from jeton.cli.options import json_option, read_text, store_option
+from jeton.cli.say import answering, say, say_json
+
+
+@click.command("fire")
+@click.argument("name")
+@click.option("--input", "given", metavar="JSON|@FILE", help="What the trigger is given.")
+@click.option("--delivery", metavar="ID", help="The same id fires once.")
+@store_option
+@json_option
+def command(name: str, given: str | None, delivery: str | None, store: str, as_json: bool) -> None:
+    """Fire a trigger. The run begins at once if the store has an owner, else with the next `jeton resume`.
+
+    Exits with 5 if the trigger may not fire now.
+    """
+
+    async def fire() -> None:
+        from jeton.engine.input import read_input
+        from jeton.engine.views.plain import plain
+
+        payload = None if given is None else read_input(read_text(given, "--input"))
+        async with beside_owner(store) as engine:
+            firing = await engine.fire(name, payload, delivery_id=delivery)
+        if as_json:
+            say_json(plain(firing))
+        else:
+            say(f"{firing.trigger} fired {firing.run_id}")
+
+    with answering(as_json):
+        asyncio.run(fire())

@@ -1,0 +1,196 @@
+"""`jeton simulate FILE`: what a workflow comes to under many schedules and faults."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from jeton.cli.options import Exit, app_option, json_option, read_text
+from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
+
+if TYPE_CHECKING:
+    from jeton.engine.simulate import FaultKind, Problem, Report, Trial
+    from jeton.model.definition.workflow import Library
+    from jeton.model.json import Json, JsonObject
+
+LONGEST_STORY = 60  # lines; of a longer one the middle is left out
+LONGEST_LINE = 160
+MOST_LINES = 20  # of outcomes
+MOST_PROBLEMS = 5  # with their stories; with --json, all of them
+TITLES = {"differs": "outcomes differ", "hang": "hangs", "broken": "broken"}
+ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group")
+
+
+@click.command("simulate")
+@click.argument("file", type=click.Path())
+@click.argument("name", required=False)
+@click.option("--seeds", default=100, show_default=True, type=click.IntRange(min=1), metavar="N", help="How many.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Only this one, with its story.")
+@click.option("--faults", is_flag=True, help="Crashes, and messages that are lost, late, doubled and out of order.")
+@click.option("--fault", "kinds", multiple=True, metavar="KIND", help="Only faults of this kind; may be repeated.")
+@click.option("--input", "given", metavar="JSON|@FILE", help="Without it, one is made from the input's schema.")
+@click.option("--real", is_flag=True, help="Run Python functions instead of making up what they give.")
+@click.option("--no-answers", is_flag=True, help="Nobody answers gates or sends signals.")
+@click.option(
+    "--slowest", "slowest_ms", default=20, show_default=True, type=click.IntRange(min=1), metavar="MS",
+    help="How long a task or an answer takes at most.",
+)  # fmt: skip
+@app_option
+@json_option
+@click.option("--store", hidden=True, help="Taken by every verb; simulated runs are stored nowhere.")
+def command(
+    file: str,
+    name: str | None,
+    seeds: int,
+    seed: int | None,
+    faults: bool,
+    kinds: tuple[str, ...],
+    given: str | None,
+    real: bool,
+    no_answers: bool,
+    slowest_ms: int,
+    app: str | None,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """Run a workflow or a flow under many schedules, and with --faults under many faults, in no time.
+
+    Tasks give data made from their schemas, the same under every schedule; so do gates and signals. Reported are
+    outcomes that differ, runs that never end and rules that are broken, each with the seed that leads there and the
+    shortest story of how. Exits with 0 if every seed comes to the same, with 1 if not.
+    """
+    from jeton.cli.library import choose_definition, load_file
+    from jeton.engine.simulate import EVERY_FAULT, Trial
+
+    unknown = [kind for kind in kinds if kind not in EVERY_FAULT]
+    if unknown:
+        raise click.BadParameter(
+            f"there is no '{unknown[0]}'; there are: {', '.join(EVERY_FAULT)}", param_hint="--fault"
+        )
+    with answering(as_json):
+        library = load_file(file, app).require()
+        workflow = choose_definition(library, name, file).name
+        value = _input(library, workflow, given)
+        with Trial(
+            library,
+            workflow,
+            value,
+            faults=_kinds(faults, kinds),
+            real=real,
+            answers=not no_answers,
+            slowest_ms=slowest_ms,
+        ) as trial:
+            sys.exit(_one(trial, seed, as_json) if seed is not None else _many(trial, seeds, as_json))
+
+
+def _kinds(faults: bool, kinds: tuple[str, ...]) -> "tuple[FaultKind, ...]":
+    from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS
+
+    if kinds:
+        return tuple(kind for kind in EVERY_FAULT if kinds.count(kind))
+    return USUAL_FAULTS if faults else ()
+
+
+def _input(library: "Library", workflow: str, given: str | None) -> "Json":
+    from jeton.engine.input import check_input, read_input
+    from jeton.engine.simulate import sample_input
+    from jeton.planning.program.compile import compile_definition
+
+    found = library.workflows.get(workflow) or library.flows[workflow]
+    value = sample_input(found.input_schema) if given is None else read_input(read_text(given, "--input"))
+    check_input(compile_definition(library, found.name), value)
+    return value
+
+
+def _many(trial: "Trial", seeds: int, as_json: bool) -> Exit:
+    shown = not as_json and sys.stderr.isatty()
+    with click.progressbar(length=seeds, file=sys.stderr, label="seeds", hidden=not shown) as bar:
+        report = trial.try_seeds(range(seeds), tried=lambda: bar.update(1))
+    if as_json:
+        say_json(report)
+    else:
+        for line in _lines(report):
+            say(line)
+    return Exit.DONE if report.ok else Exit.RUN_FAILED
+
+
+def _one(trial: "Trial", seed: int, as_json: bool) -> Exit:
+    played = trial.play(seed)
+    story, trouble = played.story(), played.trouble
+    if as_json:
+        said = {"ok": trouble is None, "seed": seed, "status": played.status, "output": played.output}
+        problem = None if trouble is None else {"kind": trouble.kind, "what": trouble.what, "waits": trouble.waits}
+        say_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
+        return Exit.DONE if trouble is None else Exit.RUN_FAILED
+    for line in _story(story, len(story)):
+        say(line)
+    say(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
+    if trouble is not None:
+        for line in (f"{TITLES[trouble.kind]}: {trouble.what}", *(f"  {wait}" for wait in trouble.waits)):
+            say(printable(line))
+    return Exit.DONE if trouble is None else Exit.RUN_FAILED
+
+
+def _lines(report: "Report") -> Iterator[str]:
+    for outcome in report.outcomes[:MOST_LINES]:
+        result = _result(outcome.output, outcome.error)
+        yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
+    if len(report.outcomes) > MOST_LINES:
+        yield f"{'…':>6}   {len(report.outcomes) - MOST_LINES} more"
+    for problem in report.problems[:MOST_PROBLEMS]:
+        yield ""
+        yield from _problem(problem)
+    yield ""
+    if report.ok:
+        yield click.style(f"{report.seeds} seeds, one outcome", fg="green")
+    else:
+        yield click.style(f"{report.seeds} seeds, {_counted(len(report.problems), 'problem')}", fg="red", bold=True)
+
+
+def _problem(problem: "Problem") -> Iterator[str]:
+    title = click.style(TITLES[problem.kind], fg="red", bold=True)
+    yield f"{title}: {printable(problem.what)}"
+    for wait in problem.waits:
+        yield f"  {printable(wait)}"
+    faults = f", {_counted(len(problem.faults), 'fault')}" if problem.faults else ""
+    yield click.style(f"  seed {problem.seed}{faults}:", dim=True)
+    yield from (f"  {line}" for line in _story(list(problem.story), LONGEST_STORY))
+
+
+def _story(story: "list[JsonObject]", longest: int) -> Iterator[str]:
+    several = len({str(event["run_id"]) for event in story if "run_id" in event}) > 1
+    left_out = len(story) - longest
+    for number, event in enumerate(story):
+        if left_out > 0 and longest // 2 <= number < longest // 2 + left_out:
+            if number == longest // 2:
+                yield f"{'…':>9}  {left_out} more"
+            continue
+        yield _event(event, several)
+
+
+def _event(event: "JsonObject", several: bool) -> str:
+    """When, what, where, and the rest of it."""
+    when = f"{event['at_ms']:>6} ms"
+    if event["type"] == "fault":
+        by = f" ({event['by_ms']} ms)" if event["by_ms"] else ""
+        return click.style(f"{when}  ! {event['fault']}{by}", fg="yellow")
+    path = str(event.get("path", "root")).removeprefix("root").removeprefix(".")
+    where = f"{event.get('node') or ''}{f'[{path}]' if path else ''}"
+    run = f"{event['run_id']}  " if several else ""
+    rest = [f"{key}={short_json(value)}" for key, value in event.items() if _worth_saying(key, value)]
+    parts = [part for part in (where, *rest) if part]
+    line = printable(f"{when}  {run}{event['type']!s:<16}  {'  '.join(parts)}".rstrip())
+    return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…"
+
+
+def _worth_saying(key: str, value: "Json") -> bool:
+    return key not in ENVELOPE and (key, value) not in (("attempt", 1), ("delivery", 1))
+
+
+def _result(output: "Json", error: str | None) -> str:
+    return short_json(output) if error is None else printable(error)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,39 @@
+"""Nodes that no token can get to, and rounds that nothing ends."""
+
+from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.graph import Graph, reached, steps_over
+from jeton.definitions.report import Report, shown
+
+
+def check_reach(graph: Graph, report: Report) -> None:
+    """Every node can be reached, and every cycle can end."""
+    workflow = graph.workflow
+    found = reached([workflow.initial_node], steps_over(workflow.transitions))
+    for node in workflow.nodes:
+        if node not in found:
+            problem = f"no transition leads from {shown(workflow.initial_node)} to {shown(node)}, so it never runs"
+            remedy = "add a transition to it, or remove it"
+            report.error(graph.source.node(node), "unreachable_node", problem, remedy)
+    if workflow.timeout_ms is None:
+        _check_cycles(graph, found, report)
+
+
+def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
+    """One warning for each set of nodes that lead to each other over transitions nothing counts."""
+    steps = steps_over(t for t in graph.workflow.transitions if t.loop_config is None and t.source in found)
+    order = {node: position for position, node in enumerate(graph.workflow.nodes)}
+    for component in components(graph.workflow.nodes, steps):
+        around = way_round(min(component, key=order.__getitem__), component, steps)
+        drawn = " → ".join([*around, around[0]])
+        problem = f"closes the cycle {drawn}, and nothing limits how often it is gone round"
+        remedy = "add 'loop_config: {max_iterations: …}' to one of its transitions, or 'timeout_ms' to the workflow"
+        place = graph.source.transition(_closing(graph, around))
+        report.warning(place, "cycle_without_bound", problem, remedy)
+
+
+def _closing(graph: Graph, around: list[str]) -> int:
+    """The transition back to where the cycle began: where an author would put the limit."""
+    for index in graph.outgoing[around[-1]]:
+        if graph.transition(index).target == around[0] and graph.transition(index).loop_config is None:
+            return index
+    return graph.outgoing[around[-1]][0]

@@ -1,0 +1,71 @@
+"""Transitions that can never win, and nodes that a token may find no way out of."""
+
+from jeton.definitions.checks.compiled import CompiledWorkflow
+from jeton.definitions.checks.graph.graph import Graph, is_never, is_unconditional
+from jeton.definitions.report import Report, shown
+from jeton.model.definition.workflow import Transition
+
+ON_SUCCESS = "!has(state._last_error)"
+
+
+def check_routing(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
+    """Each transition can be followed, and each node with transitions has one that always matches."""
+    for node in graph.workflow.nodes:
+        _check_winners(graph, compiled, node, report)
+        _check_default(graph, node, report)
+
+
+class _Ahead:
+    """The transitions that come before others, as far as they always win whenever those could."""
+
+    def __init__(self) -> None:
+        self._always: Transition | None = None
+        self._conditions: dict[str, Transition] = {}
+
+    def add(self, transition: Transition) -> None:
+        if is_unconditional(transition):
+            self._always = self._always or transition
+        elif isinstance(transition.condition, str) and transition.loop_config is None:
+            self._conditions.setdefault(transition.condition, transition)
+
+    def reason_against(self, transition: Transition) -> str | None:
+        if self._always is not None:
+            return f"the one to {shown(self._always.target)} always matches and comes first"
+        same = self._conditions.get(transition.condition) if isinstance(transition.condition, str) else None
+        return f"the one to {shown(same.target)} has the same condition and comes first" if same else None
+
+
+def _check_winners(graph: Graph, compiled: CompiledWorkflow, node: str, report: Report) -> None:
+    """A failure is only ever routed among those that speak of it, so a default does not stand in their way."""
+    first_match = graph.workflow.nodes[node].fan_out == "first_match"
+    ahead = _Ahead()
+    for tier in graph.tiers(node):
+        for index in tier:
+            transition = graph.transition(index)
+            reason = None if compiled.handles_failure(index) else ahead.reason_against(transition)
+            if is_never(transition):
+                reason = "its condition is always false"
+            if reason is not None:
+                problem = f"can never be followed: {reason}"
+                remedy = "remove it, or change its condition or priority"
+                report.warning(graph.source.transition(index), "transition_never_wins", problem, remedy)
+            if first_match:
+                ahead.add(transition)
+        for index in tier:
+            ahead.add(graph.transition(index))
+
+
+def _check_default(graph: Graph, node: str, report: Report) -> None:
+    out = [graph.transition(index) for index in graph.outgoing.get(node, ())]
+    if not out or graph.workflow.on_no_match == "complete" or any(_is_default(transition) for transition in out):
+        return
+    problem = "has transitions but none that always matches: when none does, the run fails"
+    remedy = "add one without a condition and with the highest 'priority' number, or 'on_no_match: complete'"
+    report.warning(graph.source.node(node), "no_default_transition", problem, remedy)
+
+
+def _is_default(transition: Transition) -> bool:
+    if is_unconditional(transition):
+        return True
+    condition = transition.condition
+    return isinstance(condition, str) and condition.replace(" ", "") == ON_SUCCESS and not transition.loop_config

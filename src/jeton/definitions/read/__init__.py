@@ -1,0 +1,1 @@
+"""Plain data into model values, one module per kind of definition."""

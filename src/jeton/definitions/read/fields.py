@@ -1,0 +1,189 @@
+"""The keys of one object in a definition, read one by one into the types the model wants.
+
+Written by hand, not derived from the model: a derived reader says that `$.a[1].to` is invalid, and an author wants to
+know what to write. Nothing here raises; what is wrong is reported, and what is given back is then a stand-in, so that
+the rest of the definition can be looked at too.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+from jeton.definitions.check_schema import check_schema
+from jeton.definitions.read.place import NAME, Place
+from jeton.definitions.report import Report, closest, kind, listed, shown
+from jeton.model.json import Json, JsonObject, Schema
+
+Choice = TypeVar("Choice", bound=str)
+
+LARGEST = 10**15  # of any count or duration: what is added to it still fits 64 bits
+
+
+class Fields:
+    """An object of a definition, whose keys are known."""
+
+    def __init__(self, value: JsonObject, place: Place, report: Report) -> None:
+        self._value = value
+        self.here = place
+        self.report = report
+        self.unknown = False  # whether a key was not understood, which may be a misspelling of one that seems missing
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._value
+
+    def place(self, key: str) -> Place:
+        return self.here / key
+
+    def value(self, key: str, default: Json = None) -> Json:
+        """As written; for what may be anything."""
+        return self._value.get(key, default)
+
+    def only(
+        self, keys: Collection[str], what: str, hints: Mapping[str, str] | None = None, code: str = "unknown_key"
+    ) -> "Fields":
+        """The same fields, after unknown keys are reported; `hints` are remedies for keys often tried."""
+        for key in self._value:
+            if key not in keys:
+                self.unknown = True
+                meant = closest(key, keys)
+                remedy = f"write '{meant}', or remove it" if meant else f"remove it; {what} has {listed(sorted(keys))}"
+                remedy = (hints or {}).get(key, remedy)
+                self.report.error(self.here / key, code, f"{shown(key)} is no key of {what}", remedy)
+        return self
+
+    def require(self, *keys: str) -> bool:
+        """Whether all of these were written."""
+        missing = [key for key in keys if key not in self._value]
+        for key in missing:
+            self.report.error(self.here, "missing_key", f"'{key}' is missing", f"add '{key}:'")
+        return not missing
+
+    def wrong(self, key: str, wanted: str, remedy: str = "") -> None:
+        """Say that a key holds something else than it should."""
+        problem = f"is {kind(self._value.get(key))}, and {wanted} belongs here"
+        self.report.error(self.place(key), "wrong_type", problem, remedy or f"write {wanted}")
+
+    def text(self, key: str) -> str | None:
+        """Any text but an empty one."""
+        value = self._value.get(key)
+        if isinstance(value, str) and value:
+            return value
+        if key in self._value:
+            self.wrong(key, "a text")
+        return None
+
+    def name(self, key: str) -> str | None:
+        """A text that can be a name."""
+        value = self.text(key)
+        if value is not None and not check_name(value, self.place(key), self.report):
+            return None
+        return value
+
+    def integer(self, key: str, at_least: int) -> int | None:
+        """A whole number from `at_least` up."""
+        value = self._value.get(key)
+        if isinstance(value, bool) or not isinstance(value, int):
+            if key in self._value:
+                self.wrong(key, "a whole number")
+            return None
+        if value < at_least:
+            problem = f"is {value}, and the smallest that makes sense is {at_least}"
+            self.report.error(self.place(key), "out_of_range", problem, f"write {at_least} or more")
+            return None
+        if value > LARGEST:
+            problem = f"is {value}, and the largest that makes sense is {LARGEST}"
+            self.report.error(self.place(key), "out_of_range", problem, "write less")
+            return None
+        return value
+
+    def number(self, key: str, at_least: float = 0, above: float | None = None) -> float | None:
+        """A number from `at_least` up, or larger than `above`."""
+        value = self._value.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            if key in self._value:
+                self.wrong(key, "a number")
+            return None
+        if value < at_least or (above is not None and value <= above):
+            wanted = f"{at_least:g} or more" if above is None else f"more than {above:g}"
+            problem = f"is {value}, and only {wanted} makes sense"
+            self.report.error(self.place(key), "out_of_range", problem, f"write {wanted}")
+            return None
+        return float(value)
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self._value.get(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false")
+            return default
+        return value
+
+    def choice(self, key: str, default: Choice, *others: Choice) -> Choice:
+        """One of a few words; the first is what it is when left out."""
+        value = self._value.get(key, default)
+        for word in (default, *others):
+            if word == value:
+                return word
+        words = (default, *others)
+        meant = closest(value, words) if isinstance(value, str) else None
+        remedy = f"write '{meant}'" if meant else f"write one of {listed(words)}"
+        self.report.error(self.place(key), "unknown_value", f"is {kind(value)}, which means nothing here", remedy)
+        return default
+
+    def object(self, key: str) -> JsonObject | None:
+        value = self._value.get(key)
+        if key in self._value and not isinstance(value, dict):
+            self.wrong(key, "an object")
+        return value if isinstance(value, dict) else None
+
+    def list(self, key: str) -> list[Json] | None:
+        value = self._value.get(key)
+        if key in self._value and not isinstance(value, list):
+            self.wrong(key, "a list")
+        return value if isinstance(value, list) else None
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; empty when left out."""
+        values = self.list(key) or []
+        for index, value in enumerate(values):
+            if not isinstance(value, str):
+                problem = f"is {kind(value)}, and a text belongs here"
+                self.report.error(self.place(key) / index, "wrong_type", problem, "put it in quotes")
+        return tuple(value for value in values if isinstance(value, str))
+
+    def schema(self, key: str) -> Schema | None:
+        """A JSON Schema that can be used as it stands."""
+        value = self.object(key)
+        if value is None or not check_schema(value, self.place(key), self.report):
+            return None
+        return value
+
+    def inner(self, key: str, keys: Collection[str], what: str) -> "Fields | None":
+        """The object at a key, whose own keys are known."""
+        if key not in self._value:
+            return None
+        return fields_of(self._value[key], self.place(key), self.report, keys, what)
+
+
+def fields_of(
+    value: Json,
+    place: Place,
+    report: Report,
+    keys: Collection[str],
+    what: str,
+    hints: Mapping[str, str] | None = None,
+    code: str = "unknown_key",
+) -> Fields | None:
+    """The fields of an object whose keys are known."""
+    if not isinstance(value, dict):
+        report.error(place, "wrong_type", f"is {kind(value)}, and {what} is an object", "write '{…}', or keys below it")
+        return None
+    return Fields(value, place, report).only(keys, what, hints, code)
+
+
+def check_name(name: str, place: Place, report: Report) -> bool:
+    """Names are ASCII and short, so that they can stand in paths, tables and addresses without a second thought."""
+    if NAME.fullmatch(name):
+        return True
+    problem = f"{shown(name)} cannot be a name"
+    remedy = "write up to 64 letters, digits, '_' and '-', beginning with a letter or '_'"
+    report.error(place, "bad_name", problem, remedy)
+    return False

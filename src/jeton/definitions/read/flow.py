@@ -1,0 +1,168 @@
+"""Flows as written into the model, with every connection leading from a node to a node."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.place import Place
+from jeton.definitions.report import Report, closest, did_you_mean, shown
+from jeton.model.definition.flow import CONTROL_KEYS, DEFAULT_MAX_NODES, MAIN, Connection, Flow, FlowLimits, FlowNode
+from jeton.model.definition.task import Action
+from jeton.model.json import Json
+
+FLOW_KEYS = (
+    "nodes", "connections", "on_error", "cycles", "limits", "input_schema", "output_schema", "output_mapping",
+    "timeout_ms", "description", "tags",
+)  # fmt: skip
+FLOW_NODE_KEYS = ("type", "inputs", "data", "repeated")
+CONNECTION_KEYS = ("from", "from_output", "to", "to_input")
+FLOW_HINTS = {
+    "name": "remove it: the key above is the name",
+    "edges": "write 'connections'",
+    "transitions": "write 'connections', or move it to 'workflows:'",
+    "initial_node": "remove it: a flow begins at the nodes that nothing leads to",
+    "triggers": "write them as a section of the file, each with 'start:'",
+}
+NODE_HINTS = {"config": "write 'data'", "input_mapping": "write 'inputs', which are literals, or a connection"}
+CONNECTION_HINTS = {
+    "condition": "lead through an 'if_else' or a 'switch' node",
+    "source": "write 'from'",
+    "target": "write 'to'",
+}
+ACTION_TYPES = ("http", "llm")  # their `data` is the implementation of an action of that kind
+
+
+class FlowSource(msgspec.Struct, frozen=True):
+    """A flow, and where each part of it stands in its file."""
+
+    flow: Flow
+    place: Place
+    written_at: tuple[int, ...]  # by connection: its index in the file, where malformed ones count too
+    whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
+
+    def node(self, name: str) -> Place:
+        return self.place / "nodes" / name
+
+    def connection(self, index: int) -> Place:
+        return self.place / "connections" / self.written_at[index]
+
+    def actions(self) -> Iterator[tuple[str, Action]]:
+        """By node: the actions that are written as a built-in and its `data`."""
+        for name, node in self.flow.nodes.items():
+            if node.type in ACTION_TYPES:
+                yield name, Action(node.type, node.data)
+
+
+def read_flow(name: str, value: Json, place: Place, report: Report) -> FlowSource:
+    """The flow as far as it can be read."""
+    fields = fields_of(value, place, report, FLOW_KEYS, "a flow", FLOW_HINTS)
+    if fields is None:
+        return FlowSource(Flow(name, {}), place, (), whole=False)
+    fields.require("nodes")
+    written = {} if fields.value("nodes") is None else fields.object("nodes") or {}
+    nodes = {each: _node(node, fields.place("nodes") / each, report) for each, node in written.items()}
+    for each in nodes:
+        check_name(each, fields.place("nodes") / each, report)
+    connections, written_at, whole = _connections(fields, nodes)
+    flow = Flow(
+        name=name,
+        nodes=nodes,
+        declared=tuple(nodes),
+        connections=connections,
+        on_error=fields.choice("on_error", "continue", "fail"),
+        cycles=fields.choice("cycles", "refuse", "ignore_back_edges"),
+        limits=_limits(fields),
+        input_schema=fields.schema("input_schema"),
+        output_schema=fields.schema("output_schema"),
+        output_mapping=fields.object("output_mapping"),
+        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        description=fields.text("description"),
+        tags=fields.texts("tags"),
+    )
+    return FlowSource(flow, place, written_at, whole)
+
+
+def _node(value: Json, place: Place, report: Report) -> FlowNode:
+    fields = fields_of(value, place, report, FLOW_NODE_KEYS, "a node of a flow", NODE_HINTS)
+    if fields is None:
+        return FlowNode("")
+    fields.require("type")
+    repeated, inputs = fields.texts("repeated"), fields.object("inputs") or {}
+    for handle in inputs:
+        _check_handle(handle, fields.place("inputs") / handle, report)
+    for index, handle in enumerate(repeated):
+        _check_handle(handle, fields.place("repeated") / index, report)
+    return FlowNode(
+        type=fields.text("type") or "",
+        inputs=inputs,
+        data=fields.object("data") or {},
+        repeated=repeated,
+    )
+
+
+def _connections(fields: Fields, nodes: dict[str, FlowNode]) -> tuple[tuple[Connection, ...], tuple[int, ...], bool]:
+    place, report = fields.place("connections"), fields.report
+    found: list[Connection] = []
+    written_at: list[int] = []
+    written = [] if fields.value("connections") is None else fields.list("connections")
+    whole = isinstance(fields.value("nodes", {}), dict | None) and written is not None and not fields.unknown
+    for index, value in enumerate(written or []):
+        connection = _connection(value, nodes, place / index, report)
+        if connection is None:
+            whole = False
+            continue
+        found.append(connection)
+        written_at.append(index)
+    return tuple(found), tuple(written_at), whole
+
+
+def _connection(value: Json, nodes: dict[str, FlowNode], place: Place, report: Report) -> Connection | None:
+    fields = fields_of(value, place, report, CONNECTION_KEYS, "a connection", CONNECTION_HINTS)
+    if fields is None or not fields.require("from", "to"):
+        return None
+    source = _node_meant(fields, "from", "leads from", nodes)
+    target = _node_meant(fields, "to", "leads to", nodes)
+    from_output, to_input = _handle(fields, "from_output"), _handle(fields, "to_input")
+    if source is None or target is None:
+        return None
+    return Connection(source, target, from_output, to_input)
+
+
+def _node_meant(fields: Fields, key: str, verb: str, nodes: dict[str, FlowNode]) -> str | None:
+    """The node of that name; failing that the one probably meant, so that one typo is not reported as ten problems."""
+    name = fields.text(key)
+    if name is None or name in nodes:
+        return name
+    problem = f"{verb} {shown(name)}, and no node has that name"
+    remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
+    fields.report.error(fields.place(key), "unknown_node", problem, remedy)
+    return closest(name, nodes)
+
+
+def _handle(fields: Fields, key: str) -> str:
+    """A handle. `true` and `false` are words an author means as text: they are the handles of an `if_else`."""
+    match fields.value(key):
+        case True:
+            return "true"
+        case False:
+            return "false"
+        case _:
+            pass
+    handle = fields.text(key)
+    if handle is not None:
+        _check_handle(handle, fields.place(key), fields.report)
+    return handle or MAIN
+
+
+def _check_handle(handle: str, place: Place, report: Report) -> None:
+    if handle in CONTROL_KEYS:
+        problem = f"{shown(handle)} steers the run, and is taken out of a result before any connection sees it"
+        report.error(place, "reserved_handle", problem, "give the handle another name")
+
+
+def _limits(fields: Fields) -> FlowLimits:
+    inner = fields.inner("limits", ("max_nodes",), "'limits'")
+    if inner is None:
+        return FlowLimits()
+    return FlowLimits(max_nodes=inner.integer("max_nodes", at_least=1) or DEFAULT_MAX_NODES)

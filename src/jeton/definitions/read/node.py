@@ -1,0 +1,136 @@
+"""Nodes as written into the model: at most one target, and the sugar around it taken off."""
+
+from jeton.definitions.read.action import read_action_or_name
+from jeton.definitions.read.fields import Fields, fields_of
+from jeton.definitions.read.place import Place
+from jeton.definitions.read.task import one_step_task, read_task_or_name
+from jeton.definitions.report import Report, listed
+from jeton.model.definition.workflow import (
+    AgentTarget,
+    GateTarget,
+    Node,
+    Target,
+    TaskTarget,
+    WaitTarget,
+    WorkflowTarget,
+)
+from jeton.model.json import Json
+
+TARGETS = ("task", "action", "workflow", "agent", "gate", "wait")
+CALL_KEYS = ("on_failure", "timeout_ms", "inherit_artifacts")  # beside `workflow:`, which is only a name
+NODE_KEYS = (*TARGETS, *CALL_KEYS, "input_mapping", "output_mapping", "fan_out", "fan_in")
+GATE_KEYS = ("title", "schema", "assignees", "approvals", "timeout_ms", "on_timeout")
+WAIT_KEYS = ("seconds", "until", "signal", "schema", "timeout_ms", "label")
+HINTS = {"human": "write 'gate: {title: …}'", "subworkflow": "write 'workflow: name'"}
+
+
+def read_node(value: Json, name: str, place: Place, report: Report) -> Node:
+    """The node. Nothing written (`done:`) is the same as `{}`: it passes straight through."""
+    fields = fields_of({} if value is None else value, place, report, NODE_KEYS, "a node", HINTS)
+    if fields is None:
+        return Node()
+    _check_targets(fields)
+    return Node(
+        target=_target(fields, name),
+        input_mapping=fields.object("input_mapping"),
+        output_mapping=fields.object("output_mapping"),
+        fan_out=fields.choice("fan_out", "all", "first_match"),
+    )
+
+
+def _check_targets(fields: Fields) -> None:
+    targets = [key for key in TARGETS if key in fields]
+    if len(targets) > 1:
+        problem = f"has {len(targets)} targets, {listed(targets)}, and a node has at most one"
+        remedy = "keep one, and give the others nodes of their own"
+        fields.report.error(fields.here, "two_targets", problem, remedy)
+    for key in CALL_KEYS:
+        if key in fields and "workflow" not in fields:
+            problem = f"'{key}' belongs to a call of a workflow, and this node calls none"
+            remedy = "write it in the task" if {"task", "action"} & set(targets) else "remove it"
+            fields.report.error(fields.place(key), "key_without_target", problem, remedy)
+
+
+def _target(fields: Fields, name: str) -> Target | None:
+    """The first target written; a second one is already reported."""
+    for key in TARGETS:
+        if key in fields:
+            return _READERS[key](fields, name)
+    return None
+
+
+def _task(fields: Fields, name: str) -> Target:
+    return TaskTarget(read_task_or_name(fields.value("task"), fields.place("task"), fields.report))
+
+
+def _action(fields: Fields, name: str) -> Target:
+    action = read_action_or_name(fields.value("action"), fields.place("action"), fields.report)
+    return TaskTarget(one_step_task(action, name))
+
+
+def _workflow(fields: Fields, name: str) -> Target:
+    return WorkflowTarget(
+        workflow=fields.text("workflow") or "",
+        on_failure=fields.choice("on_failure", "propagate", "catch"),
+        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        inherit_artifacts=fields.flag("inherit_artifacts", False),
+    )
+
+
+def _agent(fields: Fields, name: str) -> Target:
+    if isinstance(fields.value("agent"), str):
+        return AgentTarget(fields.text("agent") or "")
+    inner = fields.inner("agent", ("name", "output_schema"), "an agent target")
+    if inner is None:
+        return AgentTarget("")
+    inner.require("name")
+    return AgentTarget(inner.text("name") or "", inner.schema("output_schema"))
+
+
+def _gate(fields: Fields, name: str) -> Target:
+    inner = fields.inner("gate", GATE_KEYS, "a gate")
+    return GateTarget("") if inner is None else read_gate(inner, name)
+
+
+def read_gate(inner: Fields, name: str) -> GateTarget:
+    """A gate; one without a title is called like its node."""
+    return GateTarget(
+        title=inner.text("title") or name,
+        schema=inner.schema("schema"),
+        assignees=inner.texts("assignees"),
+        approvals=inner.integer("approvals", at_least=1) or 1,
+        timeout_ms=inner.integer("timeout_ms", at_least=1),
+        on_timeout=inner.value("on_timeout", "fail"),
+    )
+
+
+def _wait(fields: Fields, name: str) -> Target:
+    inner = fields.inner("wait", WAIT_KEYS, "a wait")
+    if inner is None:
+        return WaitTarget()
+    _check_wait(inner)
+    seconds = inner.value("seconds")
+    if "seconds" in inner and not isinstance(seconds, str):
+        inner.number("seconds")
+    return WaitTarget(
+        seconds=seconds,
+        until=inner.text("until"),
+        signal=inner.name("signal"),
+        schema=inner.schema("schema"),
+        timeout_ms=inner.integer("timeout_ms", at_least=1),
+        label=inner.text("label"),
+    )
+
+
+def _check_wait(fields: Fields) -> None:
+    ways = [key for key in ("seconds", "until", "signal") if key in fields]
+    if len(ways) != 1:
+        problem = f"waits for {listed(ways)} at once" if ways else "does not say what it waits for"
+        fields.report.error(fields.here, "wrong_type", problem, "write one of 'seconds', 'until' and 'signal'")
+    for key in ("schema", "timeout_ms"):
+        if key in fields and "signal" not in fields:
+            problem = f"'{key}' belongs to a wait for a signal"
+            fields.report.error(fields.place(key), "key_without_target", problem, "remove it")
+
+
+_READERS = {"task": _task, "action": _action, "workflow": _workflow, "agent": _agent, "gate": _gate, "wait": _wait}

@@ -1,0 +1,196 @@
+"""Workflows as written into the model, with every transition leading from a node to a node."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.node import read_node
+from jeton.definitions.read.place import Place
+from jeton.definitions.read.task import TaskSource
+from jeton.definitions.read.transition import read_fan_in, read_transition
+from jeton.definitions.report import Report, closest, did_you_mean, shown
+from jeton.model.definition.task import Task
+from jeton.model.definition.workflow import (
+    DEFAULT_MAX_DEPTH,
+    DEFAULT_MAX_NODE_EXECUTIONS,
+    DEFAULT_MAX_TOKENS,
+    Limits,
+    Node,
+    TaskTarget,
+    Transition,
+    Workflow,
+)
+from jeton.model.json import Json, JsonObject
+
+WORKFLOW_KEYS = (
+    "input_schema", "state_schema", "output_schema", "initial_node", "nodes", "transitions", "output_mapping",
+    "timeout_ms", "on_no_match", "limits", "description", "tags",
+)  # fmt: skip
+HINTS = {
+    "name": "remove it: the key above is the name",
+    "start": "write 'initial_node'",
+    "edges": "write 'transitions'",
+    "steps": "write 'nodes' and 'transitions', or make it a task",
+}
+
+
+class WorkflowSource(msgspec.Struct, frozen=True):
+    """A workflow, and where each part of it stands in its file."""
+
+    workflow: Workflow
+    place: Place
+    written_at: tuple[int, ...]  # by transition: its index in the file, where malformed ones count too
+    inline_tasks: dict[str, TaskSource]  # by node
+    by_fan_in: frozenset[int]  # transitions whose synchronization is their target's `fan_in`
+    whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
+
+    def node(self, name: str) -> Place:
+        return self.place / "nodes" / name
+
+    def transition(self, index: int) -> Place:
+        return self.place / "transitions" / self.written_at[index]
+
+    def synchronization(self, index: int) -> Place:
+        if index in self.by_fan_in:
+            return self.node(self.workflow.transitions[index].target) / "fan_in"
+        return self.transition(index) / "synchronization"
+
+
+def read_workflow(name: str, value: Json, place: Place, report: Report) -> WorkflowSource:
+    """The workflow as far as it can be read."""
+    fields = fields_of(value, place, report, WORKFLOW_KEYS, "a workflow", HINTS)
+    if fields is None:
+        return WorkflowSource(Workflow(name, "", {}), place, (), {}, frozenset(), whole=False)
+    fields.require("nodes", "initial_node")
+    written = fields.object("nodes") or {}
+    if "nodes" in fields and fields.value("nodes") == {}:
+        report.error(fields.place("nodes"), "missing_key", "has no node", "add a node")
+    nodes = {n: read_node(node, n, fields.place("nodes") / n, report) for n, node in written.items()}
+    for node in nodes:
+        check_name(node, fields.place("nodes") / node, report)
+    initial, start_known = _initial_node(fields, nodes)
+    graph = _transitions(fields, nodes)
+    transitions, by_fan_in = _with_fan_ins(fields, written, graph)
+    workflow = Workflow(
+        name=name,
+        initial_node=initial,
+        nodes=nodes,
+        transitions=transitions,
+        input_schema=fields.schema("input_schema"),
+        state_schema=fields.schema("state_schema"),
+        output_schema=fields.schema("output_schema"),
+        output_mapping=fields.object("output_mapping"),
+        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        on_no_match=fields.choice("on_no_match", "fail", "complete"),
+        limits=_limits(fields),
+        description=fields.text("description"),
+        tags=fields.texts("tags"),
+    )
+    misspelt = "transitions" not in fields and fields.unknown
+    return WorkflowSource(
+        workflow=workflow,
+        place=place,
+        written_at=graph.written_at,
+        inline_tasks=_inline_tasks(written, nodes, fields.place("nodes")),
+        by_fan_in=by_fan_in,
+        whole=start_known and graph.whole and not misspelt,
+    )
+
+
+def _inline_tasks(written: JsonObject, nodes: dict[str, Node], place: Place) -> dict[str, TaskSource]:
+    found: dict[str, TaskSource] = {}
+    for name, node in nodes.items():
+        match node.target, written[name]:
+            case TaskTarget(Task() as task), {"task": _}:
+                found[name] = TaskSource(task, place / name / "task")
+            case TaskTarget(Task() as task), _:
+                found[name] = TaskSource(task, place / name / "action", is_action=True)
+            case _:
+                pass
+    return found
+
+
+class _Graph(msgspec.Struct, frozen=True):
+    transitions: tuple[Transition, ...]
+    written_at: tuple[int, ...]
+    whole: bool
+
+
+def _initial_node(fields: Fields, nodes: dict[str, Node]) -> tuple[str, bool]:
+    initial = fields.text("initial_node")
+    if initial is None:
+        return "", False
+    meant = _node_meant(initial, nodes, fields.place("initial_node"), "starts at", fields.report)
+    return meant or initial, meant is not None
+
+
+def _node_meant(name: str, nodes: dict[str, Node], place: Place, verb: str, report: Report) -> str | None:
+    """The node of that name; failing that the one probably meant, so that one typo is not reported as ten problems."""
+    if name in nodes:
+        return name
+    problem = f"{verb} {shown(name)}, and no node has that name"
+    remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
+    report.error(place, "unknown_node", problem, remedy)
+    return closest(name, nodes)
+
+
+def _transitions(fields: Fields, nodes: dict[str, Node]) -> _Graph:
+    place, report = fields.place("transitions"), fields.report
+    transitions: list[Transition] = []
+    written_at: list[int] = []
+    written = fields.list("transitions")
+    known = fields.object("nodes") is not None and (written is not None or "transitions" not in fields)
+    for index, value in enumerate(written or []):
+        transition = read_transition(value, place / index, report)
+        if transition is None:
+            known = False
+            continue
+        source = _node_meant(transition.source, nodes, place / index / "from", "leads from", report)
+        target = _node_meant(transition.target, nodes, place / index / "to", "leads to", report)
+        if source is None or target is None:
+            known = False
+            continue
+        transitions.append(msgspec.structs.replace(transition, source=source, target=target))
+        written_at.append(index)
+    return _Graph(tuple(transitions), tuple(written_at), known)
+
+
+_Joined: TypeAlias = tuple[tuple[Transition, ...], frozenset[int]]
+
+
+def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
+    """The transitions, with each node's `fan_in` put on all that lead to it."""
+    report = fields.report
+    joined = list(graph.transitions)
+    by_fan_in: set[int] = set()
+    targets = {transition.target for transition in graph.transitions}
+    for name, node in nodes.items():
+        if not isinstance(node, dict) or "fan_in" not in node:
+            continue
+        place = fields.place("nodes") / name
+        synchronization = read_fan_in(node["fan_in"], place, report)
+        if graph.whole and name not in targets:
+            problem = f"waits for siblings, and no transition leads to {shown(name)}"
+            report.error(place / "fan_in", "join_without_group", problem, "remove it, or lead branches to it")
+        for index, transition in enumerate(graph.transitions):
+            if transition.target != name:
+                continue
+            if transition.synchronization is not None:
+                problem = f"a transition from {shown(transition.source)} has a 'synchronization' of its own"
+                report.error(place / "fan_in", "fan_in_twice", problem, "keep one of the two")
+                continue
+            joined[index] = msgspec.structs.replace(transition, synchronization=synchronization)
+            by_fan_in.add(index)
+    return tuple(joined), frozenset(by_fan_in)
+
+
+def _limits(fields: Fields) -> Limits:
+    inner = fields.inner("limits", ("max_tokens", "max_node_executions", "max_depth"), "'limits'")
+    if inner is None:
+        return Limits()
+    return Limits(
+        max_tokens=inner.integer("max_tokens", at_least=1) or DEFAULT_MAX_TOKENS,
+        max_node_executions=inner.integer("max_node_executions", at_least=1) or DEFAULT_MAX_NODE_EXECUTIONS,
+        max_depth=inner.integer("max_depth", at_least=1) or DEFAULT_MAX_DEPTH,
+    )

@@ -1,0 +1,1 @@
+"""Files and Python values into plain data with line numbers."""

@@ -1,0 +1,98 @@
+"""Which data a definition may hold at all, whichever way it came: plain JSON that every later layer can keep.
+
+What is refused here would otherwise be found by a database, a decoder or a stack, far from the line that caused it.
+"""
+
+import math
+
+import msgspec
+
+from jeton.definitions.read.place import Mark, Path, Place
+from jeton.definitions.report import Report, shown
+from jeton.model.json import Json
+
+MAX_FILE_BYTES = 10_000_000
+MAX_DEPTH = 100
+MAX_NODES = 300_000  # after aliases are expanded
+MAX_ALIASES = 1_000
+MOST_KEYS_SHOWN = 10
+
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+MOST_DIGITS = 20  # more can never fit, and Python refuses to even convert a few thousand
+
+
+class Document(msgspec.Struct, frozen=True):
+    """What a file says, and on which lines it says it."""
+
+    value: Json
+    mark: Mark
+
+
+class Stopped(Exception):
+    """Reading cannot go on: the reason is already in the report."""
+
+
+def check_scalar(value: Json, place: Place, report: Report) -> Json:
+    """The value, or null in place of one that no later layer could keep."""
+    match value:
+        case bool():
+            return value
+        case int() if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+            problem = f"the number {_digits(value)} does not fit 64 bits"
+            report.error(place, "number_too_large", problem, "write it as text, in quotes")
+        case float() if not math.isfinite(value):
+            problem = f"{value} is no number JSON knows"
+            report.error(place, "number_not_finite", problem, "write a finite number, or null")
+        case str() if "\0" in value:
+            report.error(place, "text_refused", f"{shown(value)} holds a NUL character", "leave the character out")
+        case str() if not _is_unicode(value):
+            problem = f"{shown(value)} holds half of a surrogate pair, which is no character"
+            report.error(place, "text_refused", problem, "write the character itself, or both halves")
+        case _:
+            return value
+    return None
+
+
+def _digits(value: int) -> str:
+    return f"with {value.bit_length()} bits" if value.bit_length() > 200 else str(value)
+
+
+def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def integer(digits: str, base: int, place: Place, report: Report) -> int | None:
+    """An integer from text; one too long to ever fit is refused before Python tries to convert it."""
+    if len(digits.lstrip("+-0")) > (MOST_DIGITS if base == 10 else 64):
+        problem = f"a number of {len(digits)} digits does not fit 64 bits"
+        report.error(place, "number_too_large", problem, "write it as text, in quotes")
+        return None
+    return int(digits, base)
+
+
+def stop_if_too_deep(depth: int, place: Place, report: Report) -> None:
+    """Definitions nest a dozen levels; a hundred is an accident or an attack, and more would overflow a stack."""
+    if depth > MAX_DEPTH:
+        problem = f"is nested more than {MAX_DEPTH} levels deep"
+        place = Place(place.file, place.mark, place.path[:MOST_KEYS_SHOWN])
+        report.error(place, "too_deep", problem, "split it, or name its parts and refer to them")
+        raise Stopped
+
+
+def stop_if_too_many(nodes: int, place: Place, report: Report) -> None:
+    """A few hundred bytes of aliases can stand for billions of values, so what is counted is what they stand for."""
+    if nodes > MAX_NODES:
+        problem = f"holds more than {MAX_NODES} values, aliases expanded"
+        report.error(place, "too_many_values", problem, "split the file, and write fewer aliases")
+        raise Stopped
+
+
+def somewhere(file: str, line: int, path: Path) -> Place:
+    """A place whose surroundings are not read yet."""
+    return Place(file, Mark(line), path)

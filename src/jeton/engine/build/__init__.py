@@ -1,0 +1,1 @@
+"""Workflows and flows built in Python, and sources that can be deployed."""

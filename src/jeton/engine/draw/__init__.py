@@ -1,8 +1,0 @@
-"""A workflow as a picture: Mermaid, SVG or terminal text, with a run's state on it if there is one."""
-
-from jeton.engine.draw.mermaid import as_mermaid
-from jeton.engine.draw.picture import Arrow, Box, Counts, Picture, picture_of
-from jeton.engine.draw.svg import as_svg
-from jeton.engine.draw.text import as_text
-
-__all__ = ["Arrow", "Box", "Counts", "Picture", "as_mermaid", "as_svg", "as_text", "picture_of"]

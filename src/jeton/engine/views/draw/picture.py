@@ -1,0 +1,206 @@
+"""What is drawn, before anybody draws it: boxes, arrows, and how many tokens are where."""
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from jeton.engine.views.tokens import TokenStatus, TokenView
+from jeton.model.definition.flow import MAIN, Connection, Flow, FlowNode
+from jeton.model.definition.task import Task
+from jeton.model.definition.workflow import (
+    AgentTarget,
+    GateTarget,
+    MOfN,
+    Node,
+    Synchronization,
+    Target,
+    TaskTarget,
+    Transition,
+    WaitTarget,
+    Workflow,
+    WorkflowTarget,
+)
+
+Tone: TypeAlias = Literal["idle", "active", "waiting", "done", "failed", "stopped"]
+Place: TypeAlias = Literal["active", "waiting", "done", "failed", "stopped"]
+
+PLACES: dict[TokenStatus, Place] = {
+    "pending": "active",
+    "dispatched": "active",
+    "executing": "active",
+    "waiting_for_siblings": "waiting",
+    "waiting_for_timer": "waiting",
+    "waiting_for_retry": "waiting",
+    "waiting_for_subworkflow": "waiting",
+    "waiting_for_gate": "waiting",
+    "waiting_for_signal": "waiting",
+    "completed": "done",
+    "failed": "failed",
+    "timed_out": "failed",
+    "cancelled": "stopped",
+}
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How many tokens are, or ended, at a node."""
+
+    active: int = 0
+    waiting: int = 0
+    done: int = 0
+    failed: int = 0
+    stopped: int = 0
+    skipped: int = 0
+
+    @property
+    def tone(self) -> Tone:
+        """What a glance should show: work first, then trouble, then the past."""
+        for tone in ("active", "waiting", "failed", "done", "stopped"):
+            if getattr(self, tone):
+                return tone
+        return "stopped" if self.skipped else "idle"
+
+    @property
+    def text(self) -> str:
+        """`2 active · 1 done`; empty where nothing has been."""
+        return " · ".join(f"{getattr(self, name)} {name}" for name in self.__struct_fields__ if getattr(self, name))
+
+
+class Box(msgspec.Struct, frozen=True):
+    """One node."""
+
+    name: str
+    kind: str
+    detail: str
+    is_initial: bool
+    counts: Counts = Counts()
+
+
+class Arrow(msgspec.Struct, frozen=True):
+    """One transition; `labels` say when it is taken and what it does to the number of tokens."""
+
+    source: str
+    target: str
+    labels: tuple[str, ...] = ()
+    fans_out: bool = False
+    joins: bool = False
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A workflow to be drawn."""
+
+    title: str
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+    has_run: bool = False
+
+
+def picture_of(
+    workflow: Workflow | Flow,
+    tokens: Iterable[TokenView] | None = None,
+    run: str | None = None,
+    skipped: Iterable[str] = (),
+) -> Picture:
+    """The workflow or flow, with the tokens of a run on it, and the nodes of a flow that were skipped."""
+    counts = _counts(tokens or ())
+    if isinstance(workflow, Flow):
+        return _flow(workflow, {**dict.fromkeys(skipped, Counts(skipped=1)), **counts}, tokens is not None, run)
+    boxes = (
+        _box(name, node, name == workflow.initial_node, counts.get(name, Counts()))
+        for name, node in workflow.nodes.items()
+    )
+    title = workflow.name if run is None else f"{workflow.name}, run {run}"
+    return Picture(title, tuple(boxes), tuple(map(_arrow, workflow.transitions)), tokens is not None)
+
+
+def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None) -> Picture:
+    """Handles are named where they are not `main`: `true`, `→ a`, `true → a`."""
+    entered = {connection.target for connection in flow.connections}
+    boxes = tuple(
+        Box(name, flow.nodes[name].type, _detail(flow.nodes[name]), name not in entered, counts.get(name, Counts()))
+        for name in flow.order
+    )
+    arrows = tuple(Arrow(each.source, each.target, _handles(each)) for each in flow.connections)
+    return Picture(flow.name if run is None else f"{flow.name}, run {run}", boxes, arrows, has_run)
+
+
+def _detail(node: FlowNode) -> str:
+    """What a glance should know of a node's configuration."""
+    said = next((node.data[key] for key in ("condition", "value", "workflow", "title") if key in node.data), None)
+    return "" if said is None else str(said)
+
+
+def _handles(connection: Connection) -> tuple[str, ...]:
+    ends = "" if connection.to_input == MAIN else f"→ {connection.to_input}"
+    begins = "" if connection.from_output == MAIN else connection.from_output
+    label = f"{begins} {ends}".strip()
+    return (label,) if label else ()
+
+
+def _counts(tokens: Iterable[TokenView]) -> dict[str, Counts]:
+    found: dict[str, dict[Place, int]] = {}
+    for token in tokens:
+        # one that waits for its siblings is drawn where it waits; when it has ended, where it worked
+        node = token.waits_at if token.status == "waiting_for_siblings" and token.waits_at else token.node
+        at = found.setdefault(node, {})
+        place = PLACES[token.status]
+        at[place] = at.get(place, 0) + 1
+    return {node: Counts(**at) for node, at in found.items()}
+
+
+def _box(name: str, node: Node, is_initial: bool, counts: Counts) -> Box:
+    kind, detail = _target(node.target)
+    return Box(name, kind, detail, is_initial, counts)
+
+
+def _target(target: Target | None) -> tuple[str, str]:
+    match target:
+        case None:
+            return "pass", ""
+        case TaskTarget(task):
+            return "task", task if isinstance(task, str) else _actions(task)
+        case WaitTarget():
+            return "wait", target.label or _wait(target)
+        case WorkflowTarget(workflow):
+            return "workflow", workflow
+        case GateTarget(title):
+            return "gate", title
+        case AgentTarget(agent):
+            return "agent", agent
+
+
+def _actions(task: Task) -> str:
+    return ", ".join(step.action if isinstance(step.action, str) else step.action.kind for step in task.steps)
+
+
+def _wait(target: WaitTarget) -> str:
+    if target.signal is not None:
+        return f"signal {target.signal}"
+    return f"until {target.until}" if target.until is not None else f"{target.seconds} s"
+
+
+def _arrow(transition: Transition) -> Arrow:
+    labels: list[str] = []
+    if transition.condition is not True:
+        labels.append(str(transition.condition))
+    if transition.foreach is not None:
+        labels.append(f"for each {transition.foreach.item_var or 'item'}")
+    if transition.spawn_count is not None:
+        labels.append(f"× {transition.spawn_count}")
+    if transition.synchronization is not None:
+        labels.append(_synchronization(transition.synchronization))
+    if transition.loop_config is not None:
+        labels.append(f"at most {transition.loop_config.max_iterations}×")
+    return Arrow(
+        transition.source,
+        transition.target,
+        tuple(labels),
+        fans_out=transition.makes_slots,
+        joins=transition.synchronization is not None,
+    )
+
+
+def _synchronization(sync: Synchronization) -> str:
+    strategy = sync.strategy
+    needed = f"{strategy.m_of_n} of n" if isinstance(strategy, MOfN) else strategy
+    return f"join: {needed}"

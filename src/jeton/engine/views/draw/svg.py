@@ -1,0 +1,142 @@
+"""The picture as SVG: no script, no font to fetch, every word escaped."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from xml.sax.saxutils import escape
+
+from jeton.engine.views.draw.layout import Layout, Spot, lay_out
+from jeton.engine.views.draw.palette import PALETTE
+from jeton.engine.views.draw.picture import Arrow, Box, Picture
+
+MARGIN = 28
+TITLE_HEIGHT = 30
+CHARACTER_WIDTH = 7.4
+LINE_HEIGHT = 17
+LONGEST_LINE = 34
+STYLE = (
+    "text{font:13px ui-sans-serif,system-ui,sans-serif;fill:#24292f}.name{font-weight:600}"
+    ".small{font-size:11px}.label{font-size:11px;fill:#57606a;paint-order:stroke;stroke:#fff;stroke-width:4px}"
+    ".arrow{fill:none;stroke:#57606a;stroke-width:1.4}.fan{stroke-width:3}.join{stroke-dasharray:5 4}"
+)
+HEAD = (
+    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+    'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" fill="#57606a"/></marker></defs>'
+)
+
+
+def as_svg(picture: Picture) -> str:
+    """One self-contained SVG document."""
+    sizes = {box.name: _size(box) for box in picture.boxes}
+    layout = lay_out(sizes, [(arrow.source, arrow.target) for arrow in picture.arrows])
+    return "\n".join(_document(picture, sizes, layout)) + "\n"
+
+
+def _document(picture: Picture, sizes: dict[str, tuple[float, float]], layout: Layout) -> Iterator[str]:
+    # labels and loops stand to the right of their arrows, and need room there
+    labelled = max((len(_label(arrow)) for arrow in picture.arrows), default=0) * CHARACTER_WIDTH
+    width = max(layout.width + labelled, len(picture.title) * CHARACTER_WIDTH * 1.2) + 2 * MARGIN
+    height = layout.height + 2 * MARGIN + TITLE_HEIGHT
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" role="img">'
+    )
+    yield f"<title>{_escaped(picture.title)}</title><style>{STYLE}</style>{HEAD}"
+    yield '<rect width="100%" height="100%" fill="#fff"/>'
+    yield f'<text class="name" x="{MARGIN}" y="{MARGIN}">{_escaped(picture.title)}</text>'
+    yield f'<g transform="translate({MARGIN} {MARGIN + TITLE_HEIGHT})">'
+    for arrow, route in zip(picture.arrows, layout.routes, strict=True):
+        yield from _arrow(arrow, route, sizes)
+    for box in picture.boxes:
+        yield from _box(box, layout.spots[box.name], sizes[box.name])
+    for arrow, route in zip(picture.arrows, layout.routes, strict=True):
+        yield from _arrow_label(arrow, route, sizes)
+    yield "</g></svg>"
+
+
+def _texts(box: Box) -> list[str]:
+    detail = f"{box.kind}: {box.detail}" if box.detail else ""
+    return [_shortened(line) for line in (box.name, detail, box.counts.text) if line]
+
+
+def _size(box: Box) -> tuple[float, float]:
+    texts = _texts(box)
+    return max(60, max(map(len, texts)) * CHARACTER_WIDTH + 24), LINE_HEIGHT * len(texts) + 16
+
+
+def _box(box: Box, spot: Spot, size: tuple[float, float]) -> Iterator[str]:
+    width, height = size
+    colours = PALETTE[box.counts.tone]
+    left, top = spot.x - width / 2, spot.y - height / 2
+    radius = height / 2 if box.kind == "pass" else 6
+    yield f"<g><title>{_escaped(f'{box.name} {box.kind} {box.detail}'.strip())}</title>"
+    yield (
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{radius:.1f}" '
+        f'fill="{colours.fill}" stroke="{colours.line}" stroke-width="{2.4 if box.is_initial else 1.4}"/>'
+    )
+    for number, line in enumerate(_texts(box)):
+        y = top + 8 + LINE_HEIGHT * number + 12
+        style = "name" if number == 0 else "small"
+        yield f'<text class="{style}" x="{spot.x:.1f}" y="{y:.1f}" text-anchor="middle">{_escaped(line)}</text>'
+    yield "</g>"
+
+
+def _arrow(arrow: Arrow, route: tuple[Spot, ...], sizes: dict[str, tuple[float, float]]) -> Iterator[str]:
+    style = f"arrow{' fan' if arrow.fans_out else ''}{' join' if arrow.joins else ''}"
+    if arrow.source == arrow.target:
+        path = _loop(route[0], sizes[arrow.source])
+    else:
+        path = _curve(_trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1]))
+    yield f'<path class="{style}" d="{path}" marker-end="url(#head)"/>'
+
+
+def _trimmed(route: tuple[Spot, ...], source_height: float, target_height: float) -> list[Spot]:
+    """From border to border: an arrow leaves and enters through the side that faces where it goes."""
+    points = list(route)
+    down = 1 if points[-1].y >= points[0].y else -1
+    points[0] = Spot(points[0].x, points[0].y + down * source_height / 2)
+    points[-1] = Spot(points[-1].x, points[-1].y - down * target_height / 2)
+    return points
+
+
+def _curve(points: list[Spot]) -> str:
+    path = f"M{points[0].x:.1f} {points[0].y:.1f}"
+    for a, b in pairwise(points):
+        middle = (a.y + b.y) / 2
+        path += f"C{a.x:.1f} {middle:.1f} {b.x:.1f} {middle:.1f} {b.x:.1f} {b.y:.1f}"
+    return path
+
+
+def _loop(spot: Spot, size: tuple[float, float]) -> str:
+    right, half = spot.x + size[0] / 2, size[1] / 4
+    return (
+        f"M{right:.1f} {spot.y - half:.1f}C{right + 30:.1f} {spot.y - half:.1f} "
+        f"{right + 30:.1f} {spot.y + half:.1f} {right:.1f} {spot.y + half:.1f}"
+    )
+
+
+def _arrow_label(arrow: Arrow, route: tuple[Spot, ...], sizes: dict[str, tuple[float, float]]) -> Iterator[str]:
+    if not arrow.labels:
+        return
+    if arrow.source == arrow.target:
+        x, y = route[0].x + sizes[arrow.source][0] / 2 + 28, route[0].y + 4
+    else:
+        points = _trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1])
+        a, b = (
+            points[-2:] if points[-1].y < points[0].y else points[:2]
+        )  # rivals part where they lead, not where they start
+        x, y = a.x + (b.x - a.x) * 0.5 + 5, a.y + (b.y - a.y) * 0.5 + 4
+    full = "; ".join(arrow.labels)
+    yield f'<text class="label" x="{x:.1f}" y="{y:.1f}"><title>{_escaped(full)}</title>{_escaped(_label(arrow))}</text>'
+
+
+def _label(arrow: Arrow) -> str:
+    return _shortened("; ".join(" ".join(label.split()) for label in arrow.labels))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    """Without what XML does not allow at all, and with what it would act on as entities."""
+    return escape("".join(c if c.isprintable() else "�" for c in text), {'"': "&quot;"})

@@ -1,0 +1,58 @@
+"""The picture as lines of text: every node once, in the order tokens reach it, with its ways out below it."""
+
+from collections import deque
+from collections.abc import Iterator
+
+from jeton.engine.views.draw.picture import Arrow, Box, Picture, Tone
+
+MARKS: dict[Tone, str] = {
+    "idle": "○",
+    "active": "◐",
+    "waiting": "◷",
+    "done": "●",
+    "failed": "✗",
+    "stopped": "⊘",
+}
+
+
+def as_text(picture: Picture) -> str:
+    """For a terminal of any width."""
+    return "\n".join(_lines(picture)) + "\n"
+
+
+def _lines(picture: Picture) -> Iterator[str]:
+    yield picture.title
+    for box in in_order(picture):
+        yield f"{MARKS[box.counts.tone]} {_box_text(box)}"
+        ways = [arrow for arrow in picture.arrows if arrow.source == box.name]
+        for arrow in ways:
+            yield f"  {'└' if arrow is ways[-1] else '├'}{_line(arrow)} {arrow.target}{_labels(arrow)}"
+
+
+def in_order(picture: Picture) -> list[Box]:
+    """The boxes breadth first from the initial one; those that nothing leads to come last."""
+    boxes = {box.name: box for box in picture.boxes}
+    queue = deque(box.name for box in picture.boxes if box.is_initial)
+    found: dict[str, None] = dict.fromkeys(queue)
+    while queue:
+        here = queue.popleft()
+        for arrow in picture.arrows:
+            if arrow.source == here and arrow.target not in found:
+                found[arrow.target] = None
+                queue.append(arrow.target)
+    return [boxes[name] for name in (*found, *(name for name in boxes if name not in found))]
+
+
+def _box_text(box: Box) -> str:
+    text = box.name
+    if box.kind != "pass":
+        text += f" ({box.kind}: {' '.join(box.detail.split())})" if box.detail else f" ({box.kind})"
+    return text + (f"  {box.counts.text}" if box.counts.text else "")
+
+
+def _line(arrow: Arrow) -> str:
+    return "═▶" if arrow.fans_out else "┄▶" if arrow.joins else "─▶"
+
+
+def _labels(arrow: Arrow) -> str:
+    return f"  [{'; '.join(' '.join(label.split()) for label in arrow.labels)}]" if arrow.labels else ""

@@ -1,0 +1,144 @@
+"""The three questions: about a run, about one of its tokens, about one of its transitions."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from jeton.actor.replay import replay
+from jeton.engine.views.explain.history import routings
+from jeton.engine.views.explain.nodes import nodes_explained
+from jeton.engine.views.explain.views import (
+    Cancelled,
+    MissingPaths,
+    RunExplained,
+    TokenExplained,
+    TransitionExplained,
+)
+from jeton.engine.views.explain.waits import fan_ins, waits
+from jeton.engine.views.tokens import token_views
+from jeton.model.decision import (
+    BeginRun,
+    CallWorkflow,
+    DispatchToken,
+    EndRun,
+    EndTokens,
+    FinishNode,
+    NoteTask,
+    OpenGate,
+    WaitForSignal,
+    WaitForTimer,
+)
+from jeton.model.entry import Entry
+from jeton.model.failure import Refused
+from jeton.model.ids import TokenId
+from jeton.model.message import CancelRun
+from jeton.model.note import MissingNote
+from jeton.model.state.ranges import numbers_in
+from jeton.model.state.run import Head
+from jeton.model.times import maybe_moment, moment
+from jeton.planning.program.workflow import Program
+
+
+class Told(msgspec.Struct, frozen=True):
+    """All an explanation is read from: the workflow as it was when the run began, and what was decided since."""
+
+    program: Program
+    head: Head
+    entries: Sequence[Entry]
+
+
+def explain_run(told: Told, needs_app: str | None = None) -> RunExplained:
+    """Why the run stands where it stands."""
+    state = replay(told.head, told.entries).state
+    views = {view.id: view for view in token_views(told.entries)}
+    return RunExplained(
+        run_id=told.head.run,
+        workflow=told.head.workflow,
+        version=told.head.version,
+        status=state.head.status,
+        error=state.head.error,
+        due=None if state.head.ended else maybe_moment(state.head.deadline),
+        waits=tuple(waits(told.program, state, views)),
+        fan_ins=fan_ins(told.program, state),
+        routings=tuple(routings(told.program, told.head, told.entries)),
+        cancelled=tuple(_cancelled(told.entries)),
+        missing=tuple(_missing(told.entries)),
+        needs_app=needs_app,
+        nodes=() if told.program.flow is None else nodes_explained(told.program.flow, state),
+    )
+
+
+def explain_token(told: Told, token: int) -> TokenExplained:
+    """Where a token came from, what it waits for, where it went and who stopped it."""
+    state = replay(told.head, told.entries).state
+    views = {view.id: view for view in token_views(told.entries)}
+    wanted = TokenId(token)
+    if wanted not in views:
+        problem = f"run {told.head.run} has no token {token}"
+        raise Refused("token_not_found", problem, f"its tokens are 0 to {len(views) - 1}")
+    return TokenExplained(
+        run_id=told.head.run,
+        token=views[wanted],
+        waits=next((w for w in waits(told.program, state, views) if w.token == wanted), None),
+        routing=next(routings(told.program, told.head, told.entries, token=wanted), None),
+        cancelled=next((c for c in _cancelled(told.entries) if c.token == wanted), None),
+        missing=tuple(m for m in _missing(told.entries) if m.token == wanted),
+    )
+
+
+def explain_transition(told: Told, transition: int) -> TransitionExplained:
+    """Every time the transition was considered, or passed over."""
+    written = told.program.workflow.transitions
+    if told.program.flow is not None:
+        problem = f"'{told.head.workflow}' is a flow, and has connections instead of transitions"
+        raise Refused("transition_not_found", problem, "explain the run: it says of each node what became of those")
+    if not 0 <= transition < len(written):
+        problem = f"workflow '{told.head.workflow}' has no transition {transition}"
+        raise Refused("transition_not_found", problem, f"its transitions are 0 to {len(written) - 1}")
+    asked = written[transition]
+    found = routings(told.program, told.head, told.entries, node=asked.source)
+    return TransitionExplained(
+        run_id=told.head.run,
+        transition=transition,
+        source=asked.source,
+        to=asked.target,
+        priority=asked.priority,
+        condition=None if asked.condition is True else str(asked.condition),
+        routings=tuple(found),
+    )
+
+
+def _cancelled(entries: Sequence[Entry]) -> Iterator[Cancelled]:
+    parent = None
+    for entry in entries:
+        begin = next((d for d in entry.decisions if isinstance(d, BeginRun)), None)
+        parent = begin.parent.run if begin is not None and begin.parent is not None else parent
+        asked = next((m for m in entry.messages if isinstance(m, CancelRun)), None)
+        request = None if asked is None or not asked.reason else asked.reason
+        by = parent if asked is not None and asked.by_parent else None
+        for decision in entry.decisions:
+            if isinstance(decision, EndTokens):
+                for number in numbers_in(decision.tokens):
+                    at = moment(entry.at)
+                    yield Cancelled(TokenId(number), decision.status, decision.reason, entry.number, at, request, by)
+
+
+def _missing(entries: Sequence[Entry]) -> Iterator[MissingPaths]:
+    for entry in entries:
+        for decision in entry.decisions:
+            match decision:
+                case (
+                    FinishNode(token, node, missing=(_, *_))
+                    | DispatchToken(token, node, missing=(_, *_))
+                    | WaitForTimer(token, node, missing=(_, *_))
+                    | CallWorkflow(token, node, missing=(_, *_))
+                    | OpenGate(token, node, missing=(_, *_))
+                    | WaitForSignal(token, node, missing=(_, *_))
+                ):
+                    yield MissingPaths(token, node, entry.number, decision.missing)
+                case NoteTask(token, node, note=MissingNote(paths=paths)):
+                    yield MissingPaths(token, node, entry.number, paths)
+                case EndRun(missing=(_, *_)):
+                    yield MissingPaths(None, None, entry.number, decision.missing)
+                case _:
+                    pass

@@ -1,0 +1,33 @@
+"""Why a node of a flow ran, waits, or was skipped: what each connection into it came to."""
+
+from jeton.engine.views.explain.views import Incoming, NodeExplained
+from jeton.engine.views.flows import shown_node
+from jeton.model.state.flow_run import FlowState
+from jeton.model.state.run import RunState
+from jeton.planning.flow.readiness import fate_of
+from jeton.planning.program.flow import FlowProgram, Wire
+
+
+def nodes_explained(program: FlowProgram, run: RunState) -> tuple[NodeExplained, ...]:
+    """All nodes, each after all that lead to it."""
+    return tuple(_node(program, run, node) for node in program.order)
+
+
+def _node(program: FlowProgram, run: RunState, node: str) -> NodeExplained:
+    view, state = shown_node(program, run, node), run.flow
+    executed = state.executed.get(node)
+    return NodeExplained(
+        node=node,
+        status=view.status,
+        branch=None if executed is None else executed.branch,
+        skip_reason=view.skip_reason,
+        blocked_by=view.blocked_by,
+        incoming=tuple(_incoming(program, state, wire) for wire in program.places[node].incoming),
+        error=None if view.error is None else f"{view.error.type}: {view.error.message}",
+    )
+
+
+def _incoming(program: FlowProgram, state: FlowState, wire: Wire) -> Incoming:
+    settled = wire.source in state.executed or wire.source in state.errors or wire.source in state.skipped
+    fate = fate_of(program, state, wire) if settled else "open"
+    return Incoming(wire.source, wire.from_output, wire.to_input, fate)

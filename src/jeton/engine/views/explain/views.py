@@ -1,0 +1,172 @@
+"""What an explanation is made of: plain values, complete in themselves."""
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from jeton.engine.views.tokens import TokenView
+from jeton.model.failure import RunError
+from jeton.model.ids import GroupId, RunId, TokenId
+from jeton.model.json import Json
+from jeton.model.state.flow_run import NodeStatus, SkipReason
+from jeton.model.state.run import RunStatus, TokenEnd
+
+Verdict: TypeAlias = Literal[
+    "matched",
+    "false",
+    "missing",
+    "loop_limit_reached",
+    "not_first",  # `fan_out: first_match`, and another came first
+    "tier_decided",  # a better priority had a match, so nobody looked at it
+    "not_for_failures",  # the node failed, and the condition does not speak of `state._last_error`
+    "error",
+]
+
+
+class Considering(msgspec.Struct, frozen=True):
+    """One transition at one routing: its condition, what the condition read, and the verdict."""
+
+    transition: int
+    to: str
+    priority: int
+    condition: str | None  # None: there is none, and it always holds
+    verdict: Verdict
+    values: dict[str, Json] = {}
+    missing: str | None = None  # the path that was not there
+    iterations: int | None = None  # how often this lineage had followed it, where that is bounded
+    max_iterations: int | None = None
+    problem: str | None = None
+
+
+class Routing(msgspec.Struct, frozen=True):
+    """One token looking for its way on, after its node succeeded or failed."""
+
+    token: TokenId
+    node: str
+    entry: int
+    at: datetime
+    after: Literal["success", "failure"]
+    considered: tuple[Considering, ...]
+    created: tuple[TokenId, ...] = ()
+    parked_at: str | None = None  # the fan-in it went to
+    ends: TokenEnd | None = None
+
+
+class FanInView(msgspec.Struct, frozen=True):
+    """A fan-in that has not opened: who came, who may still come, and how many it takes."""
+
+    group: GroupId
+    name: str
+    node: str
+    strategy: str
+    needed: int
+    arrived: int
+    live: int
+    lost: int
+    total: int
+    since: datetime  # the first arrival
+    due: datetime | None
+    waits_for: tuple[TokenId, ...]  # the first few tokens under way in live branches
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """What one token waits for, and since when."""
+
+    token: TokenId
+    node: str
+    kind: Literal["worker", "sleep", "timer", "retry", "siblings", "branch", "turn", "subworkflow", "gate", "signal"]
+    since: datetime
+    due: datetime | None = None
+    label: str | None = None
+    attempt: int = 1
+    deliveries: int = 0
+    fan_in: FanInView | None = None
+    waits_for: tuple[TokenId, ...] = ()
+    child: RunId | None = None
+
+
+class Cancelled(msgspec.Struct, frozen=True):
+    """Who ended a token that did not end by itself, and why."""
+
+    token: TokenId
+    status: TokenEnd
+    reason: str
+    entry: int
+    at: datetime
+    request: str | None = None  # the words of whoever cancelled the run
+    by_run: RunId | None = None  # the run that called this one, and stopped it
+
+
+class MissingPaths(msgspec.Struct, frozen=True):
+    """Paths an output mapping found nothing at; null was written instead."""
+
+    token: TokenId | None  # None: the workflow's own output mapping
+    node: str | None
+    entry: int
+    paths: tuple[str, ...]
+
+
+class RunExplained(msgspec.Struct, frozen=True):
+    """The whole run: why it stands where it stands."""
+
+    run_id: RunId
+    workflow: str
+    version: int
+    status: RunStatus
+    error: RunError | None
+    due: datetime | None  # the run's own timeout
+    waits: tuple[Wait, ...]
+    fan_ins: tuple[FanInView, ...]
+    routings: tuple[Routing, ...]
+    cancelled: tuple[Cancelled, ...]
+    missing: tuple[MissingPaths, ...]
+    needs_app: str | None = None
+    nodes: tuple["NodeExplained", ...] = ()  # of a flow, each after all that lead to it
+
+
+class Incoming(msgspec.Struct, frozen=True):
+    """One connection into a node: what it brings, or why it brings nothing. `open`: its source is not settled yet."""
+
+    source: str
+    from_output: str
+    to_input: str
+    fate: Literal["open", "delivered", "dead", "failed"]
+
+
+class NodeExplained(msgspec.Struct, frozen=True):
+    """One node of a flow: how it stands, and what each of its incoming connections came to."""
+
+    node: str
+    status: NodeStatus
+    branch: str | None
+    skip_reason: SkipReason | None
+    blocked_by: tuple[str, ...]
+    incoming: tuple[Incoming, ...]
+    error: str | None = None
+
+
+class TokenExplained(msgspec.Struct, frozen=True):
+    """One token: where it came from, what it waits for, where it went, who stopped it."""
+
+    run_id: RunId
+    token: TokenView
+    waits: Wait | None
+    routing: Routing | None
+    cancelled: Cancelled | None
+    missing: tuple[MissingPaths, ...]
+
+
+class TransitionExplained(msgspec.Struct, frozen=True):
+    """One transition: every time it was, or was not, considered."""
+
+    run_id: RunId
+    transition: int
+    source: str
+    to: str
+    priority: int
+    condition: str | None
+    routings: tuple[Routing, ...]
+
+
+Explanation: TypeAlias = RunExplained | TokenExplained | TransitionExplained

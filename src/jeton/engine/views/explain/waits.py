@@ -1,0 +1,141 @@
+"""Who waits for what in a run that is under way, and since when."""
+
+from collections.abc import Iterator
+
+from jeton.engine.views.explain.views import FanInView, Wait
+from jeton.engine.views.tokens import TokenView
+from jeton.model.definition.workflow import MOfN, Strategy
+from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.state.ranges import numbers_in
+from jeton.model.state.run import (
+    Dispatched,
+    Executing,
+    FanIn,
+    Pending,
+    RunState,
+    Token,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
+from jeton.model.times import maybe_moment, moment
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.cancel import alive_in_slot, live_slots
+
+MOST_LISTED = 20
+
+
+def fan_ins(program: Program, state: RunState) -> tuple[FanInView, ...]:
+    """Every fan-in some branch has arrived at and that has not opened."""
+    return tuple(
+        _fan_in(program, state, group, node, fan_in)
+        for group, progress in state.progress.items()
+        for node, fan_in in progress.fan_ins.items()
+    )
+
+
+def _fan_in(program: Program, state: RunState, group_id: GroupId, node: str, fan_in: FanIn) -> FanInView:
+    group, progress = state.groups[group_id], state.progress[group_id]
+    sync = program.ways[fan_in.transition].synchronization
+    strategy: Strategy = "all" if sync is None else sync.strategy
+    settled = sum(each.arrived for each in progress.fan_ins.values())
+    return FanInView(
+        group=group_id,
+        name=group.name,
+        node=node,
+        strategy=_strategy_text(strategy),
+        needed=_needed(strategy, fan_in.arrived + progress.live),
+        arrived=fan_in.arrived,
+        live=progress.live,
+        lost=group.total - progress.live - settled,
+        total=group.total,
+        since=moment(fan_in.since),
+        due=maybe_moment(fan_in.deadline),
+        waits_for=_under_way(state, group_id),
+    )
+
+
+def _strategy_text(strategy: Strategy) -> str:
+    return f"{strategy.m_of_n} of n" if isinstance(strategy, MOfN) else strategy
+
+
+def _needed(strategy: Strategy, possible: int) -> int:
+    """How many arrivals open it, as things stand: under `all` it is everyone who can still come."""
+    match strategy:
+        case "all":
+            return possible
+        case "any":
+            return 1
+        case MOfN(needed):
+            return needed
+
+
+def _under_way(state: RunState, group: GroupId) -> tuple[TokenId, ...]:
+    found: list[TokenId] = []
+    for slot in live_slots(state, group):
+        found += [token for token in alive_in_slot(state, slot) if token in state.tokens]
+        if len(found) >= MOST_LISTED:
+            break
+    return tuple(found[:MOST_LISTED])
+
+
+def waits(program: Program, state: RunState, views: dict[TokenId, TokenView]) -> Iterator[Wait]:
+    """What each token that is under way waits for, in the order they were made."""
+    waiting: dict[TokenId, Wait] = {token.id: _own_wait(token, views[token.id]) for token in state.tokens.values()}
+    at_fan_ins = {(view.group, view.node): view for view in fan_ins(program, state)}
+    for (group, node, _), arrived in state.arrived.items():
+        for token in map(TokenId, numbers_in(arrived.tokens)):
+            waiting[token] = _sibling_wait(views[token], node, at_fan_ins.get((group, node)))
+    for slot_id, slot in state.slots.items():
+        for token in slot.waiting:
+            waiting[token] = _branch_wait(state, slot_id, views[token])
+    yield from (waiting[token] for token in sorted(waiting))
+
+
+def _own_wait(token: Token, view: TokenView) -> Wait:
+    match token.phase:
+        case Pending():
+            return Wait(token.id, token.node, "turn", view.since)
+        case Dispatched(since, deadline, deliveries) | Executing(since, deadline, deliveries):
+            return Wait(
+                token.id,
+                token.node,
+                "worker",
+                moment(since),
+                moment(deadline),
+                attempt=token.attempt,
+                deliveries=deliveries,
+            )
+        case WaitingForTimer(since, due, label, asleep=True):
+            return Wait(token.id, token.node, "sleep", moment(since), moment(due), label, attempt=token.attempt)
+        case WaitingForTimer(since, due, label):
+            return Wait(token.id, token.node, "timer", moment(since), moment(due), label)
+        case WaitingForRetry(since, due):
+            return Wait(token.id, token.node, "retry", moment(since), moment(due), attempt=token.attempt)
+        case WaitingForSubworkflow(since, child, workflow, deadline=due):
+            return Wait(token.id, token.node, "subworkflow", moment(since), maybe_moment(due), workflow, child=child)
+        case WaitingForGate(since, title, due):
+            return Wait(token.id, token.node, "gate", moment(since), maybe_moment(due), title)
+        case WaitingForSignal(since, name, deadline=due):
+            return Wait(token.id, token.node, "signal", moment(since), maybe_moment(due), name)
+
+
+def _sibling_wait(view: TokenView, node: str, fan_in: FanInView | None) -> Wait:
+    """The branch has arrived: its tokens wait for the others."""
+    return Wait(
+        view.id,
+        node,
+        "siblings",
+        view.since,
+        None if fan_in is None else fan_in.due,
+        fan_in=fan_in,
+        waits_for=() if fan_in is None else fan_in.waits_for,
+    )
+
+
+def _branch_wait(state: RunState, slot_id: SlotId, view: TokenView) -> Wait:
+    """It reached the fan-in and others of its own branch have not: the branch arrives as one."""
+    others = [token for token in alive_in_slot(state, slot_id) if token in state.tokens]
+    return Wait(view.id, view.waits_at or view.node, "branch", view.since, waits_for=tuple(others[:MOST_LISTED]))

@@ -1,0 +1,110 @@
+"""What would be decided if: asked of a copy of the run, which is thrown away."""
+
+from typing import assert_never, cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.actor.run_actor import LiveRun, advance, suppose
+from jeton.engine.views.events import readable
+from jeton.model.decision import Decision, ParkToken, RouteToken
+from jeton.model.failure import Refused, RunError, TaskFailed
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json, JsonObject
+from jeton.model.message import AnswerGate, ChildEnded, Message, SignalRun, TaskFinished
+from jeton.model.state.run import (
+    Dispatched,
+    Executing,
+    Pending,
+    RunStatus,
+    Token,
+    WaitingForGate,
+    WaitingForRetry,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.failure import plan_failure
+from jeton.planning.tokens.node import Plan, plan_success
+from jeton.planning.tokens.routing import joined_group
+
+SUPPOSED = "what-if"
+
+
+class WhatIf(msgspec.Struct, frozen=True):
+    """Every decision that would follow, in order, and how the run would stand then."""
+
+    run_id: RunId
+    token: TokenId
+    decisions: tuple[JsonObject, ...]
+    status: RunStatus
+
+
+def what_if(
+    program: Program,
+    run: LiveRun,
+    token: int,
+    now: int,
+    *,
+    result: Json | UnsetType = UNSET,
+    failure: str | None = None,
+    arrives_at: str | None = None,
+) -> WhatIf:
+    """`run` is a copy of ours, and is used up."""
+    if sum((result is not UNSET, failure is not None, arrives_at is not None)) != 1:
+        raise Refused("ambiguous", "nothing, or more than one thing, is supposed", "suppose one thing")
+    head = run.state.head
+    found = run.state.tokens.get(TokenId(token))
+    if found is None:
+        problem = f"token {token} of run {head.run} is not under way"
+        raise Refused("token_not_found", problem, "list the run's tokens")
+    if arrives_at is not None:
+        decisions = suppose(program, run, _arrival(program, run, found, arrives_at), now)
+    else:
+        given = None if isinstance(result, UnsetType) else result
+        decisions = _finished(program, run, found, given, failure, now)
+    return WhatIf(head.run, found.id, tuple(map(_plain, decisions)), head.status)
+
+
+def _finished(
+    program: Program, run: LiveRun, token: Token, result: Json, failure: str | None, now: int
+) -> tuple[Decision, ...]:
+    failed = None if failure is None else TaskFailed("supposed", failure)
+    message: Message
+    match token.phase:
+        case Dispatched() | Executing():
+            if failed is None:
+                message = TaskFinished(now, token.id, token.attempt, result)
+            else:
+                message = TaskFinished(now, token.id, token.attempt, failure=failed)
+        case WaitingForSubworkflow(child=child):
+            error = None if failed is None else RunError(failed.type, failed.message)
+            message = ChildEnded(now, token.id, child, "completed" if error is None else "failed", result, error)
+        case WaitingForGate() if failed is None:
+            message = AnswerGate(now, SUPPOSED, result, token=token.id)
+        case WaitingForSignal(name=name) if failed is None:
+            message = SignalRun(now, SUPPOSED, name, result)
+        case Pending() | WaitingForTimer() | WaitingForRetry() | WaitingForGate() | WaitingForSignal():
+            if failed is not None:
+                return suppose(program, run, Plan(plan_failure(program, run.state, token, failed, now)), now)
+            return suppose(program, run, plan_success(program, run.state, token, result, now), now)
+        case _:
+            assert_never(token.phase)
+    entry = advance(program, run, [message]).entry
+    return () if entry is None else entry.decisions
+
+
+def _arrival(program: Program, run: LiveRun, token: Token, node: str) -> Plan:
+    """As if its node had finished without writing anything, and a transition into the fan-in had matched."""
+    ways = [way for way in program.ways if way.target == node and way.synchronization is not None]
+    for way in sorted(ways, key=lambda way: program.workflow.transitions[way.index].source != token.node):
+        group = joined_group(run.state, token.slot, way)
+        if group is not None:
+            return Plan([RouteToken(token.id, token.node), ParkToken(token.id, group, node, way.index)])
+    problem = f"there is no fan-in at '{node}' that waits for token {token.id}"
+    raise Refused("no_fan_in", problem, "name the node that a transition with `synchronization` leads to")
+
+
+def _plain(decision: Decision) -> JsonObject:
+    return readable(cast("JsonObject", msgspec.to_builtins(decision, str_keys=True)))

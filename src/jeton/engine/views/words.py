@@ -1,0 +1,92 @@
+"""A run's record in the words of other engines, for what was written against those.
+
+`editor`: the execution rows of visual editors, one pointer and four statuses. `dataflow`: the execution state of
+dataflow runtimes, in lists and maps by node. Both are views: nothing is stored in these words.
+"""
+
+from typing import Literal, TypeAlias, assert_never
+
+from jeton.engine.views.record import RunRecord
+from jeton.model.json import Json, JsonObject
+from jeton.model.state.flow_run import NodeView
+from jeton.model.state.run import RunStatus
+from jeton.model.times import text_of
+
+Words: TypeAlias = Literal["editor", "dataflow"]
+
+EDITOR: dict[RunStatus, str] = {
+    "submitted": "RUNNING",
+    "running": "RUNNING",
+    "waiting": "WAITING",
+    "completed": "SUCCESS",
+    "failed": "FAILED",
+    "cancelled": "FAILED",
+    "timed_out": "FAILED",
+    "exhausted": "FAILED",
+}
+DATAFLOW: dict[RunStatus, str] = {
+    "submitted": "submitted",
+    "running": "executing",
+    "waiting": "executing",
+    "completed": "completed",
+    "failed": "error",
+    "cancelled": "error",
+    "timed_out": "error",
+    "exhausted": "exhausted",
+}
+
+
+def in_words(record: RunRecord, words: Words) -> JsonObject:
+    """The record as those who speak so expect it."""
+    match words:
+        case "editor":
+            return _editor(record)
+        case "dataflow":
+            return _dataflow(record)
+        case _:
+            assert_never(words)
+
+
+def _editor(record: RunRecord) -> JsonObject:
+    """There is one current node in this view: of several, the first."""
+    return {
+        "executionId": record.run_id,
+        "workflowId": record.workflow,
+        "status": EDITOR[record.status],
+        "triggerType": "MANUAL_TRIGGER" if record.trigger_type == "manual" else record.trigger_type,
+        "triggerDepth": record.trigger_depth,
+        "currentNodeId": next(iter(record.current_nodes), None),
+        "waitingAtNodeId": record.waiting_at_node,
+        "nextStepAt": None if record.next_step_at is None else text_of(record.next_step_at),
+        "completeAt": None if record.completed_at is None else text_of(record.completed_at),
+        "output": record.output,
+        "error": None if record.error is None else record.error.message,
+        "errorStack": record.error_stack,
+    }
+
+
+def _dataflow(record: RunRecord) -> JsonObject:
+    nodes = record.nodes
+    executed = {node: view for node, view in nodes.items() if view.status == "completed"}
+    errors: JsonObject = {node: view.error.message for node, view in nodes.items() if view.error is not None}
+    executions: list[Json] = [_execution(node, view) for node, view in nodes.items()]
+    return {
+        "executionId": record.run_id,
+        "workflowId": record.workflow,
+        "status": DATAFLOW[record.status],
+        "executedNodes": [*executed],
+        "skippedNodes": [node for node, view in nodes.items() if view.status == "skipped"],
+        "nodeErrors": errors,
+        "nodeOutputs": {node: view.outputs for node, view in executed.items()},
+        "nodeExecutions": executions,
+        "error": None if record.error is None else record.error.message,
+    }
+
+
+def _execution(node: str, view: NodeView) -> JsonObject:
+    found: JsonObject = {"nodeId": node, "status": view.status, "outputs": view.outputs}
+    if view.error is not None:
+        found["error"] = view.error.message
+    if view.skip_reason is not None:
+        found |= {"skipReason": view.skip_reason, "blockedBy": [*view.blocked_by]}
+    return found

@@ -1,0 +1,1 @@
+"""Bounds on calls: concurrency, rates, circuit breakers, idempotency keys."""

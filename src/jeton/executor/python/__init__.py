@@ -1,0 +1,1 @@
+"""Python functions as actions and as nodes: arguments, results, durable steps."""

@@ -1,0 +1,206 @@
+"""A task made ready to run, once: actions looked up, expressions and schemas compiled."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.actions import kind_named, read_kind
+from jeton.executor.call import NO_PROFILES
+from jeton.executor.limits.turns import ActionLimits
+from jeton.executor.python.functions import FunctionMissing
+from jeton.executor.task.mapping import CONTEXT, Mapped, compiled, compiled_mapping
+from jeton.executor.task.schema import Validator, validator_of
+from jeton.expression import Expression
+from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.task import Action, CircuitBreaker, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
+from jeton.model.definition.workflow import Library
+from jeton.model.json import Json, JsonObject
+
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+ONCE = RetryPolicy()
+LANES: tuple[LaneName, ...] = ("instant", "loop", "thread", "process")
+
+
+class ReadyKey(msgspec.Struct, frozen=True):
+    """By what an action runs once: the expression's value, among those of the same action."""
+
+    name: str
+    expression: Expression
+    ttl_ms: int | None
+
+
+class ReadyBreaker(msgspec.Struct, frozen=True):
+    """The circuit an action is part of, by its name."""
+
+    name: str
+    breaker: CircuitBreaker
+
+
+class ReadyAction(msgspec.Struct, frozen=True):
+    """An action that can be called."""
+
+    act: Act
+    lane: LaneName
+    policy: RetryPolicy
+    timeout_ms: int | None
+    input_validator: Validator | None
+    output_validator: Validator | None
+    settings: JsonObject = {}  # the project's
+    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # likewise
+    limits: ActionLimits | None = None
+    once: ReadyKey | None = None
+    breaker: ReadyBreaker | None = None
+
+
+class ReadyStep(msgspec.Struct, frozen=True):
+    """A step whose expressions are compiled."""
+
+    ref: str
+    action: ReadyAction
+    on_failure: str
+    condition: Expression | None
+    then: Outcome
+    otherwise: Outcome
+    input_mapping: Mapped | None
+    output_mapping: Mapped | None
+
+
+class ReadyTask(msgspec.Struct, frozen=True):
+    """A task that can be run. Its lane is that of its most demanding step."""
+
+    steps: tuple[ReadyStep, ...]
+    timeout_ms: int
+    lane: LaneName
+    input_validator: Validator | None
+    output_validator: Validator | None
+
+
+def compile_task(task: Task, library: Library) -> ReadyTask:
+    """Compile a checked task. Actions given by name are taken from the library."""
+    steps = tuple(_step(index, step, library) for index, step in enumerate(task.steps))
+    return ReadyTask(
+        steps=steps,
+        timeout_ms=task.timeout_ms,
+        lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
+        input_validator=validator_of(task.input_schema),
+        output_validator=validator_of(task.output_schema),
+    )
+
+
+def failing_task(failure: str, message: str) -> ReadyTask:
+    """A task that cannot be made ready fails when it is run."""
+    step = ReadyStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
+    return ReadyTask((step,), 0, "instant", None, None)
+
+
+def missing_function(task: Task, library: Library) -> str | None:
+    """Which function of the task this process cannot find."""
+    for action in _actions(task, library):
+        kind = kind_named(action.kind)
+        found = None if kind is None else read_kind(kind, action.implementation)
+        missing = found.missing() if isinstance(found, Kind) else None
+        if missing is not None:
+            return missing
+    return None
+
+
+def named_action(name: str, library: Library) -> Action | None:
+    """An action of a bundle, where `name@3` and `name` are the same: a bundle holds one version of each."""
+    return library.actions.get(name) or library.actions.get(name.partition("@")[0])
+
+
+def _actions(task: Task, library: Library) -> Iterator[Action]:
+    for step in task.steps:
+        action = named_action(step.action, library) if isinstance(step.action, str) else step.action
+        if action is not None:
+            yield action
+
+
+def _step(index: int, step: Step, library: Library) -> ReadyStep:
+    condition = step.condition
+    return ReadyStep(
+        ref=step.ref or str(index),
+        action=_action(step.action, library),
+        on_failure=step.on_failure,
+        condition=None if condition is None else compiled(condition.test, CONTEXT),
+        then="continue" if condition is None else condition.then,
+        otherwise="skip" if condition is None else condition.otherwise,
+        input_mapping=None if step.input_mapping is None else compiled_mapping(step.input_mapping, CONTEXT),
+        output_mapping=None
+        if step.output_mapping is None
+        else compiled_mapping(step.output_mapping, (*CONTEXT, "result")),
+    )
+
+
+def _action(reference: str | Action, library: Library) -> ReadyAction:
+    action = named_action(reference, library) if isinstance(reference, str) else reference
+    if action is None:
+        return _failing("unknown_action", f"there is no action called '{reference}'")
+    kind = kind_named(action.kind)
+    if kind is None:
+        return _failing("unknown_kind", f"this version knows no action of the kind '{action.kind}'")
+    found = read_kind(kind, action.implementation)
+    if isinstance(found, Flaw):
+        return _failing("bad_implementation", f"{action.kind}: {found.path} {found.problem}")
+    try:
+        act = found.isolate() if action.isolation == "process" else found.prepare()
+        if act is None:
+            return _failing("unsupported_isolation", f"an action of the kind '{action.kind}' has no process to run in")
+        return _ready(_name(reference, action), action, found, act, library)
+    except FunctionMissing as missing:
+        return _failing("function_missing", f"there is no function {missing}")
+
+
+def _ready(name: str, action: Action, kind: Kind, act: Act, library: Library) -> ReadyAction:
+    execution = action.execution or Execution()
+    policy = execution.retry_policy or ONCE
+    limits = _limits(name, action.kind, execution, library.settings)
+    once = None if action.idempotency is None else _key(name, action.idempotency)
+    waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
+    lane = "process" if action.isolation == "process" else kind.lane()
+    return ReadyAction(
+        act=act,
+        lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
+        policy=policy,
+        timeout_ms=execution.timeout_ms,
+        input_validator=validator_of(action.input_schema),
+        output_validator=validator_of(action.output_schema),
+        settings=library.settings,
+        profiles=library.model_profiles,
+        limits=limits,
+        once=once,
+        breaker=None if execution.circuit_breaker is None else ReadyBreaker(name, execution.circuit_breaker),
+    )
+
+
+def _name(reference: str | Action, action: Action) -> str:
+    """What limits and keys know an action by: its name, whatever its version; or what it does, if it has none."""
+    if isinstance(reference, str):
+        return reference.partition("@")[0]
+    return f"{action.kind}:{hashlib.sha256(_canonical(action.implementation)).hexdigest()}"
+
+
+def _limits(name: str, kind: str, execution: Execution, settings: JsonObject) -> ActionLimits | None:
+    of_kinds = settings.get("concurrency")
+    of_kind = of_kinds.get(kind) if isinstance(of_kinds, dict) else None
+    places = of_kind if isinstance(of_kind, int) and of_kind > 0 else None
+    if execution.concurrency is None and execution.rate_per_s is None and places is None:
+        return None
+    return ActionLimits(name, kind, execution.concurrency, execution.rate_per_s, places)
+
+
+def _key(name: str, idempotency: Idempotency) -> ReadyKey:
+    return ReadyKey(name, compiled(idempotency.key, CONTEXT), idempotency.ttl_ms)
+
+
+def _failing(failure: str, message: str) -> ReadyAction:
+    """An action that cannot be made ready fails when its step is reached, not before."""
+    failed = ActionFailed(failure, message, fatal=True)
+
+    async def act(call: ActionCall) -> Json | ActionFailed:
+        return failed
+
+    return ReadyAction(act, "instant", ONCE, None, None, None)

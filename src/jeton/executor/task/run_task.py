@@ -1,0 +1,136 @@
+"""Steps in order, and what a failing step does to the rest.
+
+The whole task lives in memory: its `state` and `output` are gone when it ends, and only the output gets out.
+"""
+
+from typing import Literal, TypeAlias
+
+from jeton.executor.action import ActionFailed, Resources
+from jeton.executor.call import TaskCall
+from jeton.executor.clock import TimedOut
+from jeton.executor.task.compile import ReadyStep, ReadyTask
+from jeton.executor.task.mapping import Mapped, expression_problem, holds, mapped
+from jeton.executor.task.notes import NO_NOTES, Notes
+from jeton.executor.task.run_action import run_action
+from jeton.expression import Expression, Failed
+from jeton.model.definition.task import Suspended
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json, JsonObject
+from jeton.model.note import MissingNote
+from jeton.model.paths import written
+
+Answer: TypeAlias = Json | TaskFailed | Suspended
+
+
+async def run_task(call: TaskCall, task: ReadyTask, resources: Resources, notes: Notes = NO_NOTES) -> Answer:
+    """The task's output, or why it has none, or has none yet. Waits only where an action or a delay does."""
+    context = _Context(call.input, notes)
+    if task.lane == "instant":
+        return await _run_steps(call, task, context, resources)
+    try:
+        return await resources.clock.within(task.timeout_ms, _run_steps(call, task, context, resources))
+    except TimedOut:
+        return TaskFailed("timed_out", f"the task took longer than {task.timeout_ms} ms", context.step)
+
+
+class _Context:
+    """What the steps of one attempt share."""
+
+    __slots__ = ("input", "notes", "output", "state", "step")
+
+    def __init__(self, given: Json, notes: Notes) -> None:
+        self.input = given
+        self.notes = notes
+        self.state: JsonObject = {}
+        self.output: JsonObject = {}
+        self.step: str | None = None
+
+    def scope(self) -> JsonObject:
+        return {"input": self.input, "state": self.state, "output": self.output}
+
+    def note_missing(self, step: str, paths: tuple[str, ...]) -> None:
+        if paths:
+            self.notes.tell(MissingNote(step, paths))
+
+    def record(self, step: str, failed: ActionFailed) -> None:
+        """A failure that the task goes on after."""
+        before = self.state.get("_errors")
+        error: JsonObject = {"step": step, "type": failed.type, "message": failed.message}
+        self.state = {**self.state, "_errors": [*(before if isinstance(before, list) else []), error]}
+
+
+async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resources: Resources) -> Answer:
+    flaw = None if task.input_validator is None else task.input_validator.flaw(call.input, "input")
+    if flaw is not None:
+        return TaskFailed("input_invalid", flaw)
+    for step in task.steps:
+        context.step = step.ref
+        wanted = "continue" if step.condition is None else _outcome(step, step.condition, context)
+        if wanted == "skip":
+            continue
+        if wanted == "succeed":
+            break
+        alone = len(task.steps) == 1
+        failed = await _run_step(call, step, context, resources, alone) if wanted == "continue" else wanted
+        if failed is None:
+            continue
+        if isinstance(failed, Suspended):
+            return failed
+        if failed.fatal or step.on_failure != "continue":
+            retry = step.on_failure == "retry" and not failed.fatal
+            return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack)
+        context.record(step.ref, failed)
+    flaw = None if task.output_validator is None else task.output_validator.flaw(context.output, "output")
+    return context.output if flaw is None else TaskFailed("output_invalid", flaw, retry=True)
+
+
+def _outcome(
+    step: ReadyStep, condition: Expression, context: _Context
+) -> Literal["continue", "skip", "succeed"] | ActionFailed:
+    """Whether the step runs. The outcome `fail` fails the step, so that its `on_failure` has a say."""
+    answer = holds(condition, context.scope())
+    if isinstance(answer, Failed):
+        return _expression_error("condition.if", answer)
+    outcome = step.then if answer else step.otherwise
+    if outcome == "fail":
+        return ActionFailed("condition_failed", f"{condition.source} is {str(answer).lower()}")
+    return outcome
+
+
+async def _run_step(
+    call: TaskCall, step: ReadyStep, context: _Context, resources: Resources, alone: bool
+) -> ActionFailed | Suspended | None:
+    given = context.input
+    if step.input_mapping is not None:
+        found = mapped(step.input_mapping, context.scope())
+        if isinstance(found, Failed):
+            return _expression_error("input_mapping", found)
+        context.note_missing(step.ref, found.missing)
+        given = found.tree()
+    result = await run_action(
+        step.action, given, context.state, context.output, call, step.ref, resources, context.notes, alone=alone
+    )
+    if type(result) is ActionFailed or type(result) is Suspended:
+        return result
+    if step.output_mapping is None:
+        context.output = written(context.output, [], result)
+        return None
+    return _write(step.ref, step.output_mapping, context, result)
+
+
+def _write(step: str, mapping: Mapped, context: _Context, result: Json) -> ActionFailed | None:
+    """All values are worked out before the first is written."""
+    found = mapped(mapping, {**context.scope(), "result": result})
+    if isinstance(found, Failed):
+        return _expression_error("output_mapping", found)
+    context.note_missing(step, found.missing)
+    for (section, *keys), value in found.values:
+        if section == "state":
+            context.state = written(context.state, keys, value)
+        else:
+            context.output = written(context.output, keys, value)
+    return None
+
+
+def _expression_error(where: str, failed: Failed) -> ActionFailed:
+    return ActionFailed("expression_error", expression_problem(where, failed), fatal=True)

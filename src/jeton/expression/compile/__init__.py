@@ -1,0 +1,1 @@
+"""Parsed expressions into Python functions."""

@@ -1,0 +1,272 @@
+"""Turns a tree into one Python function from scope to value.
+
+We walk the tree ourselves rather than hand the scope to the library: its conversion of the data costs more than most
+expressions do, its `map` and `filter` take time and memory in the square of the list, its maps have no order, and its
+errors do not say where. What it alone can do, it does for us on an island of the tree (see island.py)."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from jeton.expression.bounds import size_of
+from jeton.expression.compile import closures, loops
+from jeton.expression.compile.closures import Run
+from jeton.expression.compile.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
+from jeton.expression.compile.operators import (
+    COMPARISONS,
+    add,
+    divide,
+    multiply,
+    negate,
+    remainder,
+    size,
+    subtract,
+    within,
+)
+from jeton.expression.compile.optionals import (
+    NOTHING,
+    OPENERS,
+    Optional,
+    either,
+    item_of_optional,
+    opened,
+    optional_item,
+    plain_parts,
+)
+from jeton.expression.compile.substitute import written_out
+from jeton.expression.island.island import NATIVE, Foreign, Name, on_island, survey
+from jeton.expression.reads import path_of
+from jeton.expression.syntax import (
+    Call,
+    Fold,
+    ForeignLiteral,
+    Has,
+    Ident,
+    ListOf,
+    Literal,
+    MapOf,
+    Node,
+    Select,
+    children,
+    constant_of,
+    descend,
+)
+from jeton.expression.unparse import unparse
+from jeton.expression.values import below, path_text
+
+Names: TypeAlias = Mapping[str, Name]
+
+ARITHMETIC = {"_-_": subtract, "_*_": multiply, "_/_": divide, "_%_": remainder}
+SCOPED = {"_+_": add, "@in": within}
+
+
+def build(tree: Node, variables: frozenset[str]) -> Run:
+    run = Builder(variables).run(tree, {})
+    several_loops = sum(isinstance(node, Fold) for node in descend(tree)) > 1
+    return loops.metered(run) if several_loops else run
+
+
+class Builder:
+    def __init__(self, variables: frozenset[str]) -> None:
+        self.foreign = Foreign(variables)
+
+    def run(self, node: Node, names: Names) -> Run:
+        constant = constant_of(node)
+        if constant is not None:
+            return closures.always(constant[0])
+        macro = macro_of(node) if isinstance(node, Fold) else None
+        if isinstance(macro, Bound) and self.foreign(macro.value, names):
+            return self.run(written_out(macro, node.at), names)
+        if self.foreign(node, names) or self.needs_library(node, names):
+            return self.island(node, names)
+        match node:
+            case Ident(name):
+                is_bound = name in names and names[name].bound
+                return closures.bound_variable(name) if is_bound else closures.variable(name, node.at)
+            case Select():
+                return self.select(node, names)
+            case Has(operand, field):
+                return closures.has(self.run(operand, names), field, shown_text(operand, names), node.at)
+            case Call():
+                return self.call(node, names)
+            case ListOf(elements):
+                return loops.list_of(tuple(self.run(element, names) for element in elements))
+            case MapOf(entries):
+                pairs = tuple((self.run(each.key, names), self.run(each.value, names)) for each in entries)
+                return loops.map_of(pairs, node.at)
+            case Fold():
+                return self.fold(macro_of(node), names, node)
+            case Literal() | ForeignLiteral():
+                return self.island(node, names)
+
+    def needs_library(self, node: Node, names: Names) -> bool:
+        match node:
+            case Call(function, args) if function in OPENERS:
+                return plain_parts(args[0]) is None
+            case Call(function, args):
+                return function not in NATIVE or any(self.foreign(arg, names) for arg in args)
+            case Fold():
+                macro = macro_of(node)
+                return macro is None or any(self.foreign(part, names) for part in outer_parts(macro))
+            case _:
+                return any(self.foreign(child, names) for child in children(node))
+
+    def island(self, node: Node, names: Names) -> Run:
+        island = survey(node, lambda part: self.foreign(part, names))
+        return on_island(island, tuple(self.run(each, names) for each in island.inputs), node)
+
+    def select(self, node: Select, names: Names) -> Run:
+        keys = path_of(node)
+        if keys is None or (keys[0] in names and names[keys[0]].bound):
+            return closures.select(self.run(node.operand, names), node.field, shown_text(node.operand, names), node.at)
+        return closures.path(keys, shown(keys, names), node.at)
+
+    def call(self, node: Call, names: Names) -> Run:
+        if node.function in OPENERS:
+            optional, *otherwise = node.args
+            runs = [self.run(each, names) for each in otherwise]
+            return opened(node.function, self.optional(optional, names), runs[0] if runs else None, node.at)
+        if node.function == "_[_]":
+            return self.index(node, names)
+        if node.function in ("_&&_", "_||_"):
+            return self.junction(node, names)
+        args = [self.run(arg, names) for arg in node.args]
+        if node.function in COMPARISONS or node.function in ("_==_", "_!=_"):
+            return comparing(node, *args)
+        return self.operator(node, args, names)
+
+    def operator(self, node: Call, args: list[Run], names: Names) -> Run:
+        match node.function, args:
+            case "_?_:_", [condition, then, otherwise_run]:
+                return closures.choice(condition, then, otherwise_run, node.at)
+            case "!_", [operand]:
+                return closures.negation(operand, node.at)
+            case "dyn", [operand]:
+                return operand
+            case "-_" | "size", [operand]:
+                return closures.unary(negate if node.function == "-_" else size, operand, node.at)
+            case "double" | "int" | "string", [operand]:
+                return closures.conversion(node.function, operand, self.island(node, names))
+            case "contains" | "startsWith" | "endsWith", [left, right]:
+                return closures.text_test(node.function, left, right, node.at)
+            case function, [left, right] if function in ARITHMETIC:
+                return closures.binary(ARITHMETIC[function], left, right, node.at)
+            case function, [left, right] if function in SCOPED:
+                return closures.scoped(SCOPED[function], left, right, node.at)
+            case _:
+                return self.island(node, names)
+
+    def junction(self, node: Call, names: Names) -> Run:
+        decisive = node.function == "_||_"
+        parts = tuple(self.run(part, names) for part in flattened(node, node.function))
+        if len(parts) == 2:
+            return closures.junction(decisive, node.function, *parts, node.at)
+        return closures.chain(decisive, parts, self.nested(node, node.function, iter(parts)))
+
+    def nested(self, node: Node, function: str, parts: Iterator[Run]) -> Run:
+        """The same parts, two by two as the parser has them."""
+        if not isinstance(node, Call) or node.function != function:
+            return next(parts)
+        left, right = (self.nested(arg, function, parts) for arg in node.args)
+        return closures.junction(function == "_||_", function, left, right, node.at)
+
+    def index(self, node: Call, names: Names) -> Run:
+        operand, key = node.args
+        keys = path_of(node)
+        if keys is not None and not (keys[0] in names and names[keys[0]].bound):
+            return closures.path(keys, shown(keys, names), node.at)
+        return closures.index(self.run(operand, names), self.run(key, names), shown_text(operand, names), node.at)
+
+    def fold(self, macro: Macro | None, names: Names, node: Fold) -> Run:
+        match macro:
+            case Bound(variable, value, body):
+                inner = {**names, variable: Name(variable, True, False)}
+                return loops.bound(variable, self.run(value, names), self.run(body, inner), size_of(body))
+            case Quantified(decisive, variable, items, body):
+                body_run, cost = self.body(body, variable, items, names), size_of(body)
+                return loops.quantified(decisive, variable, self.run(items, names), body_run, cost, node.at)
+            case Counted(variable, items, body):
+                body_run = self.body(body, variable, items, names)
+                return loops.counted(variable, self.run(items, names), body_run, size_of(body), node.at)
+            case Collected(variable, items, where, value):
+                where_run = None if where is None else self.body(where, variable, items, names)
+                value_run = self.body(value, variable, items, names)
+                cost = size_of(value) + (0 if where is None else size_of(where))
+                return loops.collected(variable, self.run(items, names), where_run, value_run, cost, node.at)
+            case None:
+                return self.island(node, names)
+
+    def body(self, node: Node, variable: str, items: Node, names: Names) -> Run:
+        """What is evaluated for each of the items."""
+        return self.run(node, {**names, variable: Name(f"{shown_text(items, names)}[]", False, False)})
+
+    def optional(self, node: Node, names: Names) -> Optional:
+        """An optional of one of the shapes that `plain_parts` knows."""
+        if plain_parts(node) is None:
+            return self.run(node, names)
+        match node:
+            case Call("_?._" | "_[?_]", (operand, key)):
+                by_name = node.function == "_?._"
+                return optional_item(self.optional(operand, names), self.run(key, names), by_name, node.at)
+            case Select(operand, field):
+                return item_of_optional(self.optional(operand, names), closures.always(field), node.at)
+            case Call("_[_]", (operand, key)):
+                return item_of_optional(self.optional(operand, names), self.run(key, names), node.at)
+            case Call("or", (left, right)):
+                return either(self.optional(left, names), self.optional(right, names))
+            case Call("_?_:_", (condition, left, right)):
+                sides = self.optional(left, names), self.optional(right, names)
+                return closures.choice(self.run(condition, names), *sides, node.at)
+            case Fold():
+                return self.optional_binding(node, names)
+            case Call("optional.of", (value,)):
+                return self.run(value, names)
+            case _:
+                return lambda scope: NOTHING
+
+    def optional_binding(self, node: Fold, names: Names) -> Optional:
+        """What `optMap` and `optFlatMap` turn into: a binding around an optional."""
+        inner = {**names, node.accumulator: Name(node.accumulator, True, False)}
+        body = self.optional(node.result, inner)
+        return loops.bound(node.accumulator, self.run(node.start, names), body, size_of(node.result))
+
+
+def comparing(node: Call, left: Run, right: Run) -> Run:
+    constant = constant_of(node.args[1])
+    if node.function in COMPARISONS:
+        if constant is not None:
+            return closures.comparison_with(node.function, left, constant[0], node.at)
+        return closures.comparison(node.function, left, right, node.at)
+    same = node.function == "_==_"
+    return closures.equality(same, left, right) if constant is None else closures.equality_with(same, left, constant[0])
+
+
+def flattened(node: Node, function: str) -> Iterator[Node]:
+    """The parts of `a && b && c`, which the parser nests into a tree."""
+    if isinstance(node, Call) and node.function == function:
+        for arg in node.args:
+            yield from flattened(arg, function)
+    else:
+        yield node
+
+
+def outer_parts(macro: Macro) -> tuple[Node, ...]:
+    """What a loop or binding evaluates outside itself: if that is foreign, so is its variable."""
+    return (macro.value,) if isinstance(macro, Bound) else (macro.range,)
+
+
+def shown(keys: tuple[str, ...], names: Names) -> tuple[str, ...]:
+    """The path as it is called in a message, where a loop's variable stands for the items it runs over."""
+    return (names[keys[0]].shown, *keys[1:]) if keys[0] in names else keys
+
+
+def shown_text(node: Node, names: Names) -> str:
+    """What the node is called in the path of a missing key."""
+    match node:
+        case Ident(name):
+            return path_text(shown((name,), names))
+        case Select(operand, field) | Call("_[_]", (operand, Literal(str(field)))):
+            return below(shown_text(operand, names), field)
+        case Call("dyn", (operand,)):
+            return shown_text(operand, names)
+        case _:
+            return unparse(node)

@@ -1,0 +1,1 @@
+"""The parts of an expression that the CEL library evaluates."""

@@ -1,0 +1,212 @@
+"""The parts of an expression that the library evaluates: functions we do not have, and values that JSON does not have.
+
+Such a *foreign* value, a time or a type or bytes, cannot be handed out of the library and in again. So an island is
+the smallest part of the tree around it whose own value is plain. The plain parts inside it are evaluated first, and
+are its inputs."""
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from jeton.expression.bounds import LARGEST_VALUE, Exhausted, Scope, charge, limit, weigh
+from jeton.expression.compile.closures import Run
+from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of
+from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
+from jeton.expression.compile.optionals import OPENERS, plain_parts
+from jeton.expression.compile.substitute import without_bindings
+from jeton.expression.island.encode import encode
+from jeton.expression.library import CelError, load_program
+from jeton.expression.problems import Unsupported
+from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
+from jeton.model.json import Json
+
+NATIVE = frozenset(
+    {"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_", "@in", "_[_]", "!_", "_&&_"}
+    | {"_||_", "_?_:_", "size", "dyn", "contains", "startsWith", "endsWith", "double", "int", "string"}
+)
+PLAIN = NATIVE | {"split"}  # and those of `math`: they give plain values of a type the checker does not know
+CALL_COST = 60
+MOST_FOREIGN_DATA = 1_000  # for a loop in the library, which takes time and memory in the square of this
+LARGEST_FOREIGN_LOOP = 60
+NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?$', re.DOTALL)
+NO_VARIABLE = re.compile(r'No value with name "(.*)" found in Activation')
+NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
+
+
+class Name(msgspec.Struct, frozen=True):
+    """What is known of a variable that a loop or a binding made."""
+
+    shown: str  # what it is called in the path of a missing key: state.items[]
+    bound: bool
+    foreign: bool
+
+
+class Island(msgspec.Struct, frozen=True):
+    serialized: bytes
+    inputs: tuple[Node, ...]  # the variables @0, @1… of the island, in this order
+    loops: bool
+
+
+class Foreign:
+    """Tells which nodes have foreign values. Answers are kept: the question comes up at every level of the tree."""
+
+    def __init__(self, variables: frozenset[str]) -> None:
+        self.variables = variables
+        self.known: dict[int, tuple[Node, bool]] = {}  # by id(); the node is kept too, or another could get its id
+
+    def __call__(self, node: Node, names: Mapping[str, Name]) -> bool:
+        if node.kind:
+            return False
+        if id(node) not in self.known:
+            self.known[id(node)] = node, self.find(node, names)
+        return self.known[id(node)][1]
+
+    def find(self, node: Node, names: Mapping[str, Name]) -> bool:
+        match node:
+            case Literal():
+                return False
+            case ForeignLiteral():
+                return True
+            case Ident(name):
+                return names[name].foreign if name in names else name not in self.variables
+            case ListOf(_, optional) if optional:
+                return True
+            case MapOf(entries) if any(entry.optional or entry.key.kind not in ("", "string") for entry in entries):
+                return True
+            case Call(function, args) if function in OPENERS:
+                parts = plain_parts(args[0])
+                bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Fold))
+                inner = {**names, **{name: Name(name, True, False) for name in bound}}
+                return parts is None or any(self(part, inner) for part in (*parts, *args[1:]))
+            case Call(function) if function not in PLAIN and not function.startswith("math."):
+                return True
+            case Fold():
+                return self.fold(node, names)
+            case _:
+                return any(self(child, names) for child in children(node))
+
+    def fold(self, node: Fold, names: Mapping[str, Name]) -> bool:
+        match macro_of(node):
+            case Bound(variable, value, body):
+                return self(body, {**names, variable: Name(variable, True, self(value, names))})
+            case Collected(variable, items, _, value):
+                return self(value, {**names, variable: Name(variable, False, self(items, names))})
+            case Quantified() | Counted():
+                return False
+            case None:
+                return True
+
+
+def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
+    """The island at this node; `foreign` must know the names visible there."""
+    node = without_bindings(node)
+    inputs: dict[int, Node] = {}
+    if isinstance(node, Call) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
+        inputs = {id(arg): arg for arg in node.args}
+    else:
+        collect(node, foreign, frozenset(), inputs, top=True)
+    names = {identity: f"@{position}" for position, identity in enumerate(inputs)}
+    nodes = inside(node, names)
+    loops = any(isinstance(each, Fold) for each in nodes)
+    if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
+        problem = "loops over values that JSON does not have, such as times, in too complex a way"
+        raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
+    return Island(encode(node, names), tuple(inputs.values()), loops)
+
+
+def collect(
+    node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: dict[int, Node], top: bool
+) -> None:
+    """Finds the largest parts that are plain and read no variable made inside the island."""
+    if isinstance(node, Literal):
+        return
+    free = not any(isinstance(each, Ident) and each.name in local for each in descend(node))
+    if not top and free and not foreign(node):
+        inputs[id(node)] = node
+        return
+    if isinstance(node, Fold):
+        collect(node.range, foreign, local, inputs, top=False)
+        collect(node.start, foreign, local, inputs, top=False)
+        inner = local | {node.variable, node.accumulator}
+        for part in (node.condition, node.step, node.result):
+            collect(part, foreign, inner, inputs, top=False)
+        return
+    for child in children(node):
+        collect(child, foreign, local, inputs, top=False)
+
+
+def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
+    """The nodes of the island itself, without its inputs."""
+    if id(node) in names:
+        return []
+    return [node, *(each for child in children(node) for each in inside(child, names))]
+
+
+def on_island(island: Island, inputs: tuple[Run, ...], node: Node) -> Run:
+    """Evaluates the inputs here and the rest in the library."""
+    names = tuple(f"@{position}" for position in range(len(inputs)))
+    program = load_program(island.serialized, frozenset(names))
+    function = node.function if isinstance(node, Call) else ""
+    at = node.at
+
+    def run(scope: Scope) -> Json:
+        values: dict[str, Json] = {}
+        problems: dict[str, Problem] = {}
+        for name, value_of in zip(names, inputs, strict=True):
+            try:
+                values[name] = value_of(scope)
+            except Problem as problem:  # it may lie on a side that is not taken
+                problems[name] = problem
+        account(island, function, values, scope)
+        try:
+            return program.run(values)
+        except CelError as error:
+            raise explained(str(error), problems, at) from None
+
+    return run
+
+
+def account(island: Island, function: str, values: Mapping[str, Json], scope: Scope) -> None:
+    """Checks what the call may cost before it is made: the library cannot be stopped half way."""
+    if function in GROWING:
+        length = GROWING[function](*values.values())
+        limit(scope, length, length)
+    weight = sum(weigh(value, LARGEST_VALUE) for value in values.values() if isinstance(value, list | dict | str))
+    if island.loops and weight > MOST_FOREIGN_DATA:
+        raise Exhausted("loops over too much data for values that JSON does not have, such as times")
+    charge(scope, CALL_COST + weight)
+
+
+def replaced_length(text: Json = None, old: Json = None, new: Json = None, *_most: Json) -> int:
+    if not (isinstance(text, str) and isinstance(old, str) and isinstance(new, str)):
+        return 0
+    return len(text) + text.count(old) * max(len(new) - len(old), 0)
+
+
+def joined_length(items: Json = None, separator: Json = "") -> int:
+    if not (isinstance(items, list) and isinstance(separator, str)):
+        return 0
+    return sum(len(item) + len(separator) for item in items if isinstance(item, str))
+
+
+# functions whose result may be far larger than what went in; all their arguments are inputs
+GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length}
+
+
+def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem | Exhausted:
+    """What the library says, as a problem of ours."""
+    variable = NO_VARIABLE.search(message)
+    if variable and variable[1] in problems:
+        return problems[variable[1]]
+    key = NO_KEY.search(message)
+    if key:
+        return KeyMissing(key[1])
+    if "Iteration budget exceeded" in message:
+        return Exhausted("takes more steps to evaluate than the limit")
+    overload = NO_OVERLOAD.search(message)
+    if overload:
+        return Wrong(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)
+    if "construction from null" in message:
+        return Wrong("a text in the data is not valid Unicode", at)
+    return Wrong(message, at)

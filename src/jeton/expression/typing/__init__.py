@@ -1,0 +1,1 @@
+"""Types of expressions, inferred from the schemas of their variables."""

@@ -1,0 +1,251 @@
+"""Finds the type of every part of an expression from the schemas of its variables, and what cannot work on the way."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from jeton.expression.compile.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
+from jeton.expression.problems import ExpressionProblem, position_of
+from jeton.expression.syntax import (
+    Call,
+    Fold,
+    ForeignLiteral,
+    Has,
+    Ident,
+    ListOf,
+    Literal,
+    MapOf,
+    Node,
+    Select,
+    constant_of,
+)
+from jeton.expression.typing.schemas import (
+    ALL_KINDS,
+    UNKNOWN,
+    Type,
+    field_of,
+    inlined,
+    item_of,
+    kinds_of,
+    of_kind,
+    of_schema,
+    of_value,
+    union,
+)
+from jeton.expression.typing.signatures import ARGUMENTS, PAIRS, RESULTS
+from jeton.expression.unparse import unparse
+from jeton.model.json import Json, Schema
+
+Types: TypeAlias = Mapping[str, Type]
+
+LIST, MAP, BOOL = frozenset({"list"}), frozenset({"map"}), frozenset({"bool"})
+LAST_ERROR: Schema = {
+    "type": "object",
+    "properties": {
+        "node": {"type": "string"},
+        "step": {"type": "string"},
+        "type": {"type": "string"},
+        "message": {"type": "string"},
+        "attempts": {"type": "integer"},
+    },
+    "additionalProperties": False,
+}
+
+
+class Inference:
+    """One walk over one tree; the problems gather as it goes."""
+
+    def __init__(self, source: str, schemas: Mapping[str, Schema]) -> None:
+        self.source, self.schemas = source, schemas
+        self.problems: list[ExpressionProblem] = []
+
+    def type_of(self, node: Node, local: Types) -> Type:
+        constant = constant_of(node)
+        if constant is not None:
+            return of_value(constant[0])
+        match node:
+            case Literal() | ForeignLiteral():
+                return UNKNOWN
+            case Ident(name):
+                return local[name] if name in local else self.variable(name)
+            case Select(operand, field):
+                return self.field(node, operand, field, local)
+            case Has(operand, field):
+                self.field(node, operand, field, local)
+                return of_kind("bool")
+            case Call():
+                return self.call(node, local)
+            case ListOf(elements):
+                items = [self.type_of(element, local) for element in elements]
+                return Type({"type": "array", "items": inlined(union(items))}, {})
+            case MapOf():
+                return self.map_of(node, local)
+            case Fold():
+                return self.fold(macro_of(node), node, local)
+
+    def variable(self, name: str) -> Type:
+        schema = self.schemas.get(name, {})
+        return of_schema(schema, schema)
+
+    def field(self, node: Node, operand: Node, key: str, local: Types) -> Type:
+        if key == "_last_error" and isinstance(operand, Ident) and operand.name == "state" and "state" not in local:
+            return Type(LAST_ERROR, LAST_ERROR)
+        found = field_of(self.type_of(operand, local), key)
+        if isinstance(found, Type):
+            return found
+        text = unparse(operand)
+        if "map" not in found.kinds:
+            self.report(node, f"{text} is {listed(found.kinds)}, which has no field '{key}'", f"read {text} itself")
+        else:
+            self.report(node, f"the schema of {text} rules out a field '{key}'", did_you_mean(key, found.known))
+        return UNKNOWN
+
+    def call(self, node: Call, local: Types) -> Type:
+        match node.function, node.args:
+            case "_[_]", (operand, Literal(str(key))):
+                return self.field(node, operand, key, local)
+            case "_?._", (operand, Literal(str(key))):
+                return self.field(node, operand, key, local)
+            case "_[_]" | "_[?_]", (operand, key):
+                return self.item(node, operand, key, local)
+            case "_?_:_", (condition, then, otherwise):
+                self.expect(condition, self.type_of(condition, local), BOOL, "the condition before ?")
+                return union([self.type_of(then, local), self.type_of(otherwise, local)])
+            case "orValue", (optional, otherwise):
+                return union([self.type_of(optional, local), self.type_of(otherwise, local)])
+            case "dyn" | "value", (operand,):
+                return self.type_of(operand, local)
+            case function, (left, right) if function in PAIRS:
+                return self.pair(node, left, right, local)
+            case _:
+                return self.function(node, local)
+
+    def item(self, node: Node, operand: Node, key: Node, local: Types) -> Type:
+        of, keys = self.type_of(operand, local), kinds_of(self.type_of(key, local))
+        kinds = kinds_of(of) & (LIST | MAP)
+        if not kinds:
+            text = unparse(operand)
+            self.report(node, f"{text} is {listed(kinds_of(of))}, which has no items to index", f"read {text} itself")
+        elif kinds == LIST and not keys & {"int", "double"}:
+            self.report(node, f"a list is indexed with {listed(keys)}", "use an int, counted from 0")
+        elif kinds == MAP and "string" not in keys:
+            self.report(node, f"a map is indexed with {listed(keys)}", f"write string({unparse(key)})")
+        if kinds != LIST:
+            return UNKNOWN
+        return item_of(of, key.value if isinstance(key, Literal) and isinstance(key.value, int) else None)
+
+    def pair(self, node: Call, left: Node, right: Node, local: Types) -> Type:
+        """An operator with two sides, of which the kinds must go together."""
+        symbol = node.function.strip("_@")
+        lefts, rights = kinds_of(self.type_of(left, local)), kinds_of(self.type_of(right, local))
+        results = {result for a, b, result in PAIRS[node.function] if a in lefts and b in rights}
+        if ALL_KINDS in (lefts, rights):
+            return of_kind(node.kind)  # a value we know nothing of may be of a kind that JSON does not have
+        if not results:
+            remedy = mixed_remedy(node, lefts, rights) or f"bring both sides of {symbol} to one type"
+            self.report(node, f"there is no {symbol} for {listed(lefts)} and {listed(rights)}", remedy)
+            return UNKNOWN
+        return union(of_kind(result) for result in sorted(results))
+
+    def function(self, node: Call, local: Types) -> Type:
+        args = [self.type_of(arg, local) for arg in node.args]
+        for arg, of, expected in zip(node.args, args, ARGUMENTS.get(node.function, ()), strict=False):
+            self.expect(arg, of, expected, f"what {node.function.strip('_')} takes", node)
+        if node.function == "-_":
+            numbers = kinds_of(args[0]) & {"int", "double"}
+            return of_kind(node.kind or (min(numbers) if len(numbers) == 1 else ""))
+        return of_kind(node.kind or RESULTS.get(node.function, ""))
+
+    def map_of(self, node: MapOf, local: Types) -> Type:
+        properties: dict[str, Json] = {}
+        closed = True
+        for entry in node.entries:
+            schema: Json = inlined(self.type_of(entry.value, local))
+            if isinstance(entry.key, Literal) and isinstance(entry.key.value, str) and not entry.optional:
+                properties[entry.key.value] = schema
+            else:
+                self.type_of(entry.key, local)
+                closed = False
+        if not closed:
+            return of_kind("map")
+        required: list[Json] = [*properties]
+        shape: Schema = {"properties": properties, "required": required, "additionalProperties": False}
+        return Type({"type": "object", **shape}, {})
+
+    def fold(self, macro: Macro | None, node: Fold, local: Types) -> Type:
+        match macro:
+            case Bound(variable, value, body):
+                return self.type_of(body, {**local, variable: self.type_of(value, local)})
+            case Quantified(_, variable, items, body) | Counted(variable, items, body):
+                inner = {**local, variable: self.loop_variable(items, local)}
+                self.expect(body, self.type_of(body, inner), BOOL, "the condition of the loop")
+                return of_kind("bool")
+            case Collected(variable, items, where, value):
+                inner = {**local, variable: self.loop_variable(items, local)}
+                if where is not None:
+                    self.expect(where, self.type_of(where, inner), BOOL, "the condition of the loop")
+                return Type({"type": "array", "items": inlined(self.type_of(value, inner))}, {})
+            case None:
+                return of_kind(node.kind)
+
+    def loop_variable(self, items: Node, local: Types) -> Type:
+        of = self.type_of(items, local)
+        self.expect(items, of, LIST | MAP, "what a loop goes through")
+        kinds = kinds_of(of) & (LIST | MAP)
+        return item_of(of) if kinds == LIST else of_kind("string") if kinds == MAP else UNKNOWN
+
+    def expect(self, node: Node, of: Type, expected: frozenset[str], role: str, where: Node | None = None) -> None:
+        """Reports a part of which no value can be what is needed."""
+        if not kinds_of(of) & expected:
+            problem = f"{unparse(node)} is {listed(kinds_of(of))}, and {role} is {listed(expected)}"
+            self.report(where or node, problem, conversion_remedy(node, kinds_of(of), expected))
+
+    def report(self, node: Node, problem: str, remedy: str) -> None:
+        found = ExpressionProblem(problem, remedy, position_of(self.source, node.at))
+        if found not in self.problems:
+            self.problems.append(found)
+
+
+def listed(kinds: Iterable[str]) -> str:
+    return " or ".join(sorted(kinds)) or "nothing"
+
+
+def did_you_mean(key: str, known: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"read one of its fields: {', '.join(known)}" if known else "declare the field in the schema"
+
+
+def mixed_remedy(node: Call, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
+    """The same operation with its ints as doubles or its numbers as text, if that would make it work."""
+    left, right = node.args
+    match sorted(lefts), sorted(rights):
+        case ["int"], ["double"]:
+            return f"write {unparse(with_args(node, as_double(left), right))}"
+        case ["double"], ["int"]:
+            return f"write {unparse(with_args(node, left, as_double(right)))}"
+        case ["string"], ["bool" | "int"] | ["double"] | ["double", "int"] if node.function == "_+_":
+            return f"write {unparse(with_args(node, left, Call('string', (right,), False, right.at)))}"
+        case ["bool" | "int"] | ["double"] | ["double", "int"], ["string"] if node.function == "_+_":
+            return f"write {unparse(with_args(node, Call('string', (left,), False, left.at), right))}"
+        case _:
+            return None
+
+
+def with_args(node: Call, *args: Node) -> Call:
+    return Call(node.function, args, node.method, node.at, node.kind)
+
+
+def as_double(node: Node) -> Node:
+    if isinstance(node, Literal) and isinstance(node.value, int):
+        return Literal(float(node.value), node.at, "double")
+    return Call("double", (node,), False, node.at)
+
+
+def conversion_remedy(node: Node, kinds: frozenset[str], expected: frozenset[str]) -> str:
+    if expected == BOOL:
+        return f"compare it with something, as in {unparse(node)} == …"
+    if "string" in expected and len(expected) == 1 and kinds <= {"int", "double", "bool"}:
+        return f"write string({unparse(node)})"
+    return f"use {listed(expected)} here"

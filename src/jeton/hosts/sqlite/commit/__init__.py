@@ -1,0 +1,1 @@
+"""The writer thread and the rows of a commit."""

@@ -1,0 +1,246 @@
+"""What a commit puts into the tables, as rows, and the statements that take many of them at once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from jeton.actor.ports import Stored
+from jeton.actor.run_actor import Commit, LiveRun
+from jeton.actor.sections import Sections
+from jeton.apply.draft import Touched
+from jeton.hosts.sqlite.file.connect import Connection, Value
+from jeton.hosts.sqlite.file.failpoints import hit
+from jeton.hosts.sqlite.file.many import put_many
+from jeton.hosts.sqlite.file.pack import packed
+from jeton.hosts.sqlite.loop.actor import Actor, Listed
+from jeton.model.effect import SendMessage
+from jeton.model.ids import RunId
+from jeton.model.message import CreditsAsked, CreditsClosed
+from jeton.model.state.credits import ACCOUNT
+from jeton.model.state.run import Head
+from jeton.planning.credits import serve
+
+PART_BYTES = 1_000_000
+SMALL_BYTES = 500  # with these its row still fits where SQLite keeps it in one piece
+_encode = msgspec.json.Encoder().encode
+
+SectionRow: TypeAlias = tuple[str, str, int, bytes]
+GoneRow: TypeAlias = tuple[str, str, int]
+
+_JOURNAL = "insert into journal(run, number, hash, body) values(?, ?, ?, ?)"
+_SECTIONS = "insert or replace into sections(run, name, part, body) values(?, ?, ?, ?)"
+_GONE = "delete from sections where run = ? and name = ? and part >= ?"
+_RUNS = """
+insert into runs(
+    run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, hash, head, small,
+    parent
+)
+values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict(run) do update set
+    status = excluded.status, paused = excluded.paused, started_at = excluded.started_at, ended_at = excluded.ended_at,
+    wake = excluded.wake, busy = excluded.busy, entries = excluded.entries, hash = excluded.hash, head = excluded.head,
+    small = excluded.small
+"""
+_ONWARD = """
+update runs
+set wake = v.column2, entries = v.column3, hash = v.column4, head = v.column5, small = v.column6
+from (values(?, ?, ?, ?, ?, ?)) as v
+where run = v.column1
+"""
+_KEYS = "insert into start_keys(workflow, key, run, input_hash) values(?, ?, ?, ?)"
+_POST = "insert into inbox(run, body) values(?, ?)"
+_ANSWERED = "delete from inbox where id = ?"
+_WAKE = "update runs set wake = ?, busy = ? where run = ?"
+
+
+class Write:
+    """One commit of one run on its way to the disk."""
+
+    __slots__ = (
+        "actor",
+        "answered",
+        "commit",
+        "gone",
+        "hash",
+        "key",
+        "onward",
+        "posted",
+        "prior",
+        "sections",
+        "sent",
+        "small",
+        "stored",
+    )
+
+    def __init__(self, actor: Actor, commit: Commit, stored: Stored | None) -> None:
+        self.actor = actor
+        self.commit = commit
+        self.stored = stored  # None: nothing changed but the alarm, or only messages of other processes were answered
+        self.hash = actor.hash
+        self.answered, actor.answering = actor.answering, []
+        self.key, actor.key = actor.key, None
+        self.prior, actor.prior = actor.prior, []  # entries it shares with another run
+        self.sent = [effect for effect in commit.effects if type(effect) is SendMessage]
+        self.posted: list[tuple[int, SendMessage]] = []  # those, with their numbers in the inbox
+        self.sections: list[SectionRow] = []
+        self.gone: list[GoneRow] = []
+        self.small: bytes | None = None
+        self.onward = False  # lists show the same of it as before: their indexes are left alone
+        if stored is not None:
+            listed = _listed(stored.head)
+            self.onward, actor.listed = listed == actor.listed, listed
+            self._lay(actor, stored.sections)
+
+    @property
+    def live(self) -> LiveRun:
+        return self.actor.live
+
+    @property
+    def first(self) -> bool:
+        """Whether the store has nothing of the run yet."""
+        return self.stored is not None and (self.stored.number == 0 or bool(self.prior))
+
+    @property
+    def touched(self) -> Touched:
+        return self.commit.touched
+
+    def _lay(self, actor: Actor, sections: Sections) -> None:
+        """A small run lies in its row. Once it has outgrown that, its sections have rows of their own, for good."""
+        small = actor.small
+        if small is None:
+            self._divide(actor.run, sections, actor.parts)
+            return
+        for name, body in sections.items():
+            if body is None:
+                small.pop(name, None)
+            elif name != "head":
+                small[name] = body
+        body = packed(small)
+        if len(body) <= SMALL_BYTES:
+            self.small = body
+        else:
+            actor.small = None
+            self._divide(actor.run, small, actor.parts)
+
+    def _divide(self, run: RunId, sections: Mapping[str, bytes | None], parts: dict[str, int]) -> None:
+        """`parts` remembers which sections lie in several rows, so that the others cost no second look."""
+        for name, body in sections.items():
+            if name == "head":
+                continue  # it lies in the run's row
+            if body is None:
+                parts.pop(name, None)
+                self.gone.append((run, name, 0))
+            elif len(body) <= PART_BYTES and name not in parts:
+                self.sections.append((run, name, 0, body))
+            else:
+                count = -(-len(body) // PART_BYTES)
+                pieces = (body[part * PART_BYTES : (part + 1) * PART_BYTES] for part in range(count))
+                self.sections += [(run, name, part, piece) for part, piece in enumerate(pieces)]
+                if count < parts.get(name, 1):
+                    self.gone.append((run, name, count))
+                parts[name] = count
+
+    def entry(self) -> tuple[Value, ...]:
+        """The journal's row."""
+        assert self.stored is not None
+        return self.actor.run, self.stored.number, self.hash, self.stored.entry
+
+    def row(self) -> tuple[Value, ...]:
+        """The run's row."""
+        assert self.stored is not None
+        head = self.stored.head
+        return (
+            head.run,
+            head.workflow,
+            head.version,
+            head.status,
+            head.paused,
+            head.submitted_at,
+            head.started_at,
+            head.ended_at,
+            self.stored.wake,
+            head.busy > 0 and not head.ended,
+            head.entries,
+            self.hash,
+            self.stored.sections["head"],
+            self.small,
+            None if head.parent is None else head.parent.run,
+        )
+
+    def step(self) -> tuple[Value, ...]:
+        """What is new in the run's row when it went onward."""
+        stored = self.stored
+        assert stored is not None
+        return self.actor.run, stored.wake, stored.head.entries, self.hash, stored.sections["head"], self.small
+
+
+class Mirror(Protocol):
+    """Further tables that follow the runs, in the same transaction."""
+
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        """Called by the writer, on its thread. No run is in `writes` twice, and none of them moves meanwhile."""
+        ...
+
+
+def put(db: Connection, writes: Sequence[Write]) -> None:
+    """Everything the commits say, table by table. The caller has begun a transaction."""
+    changed = [write for write in writes if write.stored is not None]
+    if changed:
+        put_many(db, _JOURNAL, [row for write in changed for row in (*write.prior, write.entry())])
+        hit("between_statements")
+        sections = [row for write in changed for row in write.sections]
+        if sections:
+            put_many(db, _SECTIONS, sections)
+        gone = [row for write in changed for row in write.gone]
+        if gone:
+            db.executemany(_GONE, gone)
+        hit("between_statements")
+        put_many(db, _RUNS, [write.row() for write in changed if not write.onward])
+        put_many(db, _ONWARD, [write.step() for write in changed if write.onward])
+    keys = [write.key for write in writes if write.key is not None]
+    if keys:
+        put_many(db, _KEYS, keys)
+    _post(db, writes)
+    answered = [(number,) for write in writes for number in write.answered]
+    if answered:
+        db.executemany(_ANSWERED, answered)
+    alarms = [_alarm(write) for write in writes if write.stored is None]
+    if alarms:
+        db.executemany(_WAKE, alarms)
+
+
+def _post(db: Connection, writes: Sequence[Write]) -> None:
+    """Messages to other runs, numbered, so that each is handed in once: from memory, or from the table."""
+    for write in writes:
+        write.posted = []  # the batch may be written a second time, one by one
+        for effect in write.sent:
+            if effect.run == ACCOUNT and isinstance(effect.message, CreditsAsked | CreditsClosed):
+                told = _ask_account(db, effect.run, effect.message)
+                if told is None:
+                    continue
+                effect = told
+            db.execute(_POST, (effect.run, _encode(effect.message)))
+            write.posted.append((db.last_insert_rowid(), effect))
+
+
+def _ask_account(db: Connection, account: RunId, message: CreditsAsked | CreditsClosed) -> SendMessage | None:
+    """An account answers at once, in the transaction that asks it. One that was never opened has nothing."""
+    balance: int = db.execute("select balance from accounts where name = ?", (account,)).get or 0
+    granted: int = db.execute("select amount from grants where run = ?", (message.run,)).get or 0
+    balance, granted, told = serve(balance, granted, message)
+    db.execute("update accounts set balance = ? where name = ?", (balance, account))
+    if granted:
+        db.execute("insert or replace into grants(run, amount) values(?, ?)", (message.run, granted))
+    else:
+        db.execute("delete from grants where run = ?", (message.run,))
+    return None if told is None else SendMessage(message.run, told)
+
+
+def _listed(head: Head) -> Listed:
+    return head.status, head.paused, head.started_at, head.ended_at, head.busy > 0 and not head.ended
+
+
+def _alarm(write: Write) -> tuple[Value, ...]:
+    head = write.live.state.head
+    return write.commit.wake, head.busy > 0 and not head.ended, head.run

@@ -1,0 +1,1 @@
+"""The store's file: connections, lock, migrations, and checks of the disk."""

@@ -1,0 +1,126 @@
+"""Which schema a store has, and how an older one becomes today's. Only forwards; a newer one is left alone.
+
+All steps are one transaction, and a copy of the store is made before the first: a store is old or new, never between.
+"""
+
+import re
+import secrets
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+
+from jeton.hosts.sqlite.file.connect import Connection, begin, connect
+from jeton.model.failure import Refused
+
+APPLICATION_ID = 0x6A65746E  # "jetn"
+SCHEMA_VERSION = 1
+_HEADER = re.compile(rb"SQLite format 3\x00.{44}(.{4}).{4}(.{4})", re.DOTALL)  # user_version and application_id
+
+
+def prepare(path: Path, migrations: dict[int, str] | None = None) -> None:
+    """Make a store where there is none, and bring an older one up to date."""
+    steps = _migrations() if migrations is None else migrations
+    target = max(steps, default=SCHEMA_VERSION)
+    refuse_foreign(path, target)
+    db = connect(path, create=True)
+    try:
+        version = _version(db)
+        if version == 0:
+            _create(db)
+        elif version > target:
+            raise _newer(path, version, target)
+        elif version < target:
+            _copy(db, path.with_name(f"{path.name}.before-v{target}"))
+            _upgrade(db, {number: sql for number, sql in steps.items() if number > version})
+    except (apsw.NotADBError, apsw.CorruptError) as problem:
+        raise Refused("not_a_store", f"{path} cannot be read as a store: {problem}", "name another file") from None
+    finally:
+        db.close()
+
+
+def refuse_foreign(path: Path, target: int = SCHEMA_VERSION) -> None:
+    """Refuse a file that is not ours, or newer than this program, by its first bytes: nothing of it is touched."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        found = _HEADER.match(file.read(100))
+    if found is None:
+        raise Refused("not_a_store", f"{path} is not a jeton store", "name another file")
+    version, application = (int.from_bytes(found[i], "big") for i in (1, 2))
+    if application not in (0, APPLICATION_ID) or (application == 0 and version != 0):
+        raise Refused("not_a_store", f"{path} is a database of another program", "name another file")
+    if version > target:
+        raise _newer(path, version, target)
+
+
+def refuse_unready(path: Path) -> None:
+    """Refuse to read a store whose schema is not today's: only its owner may change it."""
+    refuse_foreign(path)
+    db = connect(path)
+    try:
+        version = _version(db)
+    finally:
+        db.close()
+    if version != SCHEMA_VERSION:
+        problem = f"{path} has schema {version}, and this version of jeton reads schema {SCHEMA_VERSION}"
+        raise Refused(
+            "older_store", problem, "let a command that runs workflows open it first: that brings it up to date"
+        )
+
+
+def _newer(path: Path, version: int, target: int) -> Refused:
+    problem = f"{path} has schema {version}, and this version of jeton knows schemas up to {target}"
+    return Refused("newer_store", problem, "use the jeton that wrote it, or a newer one")
+
+
+def _version(db: Connection) -> int:
+    found: int = db.pragma("user_version")
+    return found
+
+
+def _migrations() -> dict[int, str]:
+    """SQL by the schema version it leads to: `0002_why.sql`."""
+    folder = files("jeton.hosts.sqlite") / "migrations"
+    if not folder.is_dir():
+        return {}
+    return {int(file.name[:4]): file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
+
+
+def _create(db: Connection) -> None:
+    if db.execute("select count(*) from sqlite_schema").get:
+        raise Refused("not_a_store", "this is a database of another program", "name another file")
+    db.pragma("auto_vacuum", "incremental")  # so that what retention prunes can be given back bit by bit
+    db.pragma("journal_mode", "wal")
+    with db:
+        for _ in db.execute((files("jeton.hosts.sqlite") / "schema.sql").read_text()):
+            pass
+        db.execute("insert into meta(key, value) values('store', ?), ('epoch', 0)", (secrets.token_hex(16),))
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", SCHEMA_VERSION)
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+
+def _copy(db: Connection, to: Path) -> None:
+    """The store as it was, beside it; a copy that a killed migration left is made anew."""
+    to.unlink(missing_ok=True)
+    copy = connect(to, create=True)
+    try:
+        with copy.backup("main", db, "main") as backup:
+            backup.step()
+    finally:
+        copy.close()
+
+
+def _upgrade(db: Connection, steps: dict[int, str]) -> None:
+    begin(db, "the migration")
+    try:
+        for number in sorted(steps):
+            for _ in db.execute(steps[number]):
+                pass
+            db.pragma("user_version", number)
+        db.execute("commit")
+    except BaseException:
+        db.execute("rollback")
+        raise
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

@@ -1,0 +1,1 @@
+"""Runs in memory: batches, alarms, recovery, triggers."""

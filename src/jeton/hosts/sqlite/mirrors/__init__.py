@@ -1,0 +1,1 @@
+"""Tables that are written with a commit and read by queries."""

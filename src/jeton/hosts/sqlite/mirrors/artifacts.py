@@ -1,0 +1,81 @@
+"""Which runs hold which artifacts, in the store. The files themselves lie in a folder beside it."""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from pathlib import Path
+
+from jeton.executor.artifacts import Reference
+from jeton.hosts.sqlite.commit.rows import Write
+from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tools.retention import Transactions
+from jeton.model.ids import RunId
+
+IDS_AT_ONCE = 500
+
+
+def artifacts_folder(store: Path) -> Path:
+    return store.with_name(f"{store.name}-artifacts")
+
+
+class SqliteIndex:
+    """Fulfils `jeton.executor.artifacts.Index`."""
+
+    def __init__(self, store: Store, do: Transactions) -> None:
+        self._store = store
+        self._do = do
+
+    async def add(self, run: RunId, reference: Reference) -> None:
+        if reference not in self._held_by(run, reference.id):
+            await self._do(partial(_add, run=run, reference=reference))
+
+    async def find(self, id: str) -> Reference | None:
+        with self._store.snapshot() as db:
+            query = "select id, media_type, size from artifacts where id = ? order by rowid limit 1"
+            return next((Reference(*row) for row in db.execute(query, (id,))), None)
+
+    async def held_by(self, run: RunId, limit: int) -> list[Reference]:
+        with self._store.snapshot() as db:
+            query = "select id, media_type, size from artifacts where run = ? order by id, media_type limit ?"
+            return [Reference(*row) for row in db.execute(query, (run, limit))]
+
+    async def remove(self, run: RunId, id: str) -> bool:
+        removed: bool = await self._do(partial(_remove, run=run, id=id))
+        return removed
+
+    async def held(self, ids: Collection[str]) -> set[str]:
+        asked, found = list(ids), set[str]()
+        with self._store.snapshot() as db:
+            for first in range(0, len(asked), IDS_AT_ONCE):
+                some = asked[first : first + IDS_AT_ONCE]
+                query = f"select distinct id from artifacts where id in ({', '.join('?' * len(some))})"
+                found.update(id for (id,) in db.execute(query, some))
+        return found
+
+    def _held_by(self, run: RunId, id: str) -> list[Reference]:
+        with self._store.snapshot() as db:
+            query = "select id, media_type, size from artifacts where run = ? and id = ?"
+            return [Reference(*row) for row in db.execute(query, (run, id))]
+
+
+class InheritanceMirror:
+    """A run that was called with `inherit_artifacts` holds what its caller does, from its first commit on.
+
+    Fulfils `jeton.hosts.sqlite.commit.rows.Mirror`."""
+
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        for write in writes:
+            parent = write.live.state.head.parent if write.first else None
+            if parent is not None and parent.inherit_artifacts:
+                query = "insert or ignore into artifacts select ?, id, media_type, size from artifacts where run = ?"
+                db.execute(query, (write.actor.run, parent.run))
+
+
+def _add(db: Connection, run: RunId, reference: Reference) -> None:
+    query = "insert or ignore into artifacts(run, id, media_type, size) values(?, ?, ?, ?)"
+    db.execute(query, (run, reference.id, reference.media_type, reference.size))
+
+
+def _remove(db: Connection, run: RunId, id: str) -> bool:
+    gone = db.execute("delete from artifacts where run = ? and id = ? returning 1", (run, id))
+    return bool(list(gone))

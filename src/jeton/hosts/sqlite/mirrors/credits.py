@@ -1,0 +1,123 @@
+"""The project's account, and what was used.
+
+What a run asks of the account is answered in the transaction of the commit that asks, and the answer lies in the run's
+inbox since then. So nothing is lost or counted twice, whoever dies when.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from jeton.hosts.sqlite.commit.rows import Write
+from jeton.hosts.sqlite.file.connect import Connection, Value
+from jeton.hosts.sqlite.store import Store
+from jeton.model.decision import NoteTask, ReserveCredits, SettleCredits
+from jeton.model.ids import RunId, names_below
+from jeton.model.note import TokensNote
+from jeton.model.state.credits import ACCOUNT
+
+_SPEND = """
+insert into usage(run, node, day, workflow, credits, shortfall) values(?, ?, ?, ?, ?, ?)
+on conflict(run, node, day) do update set
+    credits = credits + excluded.credits, shortfall = shortfall + excluded.shortfall
+"""
+_COUNT = """
+insert into tokens_used(run, node, day, profile, workflow, input, output) values(?, ?, ?, ?, ?, ?, ?)
+on conflict(run, node, day, profile) do update set input = input + excluded.input, output = output + excluded.output
+"""
+_WHICH = """
+where (?1 is null or run = ?1 or (run > ?4 and run < ?5)) and (?2 is null or workflow = ?2) and (?3 is null or day = ?3)
+"""
+
+
+class Account(msgspec.Struct, frozen=True):
+    """What is there, and what runs under way have of it."""
+
+    balance: int
+    granted: int
+
+
+class TokensUsed(msgspec.Struct, frozen=True):
+    """What calls of a model used: tokens that went in, and tokens that came out."""
+
+    input: int
+    output: int
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What a node of a run cost on a day, in UTC, and the tokens its model calls used, by profile."""
+
+    run: RunId
+    node: str
+    day: str
+    workflow: str
+    credits: int
+    shortfall: int
+    tokens: dict[str, TokensUsed]
+
+
+def open_account(db: Connection, declared: int) -> None:
+    """As the settings say. If they said something else before, the difference is added, or taken as far as it goes."""
+    query = """
+    insert into accounts(name, balance, declared) values(?1, ?2, ?2)
+    on conflict(name) do update set balance = max(0, balance + ?2 - declared), declared = ?2
+    """
+    db.execute(query, (ACCOUNT, declared))
+
+
+def top_up(db: Connection, amount: int) -> bool:
+    """Whether there is an account."""
+    return bool(
+        list(db.execute("update accounts set balance = balance + ? where name = ? returning 1", (amount, ACCOUNT)))
+    )
+
+
+class UsageMirror:
+    """Fulfils `jeton.hosts.sqlite.commit.rows.Mirror`."""
+
+    def write(self, db: Connection, writes: Sequence[Write]) -> None:
+        spent: list[tuple[Value, ...]] = []
+        counted: list[tuple[Value, ...]] = []
+        for write in writes:
+            head, entry = write.live.state.head, write.commit.entry
+            if entry is None or not write.touched.usage:
+                continue
+            day = datetime.fromtimestamp(entry.at / 1000, UTC).date().isoformat()
+            for decision in entry.decisions:
+                match decision:
+                    case ReserveCredits(_, node, amount):
+                        spent.append((head.run, node, day, head.workflow, amount, 0))
+                    case SettleCredits(_, node, _, refund, shortfall):
+                        spent.append((head.run, node, day, head.workflow, -refund, shortfall))
+                    case NoteTask(_, node, _, TokensNote(_, profile, tokens_in, tokens_out)):
+                        counted.append((head.run, node, day, profile, head.workflow, tokens_in, tokens_out))
+                    case _:
+                        pass
+        if spent:
+            db.executemany(_SPEND, spent)
+        if counted:
+            db.executemany(_COUNT, counted)
+
+
+def account_in(store: Store) -> Account | None:
+    """The project's account; none: there is no limit."""
+    with store.snapshot() as db:
+        found = list(db.execute("select balance from accounts where name = ?", (ACCOUNT,)))
+        granted: int = db.execute("select coalesce(sum(amount), 0) from grants").get
+    return Account(found[0][0], granted) if found else None
+
+
+def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | None, *, below: bool) -> list[Usage]:
+    """What was used, by run, node and day; `below`: by the runs that a run called, too."""
+    asked = (run, workflow, day, *(names_below(run) if run is not None and below else (None, None)))
+    found: dict[tuple[str, str, str], Usage] = {}
+    with store.snapshot() as db:
+        query = f"select run, node, day, workflow, credits, shortfall from usage {_WHICH}"
+        for name, node, on, of, credits, shortfall in db.execute(query, asked):
+            found[on, name, node] = Usage(name, node, on, of, credits, shortfall, {})
+        query = f"select run, node, day, workflow, profile, input, output from tokens_used {_WHICH}"
+        for name, node, on, of, profile, tokens_in, tokens_out in db.execute(query, asked):
+            usage = found.setdefault((on, name, node), Usage(name, node, on, of, 0, 0, {}))
+            usage.tokens[profile] = TokensUsed(tokens_in, tokens_out)
+    return [found[place] for place in sorted(found)]

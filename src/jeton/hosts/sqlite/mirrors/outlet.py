@@ -1,0 +1,89 @@
+"""What actions publish and measure, in the store: one row per call, however often the call is made."""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from jeton.executor.outlet import Emitted, Measured, Number
+from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tools.retention import Transactions
+from jeton.model.ids import RunId
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_labels = msgspec.json.Decoder(dict[str, str]).decode
+
+
+class Published(msgspec.Struct, frozen=True):
+    """An event as it is stored: `number` is its place among all of them."""
+
+    number: int
+    at: int
+    emitted: Emitted
+
+
+class SqliteOutlet:
+    """Fulfils `jeton.executor.outlet.Outlet`."""
+
+    def __init__(self, do: Transactions, clock: Callable[[], int], published: Callable[[], None]) -> None:
+        self._do = do
+        self._clock = clock
+        self._tell_published = published
+
+    async def emit(self, emitted: Emitted) -> None:
+        await self._do(partial(_emit, emitted=emitted, at=self._clock()))
+        self._tell_published()
+
+    async def measure(self, measured: Measured) -> None:
+        await self._do(partial(_measure, measured=measured, at=self._clock()))
+
+
+def published(store: Store, run: RunId | None, event: str | None, after: int, limit: int) -> list[Published]:
+    """Events behind a number, oldest first: of a run, of a name, or all."""
+    wanted = {column: value for column, value in (("run", run), ("event", event)) if value is not None}
+    conditions = "".join(f" and {column} = ?" for column in wanted)
+    query = (
+        f"select number, at, id, event, data, run, node from emitted where number > ?{conditions}"
+        " order by number limit ?"
+    )
+    with store.snapshot() as db:
+        return [
+            Published(number, at, Emitted(id, name, msgspec.json.decode(data), RunId(of), node))
+            for number, at, id, name, data, of, node in db.execute(query, (after, *wanted.values(), limit))
+        ]
+
+
+def numbers(store: Store, run: RunId | None) -> list[Number]:
+    """What was measured, by name and labels: in a run, or in all there ever were."""
+    of_all = "select name, type, value, labels from metrics order by name, labels"
+    of_run = (
+        # of the latest row of a group, which is what max() makes SQLite read the bare columns from
+        "select name, type, case type when 'counter' then sum(value) else value end, labels, max(number)"
+        " from measured where run = ? group by name, labels order by name, labels"
+    )
+    with store.snapshot() as db:
+        rows = db.execute(of_all) if run is None else db.execute(of_run, (run,))
+        return [Number(name, type, value, _labels(labels)) for name, type, value, labels, *_ in rows]
+
+
+def _emit(db: Connection, emitted: Emitted, at: int) -> None:
+    insert = "insert or ignore into emitted(id, run, node, event, data, at) values(?, ?, ?, ?, ?, ?)"
+    db.execute(insert, (emitted.id, emitted.run, emitted.node, emitted.event, _encode(emitted.data), at))
+
+
+def _measure(db: Connection, measured: Measured, at: int) -> None:
+    labels = _encode(measured.labels).decode()
+    insert = (
+        "insert or ignore into measured(id, run, node, name, type, labels, value, at) values(?, ?, ?, ?, ?, ?, ?, ?)"
+        " returning 1"
+    )
+    kind = (measured.name, measured.type, labels, measured.value)
+    new = list(db.execute(insert, (measured.id, measured.run, measured.node, *kind, at)))
+    if new:
+        add = "value = case excluded.type when 'counter' then value + excluded.value else excluded.value end"
+        db.execute(
+            "insert into metrics(name, type, labels, value) values(?, ?, ?, ?)"
+            f" on conflict(name, labels) do update set {add}, type = excluded.type",
+            kind,
+        )

@@ -1,0 +1,152 @@
+"""The tables of one layout, in a store: made, written key by key, and read back."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from jeton.hosts.sqlite.file.connect import Connection, Row
+from jeton.hosts.sqlite.mirrors.typed.branches import BranchRow, branch_rows
+from jeton.hosts.sqlite.mirrors.typed.cells import Cell
+from jeton.hosts.sqlite.mirrors.typed.ddl import create_statements
+from jeton.hosts.sqlite.mirrors.typed.layout import Layout, plan_layout
+from jeton.hosts.sqlite.mirrors.typed.rows import Cells, Rows, join, split
+from jeton.hosts.sqlite.mirrors.typed.statements import Statements
+from jeton.model.ids import GroupId, RunId
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.state.run import SLOTS_PER_STRETCH, RunState
+
+Changes: TypeAlias = Mapping[RunId, Mapping[str, Json | UnsetType]]
+"""By run and top-level key; unset: the key is gone."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Layout).decode
+
+
+def stored_layout(db: Connection, workflow: str, version: int) -> Layout | None:
+    """The layout that a version's tables were made by; None if it has none."""
+    query = "select layout from layouts where workflow = ? and version = ?"
+    found: bytes | None = db.execute(query, (workflow, version)).get
+    return None if found is None else _decode(found)
+
+
+def tables_of(db: Connection, workflow: str, version: int, schema: Schema | None) -> "Tables | None":
+    """A version's tables, made if they are not there; None for a workflow without a state schema."""
+    if schema is None:
+        return None
+    return Tables(stored_layout(db, workflow, version) or create_tables(db, workflow, version, schema))
+
+
+def create_tables(db: Connection, workflow: str, version: int, schema: Schema) -> Layout:
+    """Make a version's tables. The caller has begun a transaction."""
+    taken = [name for (name,) in db.execute("select name from sqlite_schema")]
+    layout = plan_layout(workflow, version, schema, taken)
+    for statement in create_statements(layout):
+        db.execute(statement)
+    insert = "insert into layouts(workflow, version, layout) values(?, ?, ?)"
+    db.execute(insert, (workflow, version, _encode(layout)))
+    return layout
+
+
+class Tables:
+    """One layout's tables. The connection, and the transaction, are the caller's."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._sql = Statements(layout)
+        self._layout = layout
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The tables of items, outer before inner."""
+        return tuple(statements.table for statements in self._sql.lists)
+
+    def add(self, db: Connection, runs: Iterable[RunId]) -> None:
+        """A row for each run, with nothing in it."""
+        db.executemany(self._sql.insert, [(run,) for run in runs])
+
+    def write(self, db: Connection, changes: Changes) -> None:
+        """Rewrite these keys of these runs, and nothing else of them."""
+        by_key: dict[str, dict[RunId, Json | UnsetType]] = {}
+        for run, keys in changes.items():
+            for key, value in keys.items():
+                by_key.setdefault(key, {})[run] = value
+        for key, values in by_key.items():
+            self._write_key(db, key, values)
+
+    def _write_key(self, db: Connection, key: str, values: Mapping[RunId, Json | UnsetType]) -> None:
+        sql = self._sql.key(key)
+        split_rows = {run: Rows() for run in values}
+        for run, value in values.items():
+            if not isinstance(value, UnsetType):
+                split(key, sql.place, value, split_rows[run])
+        if sql.update is not None:
+            cells = [(*_in_order(sql.columns, rows.cells), run) for run, rows in split_rows.items()]
+            db.executemany(sql.update, cells)
+        for statements in reversed(sql.lists):  # inner before outer
+            db.executemany(statements.delete, [(run,) for run in values])
+        for statements in sql.lists:
+            items = [
+                (run, *positions, *_in_order(statements.columns, cells))
+                for run, rows in split_rows.items()
+                for positions, cells in rows.items.get(statements.table, ())
+            ]
+            if items:
+                db.executemany(statements.insert, items)
+        db.executemany(self._sql.delete_rest, [(run, key) for run in values])
+        rest = [(run, key, at, text) for run, rows in split_rows.items() for at, text in rows.rest]
+        if rest:
+            db.executemany(self._sql.insert_rest, rest)
+
+    def write_branches(self, db: Connection, touched: Iterable[tuple[RunState, GroupId, int]]) -> None:
+        """Rewrite these stretches of slots."""
+        gone: list[tuple[str, int, int, int]] = []
+        rows: list[BranchRow] = []
+        for state, group, stretch in touched:
+            first = stretch * SLOTS_PER_STRETCH
+            gone.append((state.head.run, group, first, first + SLOTS_PER_STRETCH))
+            rows += branch_rows(state, group, stretch)
+        if gone:
+            db.executemany(self._sql.delete_branches, gone)
+        if rows:
+            db.executemany(self._sql.insert_branch, rows)
+
+    def read(self, db: Connection, run: RunId) -> JsonObject | None:
+        """The context, exactly as it was written; None for a run without a row."""
+        found = list(db.execute(self._sql.select, (run,)))
+        if not found:
+            return None
+        rows = Rows()
+        rows.cells = _by_name(self._sql.columns, found[0][1:])
+        for statements in self._sql.lists:
+            depth = statements.depth
+            rows.items[statements.table] = [
+                (row[:depth], _by_name(statements.columns, row[depth:]))
+                for row in db.execute(statements.select, (run,))
+            ]
+        rows.rest = [(pointer, text) for pointer, text in db.execute(self._sql.select_rest, (run,))]
+        return join(self._layout.state, rows)
+
+    def read_branches(self, db: Connection, run: RunId) -> list[BranchRow]:
+        """The rows of the run's slots, in order."""
+        return [
+            (RunId(found), group, index, status, output)
+            for found, group, index, status, output in db.execute(self._sql.select_branches, (run,))
+        ]
+
+    def drop_run(self, db: Connection, run: RunId) -> None:
+        """Forget a run; what hangs on its row goes with it."""
+        db.execute(self._sql.delete, (run,))
+
+
+def _in_order(columns: tuple[str, ...], cells: Cells) -> list[Cell | None]:
+    return [cells.get(name) for name in columns]
+
+
+def _by_name(columns: tuple[str, ...], row: Row) -> Cells:
+    return {name: cell for name, cell in zip(columns, row, strict=True) if cell is not None}
+
+
+def changes_of(state: RunState, keys: Iterable[str]) -> dict[str, Json | UnsetType]:
+    """These keys of a run's context, as they are now."""
+    return {key: state.state.get(key, UNSET) for key in keys}

@@ -1,0 +1,1 @@
+"""Backup, verification, export, import and retention of a store."""

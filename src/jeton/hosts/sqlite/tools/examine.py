@@ -1,0 +1,224 @@
+"""Everything a store has of one run, and whether it agrees with itself.
+
+The journal is the truth and the rest follows from it: each entry's hash covers the one before, the last is in the
+run's row, and folding all entries gives the sections and the row. Damage to any of them shows in the others.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from jeton.actor.ports import decode_entry
+from jeton.actor.replay import replay
+from jeton.actor.run_actor import LiveRun
+from jeton.actor.sections import encode_sections, load_run
+from jeton.apply.draft import Touched
+from jeton.apply.record import count_events
+from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
+from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.pack import unpacked
+from jeton.model.entry import Entry
+from jeton.model.ids import RunId
+from jeton.model.state.run import RunState
+
+_canonical = msgspec.json.Encoder(order="sorted").encode
+_COLUMNS = "workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, parent"
+
+
+class JournalRow(msgspec.Struct, frozen=True):
+    """An entry as it lies in the store."""
+
+    number: int
+    hash: bytes
+    body: bytes
+
+
+class SnapshotRow(msgspec.Struct, frozen=True):
+    """Where the run stood after an entry. Without a body, the sections themselves are meant."""
+
+    number: int
+    hash: bytes
+    digest: bytes
+    body: bytes | None
+
+
+class Columns(msgspec.Struct, frozen=True):
+    """The run's row, without its blobs."""
+
+    workflow: str
+    version: int
+    status: str
+    paused: int
+    submitted_at: int
+    started_at: int | None
+    ended_at: int | None
+    wake: int | None
+    busy: int
+    entries: int
+    parent: str | None
+
+
+class RunCopy(msgspec.Struct, frozen=True):
+    """One run, as it lies in a store. `pruned` entries are gone, from the first."""
+
+    run: RunId
+    columns: Columns
+    hash: bytes
+    sections: dict[str, bytes]
+    journal: tuple[JournalRow, ...]
+    snapshots: tuple[SnapshotRow, ...] = ()
+    pruned: int = 0
+    pruned_hash: bytes = b""  # of the last entry that is gone
+
+    @property
+    def live(self) -> LiveRun:
+        """The run that an actor would load."""
+        return load_run(self.sections)
+
+
+def read_copy(db: Connection, run: RunId) -> RunCopy | None:
+    """All of a run, in the transaction the caller has begun."""
+    found = list(db.execute(f"select hash, head, small, {_COLUMNS} from runs where run = ?", (run,)))
+    if not found:
+        return None
+    last, head, small, *columns = found[0]
+    sections: dict[str, bytes] = {"head": head, **unpacked(small)}
+    for name, body in db.execute("select name, body from sections where run = ? order by name, part", (run,)):
+        sections[name] = sections.get(name, b"") + body
+    journal = db.execute("select number, hash, body from journal where run = ? order by number", (run,))
+    snapshots = db.execute("select number, hash, digest, body from snapshots where run = ? order by number", (run,))
+    pruned = list(db.execute("select entries, hash from summaries where run = ?", (run,)))
+    return RunCopy(
+        run=run,
+        columns=Columns(*columns),
+        hash=last,
+        sections=sections,
+        journal=tuple(JournalRow(*row) for row in journal),
+        snapshots=tuple(SnapshotRow(*row) for row in snapshots),
+        pruned=pruned[0][0] if pruned else 0,
+        pruned_hash=pruned[0][1] if pruned else b"",
+    )
+
+
+def problems_in(copy: RunCopy) -> Iterator[str]:
+    """What does not agree, in words. Nothing is trusted: a reader that fails on damage is a problem, not an error."""
+    yield from _tried("the journal", lambda: _chain_problems(copy))
+    yield from _tried("the sections", lambda: _section_problems(copy))
+    yield from _tried("the row", lambda: _row_problems(copy))
+    yield from _tried("the snapshots", lambda: _snapshot_problems(copy))
+
+
+def _tried(what: str, check: Callable[[], Iterator[str]]) -> Iterator[str]:
+    try:
+        yield from check()
+    except Exception as problem:  # damage can raise anything
+        yield f"{what} cannot be read: {type(problem).__name__}: {problem}"
+
+
+# the journal
+
+
+def _chain_problems(copy: RunCopy) -> Iterator[str]:
+    missing = copy.columns.entries - copy.pruned - len(copy.journal)
+    if missing:
+        yield f"the journal has {len(copy.journal)} entries, and {copy.columns.entries - copy.pruned} were stored"
+    before = copy.pruned_hash if copy.pruned else first_hash(copy.run)
+    for expected, row in enumerate(copy.journal, copy.pruned):
+        if row.number != expected:
+            yield f"journal entry {expected} is missing"
+            return
+        if row.hash != next_hash(before, row.body):
+            yield f"journal entry {expected} was altered, or the one before it"
+            return
+        before = row.hash
+    if before != copy.hash and not missing:
+        yield "the journal does not end in the hash that the run's row has"
+
+
+def entries_of(copy: RunCopy) -> list[Entry]:
+    """The journal, decoded."""
+    return [decode_entry(row.body) for row in copy.journal]
+
+
+# what follows from it
+
+
+def _section_problems(copy: RunCopy) -> Iterator[str]:
+    entries = entries_of(copy)
+    events = entries[0].first_event if entries else 0
+    for number, entry in enumerate(entries, copy.pruned):
+        if entry.number != number or entry.first_event != events:
+            yield f"journal entry {number} is not the one that was stored there"
+            return
+        events += count_events(entry.decisions)
+    if copy.pruned:
+        return  # the run has ended; its snapshot says whether it is as it was
+    folded = whole_sections(replay(copy.live.state.head, entries).state)
+    for name in sorted({*folded, *copy.sections}):
+        there, here = folded.get(name), copy.sections.get(name)
+        if there is None or here is None:
+            yield f"the section '{name}' is {'missing' if here is None else 'one that the journal does not lead to'}"
+        elif canonical(there) != canonical(here):
+            yield f"the section '{name}' is not what the journal leads to"
+
+
+def _row_problems(copy: RunCopy) -> Iterator[str]:
+    live = copy.live
+    head = live.state.head
+    expected = Columns(
+        workflow=head.workflow,
+        version=head.version,
+        status=head.status,
+        paused=int(head.paused),
+        submitted_at=head.submitted_at,
+        started_at=head.started_at,
+        ended_at=head.ended_at,
+        wake=live.timers.next_due(),
+        busy=int(head.busy > 0 and not head.ended),
+        entries=head.entries,
+        parent=None if head.parent is None else head.parent.run,
+    )
+    if head.run != copy.run:
+        yield f"the row is that of run {head.run}"
+    for name in Columns.__struct_fields__:
+        here, there = getattr(copy.columns, name), getattr(expected, name)
+        if here != there:
+            yield f"the row says that '{name}' is {here}, and the run that it is {there}"
+
+
+def _snapshot_problems(copy: RunCopy) -> Iterator[str]:
+    hashes = {row.number: row.hash for row in copy.journal}
+    for snapshot in copy.snapshots:
+        last = snapshot.number == copy.columns.entries - 1
+        if snapshot.hash != hashes.get(snapshot.number, copy.hash if last else snapshot.hash):
+            yield f"the snapshot after entry {snapshot.number} is of another history"
+        sections = copy.sections if snapshot.body is None else unpacked(snapshot.body)
+        if digest_of(sections) != snapshot.digest:
+            yield f"the snapshot after entry {snapshot.number} was altered"
+
+
+# sections as a whole
+
+
+def whole_sections(state: RunState) -> dict[str, bytes]:
+    """Every section of a run, as one commit would store it."""
+    touched = Touched()
+    touched.everything(state)
+    touched.input = state.head.entries > 0
+    return {name: body for name, body in encode_sections(state, touched).items() if body is not None}
+
+
+def canonical(body: bytes) -> bytes:
+    """The same for the same JSON, however it is written; 1 and 1.0 stay apart."""
+    return _canonical(msgspec.json.decode(body))
+
+
+def digest_of(sections: Mapping[str, bytes]) -> bytes:
+    """A hash over all sections."""
+    digest = hashlib.sha256()
+    for name in sorted(sections):
+        body = canonical(sections[name])
+        digest.update(f"{len(name.encode())} {name} {len(body)} ".encode())
+        digest.update(body)
+    return digest.digest()

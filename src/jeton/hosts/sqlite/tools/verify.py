@@ -1,0 +1,190 @@
+"""Is a store whole? Finds what SQLite's own check does not see, and says which runs are concerned.
+
+It may be asked while the store is in use: each run is looked at in a short transaction of its own.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.opening import visit
+from jeton.hosts.sqlite.file.tail import Loss, kept_losses, lost_commits
+from jeton.hosts.sqlite.mirrors.bundles import bundle_hash
+from jeton.hosts.sqlite.mirrors.gates import gates_problem
+from jeton.hosts.sqlite.mirrors.typed.branches import all_branch_rows
+from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
+from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tools.examine import RunCopy, canonical, problems_in, read_copy
+from jeton.model.definition.workflow import Library
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+from jeton.model.message import Message, StartRun
+
+AT_ONCE = 500
+
+_encode = msgspec.json.Encoder().encode
+_library = msgspec.json.Decoder(Library).decode
+_message = msgspec.json.Decoder(Message).decode
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One problem; without a run, it concerns the store as a whole."""
+
+    run_id: RunId | None
+    problem: str
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """What `jeton verify` answers."""
+
+    ok: bool
+    problems: tuple[Finding, ...]
+
+
+def verify(path: Path) -> Verified:
+    """Look at everything a store holds. Raises Refused for a file that is no store of ours."""
+    file = path.resolve()
+    visit(file)
+    store = Store(file)
+    try:
+        problems = tuple(_Verifying(file, store).findings())
+    finally:
+        store.close()
+    return Verified(not problems, problems)
+
+
+class _Verifying:
+    """One look at everything. Damage can raise anything; whatever it raises is a finding, and the look goes on."""
+
+    def __init__(self, path: Path, store: Store) -> None:
+        self._path = path
+        self._store = store
+        self._tables: dict[tuple[str, int], Tables | None] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._whole(self._pages)
+        yield from self._whole(self._tail)
+        yield from self._whole(self._definitions)
+        yield from self._whole(self._strays)
+        yield from self._runs()
+
+    def _whole(self, look: Callable[[Connection], Iterator[Finding]]) -> list[Finding]:
+        found: list[Finding] = []
+        try:
+            with self._store.snapshot() as db:
+                found.extend(look(db))
+        except Exception as problem:
+            found.append(Finding(None, f"the store cannot be read: {type(problem).__name__}: {problem}"))
+        return found
+
+    def _pages(self, db: Connection) -> Iterator[Finding]:
+        for (line,) in db.execute("pragma integrity_check"):
+            if line != "ok":
+                yield Finding(None, f"SQLite says: {line}")
+        for table, *_ in db.execute("pragma foreign_key_check"):
+            yield Finding(None, f"a row of '{table}' belongs to no row")
+
+    def _tail(self, db: Connection) -> Iterator[Finding]:
+        lost = lost_commits(self._path, db)
+        for loss in [*kept_losses(db), *([] if lost is None else [lost])]:
+            yield from _lost(loss)
+
+    def _definitions(self, db: Connection) -> Iterator[Finding]:
+        query = "select name, version, hash, bundle, digest from definitions"
+        for name, version, stored, bundle, digest in db.execute(query):
+            try:
+                found = bundle_hash(_library(bundle))
+            except msgspec.MsgspecError as problem:
+                yield Finding(None, f"version {version} of '{name}' cannot be read: {problem}")
+            else:
+                if found != stored or hashlib.sha256(bundle).digest() != digest:
+                    yield Finding(None, f"version {version} of '{name}' was altered")
+
+    def _strays(self, db: Connection) -> Iterator[Finding]:
+        """Rows of runs that are not there, and messages that cannot be handed in."""
+        for table in ("journal", "sections", "snapshots", "summaries"):
+            query = f"select distinct run from {table} where run not in (select run from runs)"
+            for (run,) in db.execute(query):
+                yield Finding(RunId(run), f"'{table}' has rows of a run that is not there")
+        unborn: dict[str, bool] = {}  # runs that are not there, and whether a start waits for them
+        known = "select run, body, run in (select run from runs) from inbox"
+        for run, body, there in db.execute(known):
+            begins = False
+            try:
+                begins = isinstance(_message(body), StartRun)
+            except msgspec.MsgspecError as problem:
+                yield Finding(RunId(run), f"a message that waits for it cannot be read: {problem}")
+            if not there:
+                unborn[run] = unborn.get(run, False) or begins
+        for run, begins in unborn.items():
+            if not begins:
+                yield Finding(RunId(run), "'inbox' has rows of a run that is not there")
+        missing = "select run from runs where (workflow, version) not in (select name, version from definitions)"
+        for (run,) in db.execute(missing):
+            yield Finding(RunId(run), "the version of its workflow is not there")
+
+    def _runs(self) -> Iterator[Finding]:
+        after = ""
+        while True:
+            try:
+                with self._store.snapshot() as db:
+                    query = "select run from runs where run > ? order by run limit ?"
+                    runs = [RunId(run) for (run,) in db.execute(query, (after, AT_ONCE))]
+            except Exception as problem:
+                yield Finding(None, f"the runs behind '{after}' cannot be listed: {problem}")
+                return
+            if not runs:
+                return
+            for run in runs:
+                yield from self._run(run)
+            after = runs[-1]
+
+    def _run(self, run: RunId) -> list[Finding]:
+        try:
+            with self._store.snapshot() as db:
+                copy = read_copy(db, run)
+                if copy is None:
+                    return []  # it was pruned in the meantime
+                problems = list(problems_in(copy)) or list(self._listed_problems(db, copy))
+        except Exception as problem:
+            problems = [f"it cannot be read: {type(problem).__name__}: {problem}"]
+        return [Finding(run, problem) for problem in problems]
+
+    def _listed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
+        """Asked of a run that is whole otherwise, since it is the run that the tables are compared with."""
+        problem = gates_problem(db, copy.live.state)
+        if problem is not None:
+            yield problem
+        yield from self._typed_problems(db, copy)
+
+    def _typed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
+        version = copy.columns.workflow, copy.columns.version
+        if version not in self._tables:
+            layout = stored_layout(db, *version)
+            self._tables[version] = None if layout is None else Tables(layout)
+        tables = self._tables[version]
+        if tables is None:
+            return
+        state, found = copy.live.state, tables.read(db, copy.run)
+        if found is None:
+            yield "it has no row in the table of its workflow"
+        elif _exact(found) != _exact(state.state):
+            keys = sorted(
+                key for key in {*found, *state.state} if _exact(found.get(key)) != _exact(state.state.get(key))
+            )
+            yield f"its typed context is not its context: {', '.join(keys) or 'a null'}"
+        if tables.read_branches(db, copy.run) != all_branch_rows(state):
+            yield "the rows of its branches are not what its branches hold"
+
+
+def _exact(value: Json) -> bytes:
+    return canonical(_encode(value))
+
+
+def _lost(loss: Loss) -> Iterator[Finding]:
+    yield Finding(None, f"the last {loss.commits} commits were lost: the write-ahead log was cut short or replaced")
+    for run, entries in sorted(loss.runs.items()):
+        yield Finding(run, f"it lost its last commits: it had {entries} entries")

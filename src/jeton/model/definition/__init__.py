@@ -1,0 +1,1 @@
+"""What people define: workflows, flows, tasks, triggers, model profiles."""

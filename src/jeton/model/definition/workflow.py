@@ -1,0 +1,182 @@
+"""Workflow, Node, Transition: a token graph as written, after `fan_in` and `action` sugar is taken off."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.task import Action, Task
+from jeton.model.definition.trigger import Trigger
+from jeton.model.json import Json, Mapping, Schema
+
+DEFAULT_MAX_TOKENS = 200_000
+DEFAULT_MAX_NODE_EXECUTIONS = 1_000_000
+DEFAULT_MAX_DEPTH = 10
+
+
+class MOfN(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Open when this many slots have arrived."""
+
+    m_of_n: int
+
+
+Strategy: TypeAlias = Literal["all", "any"] | MOfN
+MergeStrategy: TypeAlias = Literal["append", "collect", "merge_object", "keyed_by_branch", "last_wins"]
+
+
+class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the arrived branches' outputs become one value, and where it goes."""
+
+    target: str
+    source: str = "_branch.output"
+    strategy: MergeStrategy = "append"
+
+
+class Synchronization(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a transition into a fan-in waits for."""
+
+    strategy: Strategy = "all"
+    sibling_group: str | None = None
+    merge: Merge | None = None
+    timeout_ms: int | None = None
+    on_timeout: Literal["fail", "proceed_with_available"] = "fail"
+    on_early_complete: Literal["cancel", "abandon"] = "cancel"
+    on_branch_failure: Literal["fail", "continue"] = "fail"
+
+
+class Foreach(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One slot per item of a list; `max_parallel` bounds how many are in flight."""
+
+    collection: Json
+    item_var: str | None = None
+    max_parallel: int | None = None
+
+
+class LoopConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How often one lineage may follow the transition."""
+
+    max_iterations: int
+
+
+class Transition(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    rename={"source": "from", "target": "to"},
+):
+    """An edge: from where, to where, when, in which order among rivals, and how it fans out or in."""
+
+    source: str
+    target: str
+    condition: Json = True
+    priority: int = 1
+    foreach: Foreach | None = None
+    spawn_count: int | str | None = None
+    sibling_group: str | None = None
+    synchronization: Synchronization | None = None
+    loop_config: LoopConfig | None = None
+
+    @property
+    def makes_slots(self) -> bool:
+        """Whether following it alone is already a fan-out, even of one."""
+        return self.foreach is not None or self.spawn_count is not None or self.sibling_group is not None
+
+
+class TaskTarget(msgspec.Struct, frozen=True, tag="task"):
+    """Run a task: a name (looked up in the library), or the task itself (inline, or an action's one-step task)."""
+
+    task: str | Task
+
+
+class WaitTarget(msgspec.Struct, frozen=True, tag="wait", omit_defaults=True):
+    """Wait for a time, or for a signal."""
+
+    seconds: Json = None
+    until: Json = None
+    signal: str | None = None
+    schema: Schema | None = None
+    timeout_ms: int | None = None
+    label: str | None = None
+
+
+class WorkflowTarget(msgspec.Struct, frozen=True, tag="workflow", omit_defaults=True):
+    """Call another workflow, as a run of its own."""
+
+    workflow: str
+    on_failure: Literal["propagate", "catch"] = "propagate"
+    timeout_ms: int | None = None
+    inherit_artifacts: bool = False
+
+
+class GateTarget(msgspec.Struct, frozen=True, tag="gate", omit_defaults=True):
+    """Hold the token until people answer."""
+
+    title: str
+    schema: Schema | None = None
+    assignees: tuple[str, ...] = ()
+    approvals: int = 1
+    timeout_ms: int | None = None
+    on_timeout: Json = "fail"
+
+
+class AgentTarget(msgspec.Struct, frozen=True, tag="agent", omit_defaults=True):
+    """Ask an agent."""
+
+    agent: str
+    output_schema: Schema | None = None
+
+
+Target: TypeAlias = TaskTarget | WaitTarget | WorkflowTarget | GateTarget | AgentTarget
+
+
+class Node(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place in the graph: at most one target, and how data goes in and out."""
+
+    target: Target | None = None
+    input_mapping: Mapping | None = None
+    output_mapping: Mapping | None = None
+    fan_out: Literal["all", "first_match"] = "all"
+
+
+class Limits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What one run may grow to."""
+
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    max_node_executions: int = DEFAULT_MAX_NODE_EXECUTIONS
+    max_depth: int = DEFAULT_MAX_DEPTH  # of the tree of runs that call each other
+
+
+class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A token graph. Every transition leads from a node to a node; `definitions/` saw to that."""
+
+    name: str
+    initial_node: str
+    nodes: dict[str, Node]
+    transitions: tuple[Transition, ...] = ()
+    input_schema: Schema | None = None
+    state_schema: Schema | None = None
+    output_schema: Schema | None = None
+    output_mapping: Mapping | None = None
+    timeout_ms: int | None = None
+    on_no_match: Literal["fail", "complete"] = "fail"
+    limits: Limits = Limits()
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class Library(msgspec.Struct, frozen=True):
+    """All definitions of a project, by section and name.
+
+    A bundle is a library cut down to one workflow or flow and what it can reach: what a version stores, and a run
+    pins. Triggers are in no bundle: when something starts is no part of what it does.
+    """
+
+    workflows: dict[str, Workflow] = msgspec.field(default_factory=dict[str, Workflow])
+    tasks: dict[str, Task] = msgspec.field(default_factory=dict[str, Task])
+    actions: dict[str, Action] = msgspec.field(default_factory=dict[str, Action])
+    settings: dict[str, Json] = msgspec.field(default_factory=dict[str, Json])
+    flows: dict[str, Flow] = msgspec.field(default_factory=dict[str, Flow])
+    triggers: dict[str, Trigger] = msgspec.field(default_factory=dict[str, Trigger])
+    model_profiles: dict[str, ModelProfile] = msgspec.field(default_factory=dict[str, ModelProfile])

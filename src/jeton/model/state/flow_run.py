@@ -1,0 +1,88 @@
+"""All that planning may read of a run of a flow: which nodes are settled, and how. The rest is worked out from it."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json, JsonObject
+from jeton.model.state.overlay import Overlay
+
+FlowStatus: TypeAlias = Literal["running", "completed", "failed"]
+NodeStatus: TypeAlias = Literal["idle", "executing", "completed", "failed", "skipped"]
+SkipReason: TypeAlias = Literal["upstream_failure", "branch_not_taken"]
+
+
+class Executed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A node that ran: its outputs, without control keys, and the branch it chose, if it chose one."""
+
+    outputs: JsonObject
+    branch: str | None = None
+
+
+class WaitingNode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A node that ran and asked the run to wait: at `due` it counts as executed, and is not run again."""
+
+    executed: Executed
+    due: int
+    label: str | None = None
+
+
+class FlowState:
+    """A run of a flow, in tables that belong to the run's one writer.
+
+    `remaining` is kept up with each settled node, so that nothing is counted by scanning; it follows from the other
+    tables, as `contexts` and `blocked` do, which are only memories of what was worked out once.
+    """
+
+    __slots__ = (
+        "blocked", "contexts", "errors", "executed", "executing", "input", "overrides", "remaining", "skipped",
+        "waiting",
+    )  # fmt: skip
+
+    def __init__(self, input: Json = None, overrides: dict[str, JsonObject] | None = None) -> None:
+        self.input = input
+        self.overrides: dict[str, JsonObject] = overrides or {}  # by node: what this run was given for its inputs
+        self.executing: dict[str, None] = {}
+        self.waiting: dict[str, WaitingNode] = {}
+        self.executed: dict[str, Executed] = {}
+        self.skipped: dict[str, None] = {}
+        self.errors: dict[str, TaskFailed] = {}
+        self.remaining: dict[str, int] = {}  # by node: incoming connections not settled; absent: none was settled yet
+        self.contexts: dict[str, Overlay] = {}  # by executed node: what it passes on
+        self.blocked: dict[str, bool] = {}  # by skipped node: whether a failure was the reason
+
+    @property
+    def started(self) -> int:
+        """How many nodes began."""
+        return len(self.executing) + len(self.waiting) + len(self.executed) + len(self.errors)
+
+
+class NodeFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is stored of one node: how it is settled, or how many connections it still waits for."""
+
+    executed: Executed | None = None
+    waiting: WaitingNode | None = None
+    error: TaskFailed | None = None
+    skipped: bool = False
+    remaining: int | None = None
+    executing: bool = False
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What follows from a node that settled: the nodes that may begin, those skipped, and who waits for how many."""
+
+    ready: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    remaining: dict[str, int] = {}
+    dead_end: bool = False  # it chose a branch that no connection leaves by: the path ends, and somebody may wonder
+
+
+class NodeView(msgspec.Struct, frozen=True):
+    """A node as people are shown it."""
+
+    status: NodeStatus
+    outputs: JsonObject | None = None
+    error: TaskFailed | None = None
+    skip_reason: SkipReason | None = None
+    blocked_by: tuple[str, ...] = ()

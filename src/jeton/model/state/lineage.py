@@ -1,0 +1,116 @@
+"""Which groups a token can be in at each node, and which joins each fan-out leads to: read off the graph alone.
+
+Planning needs it for the joins no slot ever reached (an empty fan-out, every branch lost), and `definitions/` for the
+joins that can never open. It walks (node, stack of enclosing fan-outs); what a condition will say is unknown here, so
+every transition counts as possible.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator
+
+import msgspec
+
+from jeton.model.definition.workflow import Synchronization, Transition, Workflow
+
+MAX_NESTING = 12
+MAX_STACKS = 256  # per node: splits that may or may not happen, one after another, would double them each time
+MAX_REPEATS = 2  # a fan-out inside its own branch: two levels show every join that more would
+
+
+class FanOut(msgspec.Struct, frozen=True):
+    """A place that makes groups: the node whose routing fans out, and the group's name."""
+
+    node: str
+    group: str
+
+
+class Join(msgspec.Struct, frozen=True):
+    """A fan-in as written: the node it leads to and what it waits for."""
+
+    node: str
+    transition: int  # the first that leads there; the others agree with it
+    synchronization: Synchronization
+
+
+Stack = tuple[FanOut, ...]
+
+
+class Lineage(msgspec.Struct, frozen=True):
+    """What the graph says about groups before anything runs."""
+
+    stacks: dict[str, tuple[Stack, ...]]  # by node: the enclosing fan-outs a token there can have, innermost last
+    joins: dict[FanOut, tuple[Join, ...]]  # nearest first
+    passed_through: tuple[int, ...]  # transitions whose synchronization never applies to any token
+
+    def continues(self, fan_out: FanOut) -> bool:
+        """Whether a failed branch of this fan-out is lost instead of failing the run."""
+        return any(j.synchronization.on_branch_failure == "continue" for j in self.joins.get(fan_out, ()))
+
+
+def lineage(workflow: Workflow) -> Lineage:
+    """Walk the graph once, from its initial node, with every fan-out that can enclose a token."""
+    outgoing: dict[str, list[tuple[int, Transition]]] = {}
+    for index, transition in enumerate(workflow.transitions):
+        outgoing.setdefault(transition.source, []).append((index, transition))
+    seen: dict[tuple[str, Stack], None] = {(workflow.initial_node, ()): None}
+    joins: dict[FanOut, dict[str, Join]] = {}
+    applied: set[int] = set()
+    stacks_at: Counter[str] = Counter()
+    queue = deque(seen)
+    while queue:
+        node, stack = queue.popleft()
+        for index, transition in outgoing.get(node, ()):
+            for pushed in _stacks_after(workflow, outgoing[node], transition, stack):
+                onward = pushed
+                if transition.synchronization is not None:
+                    depth = joined_depth(pushed, transition.synchronization.sibling_group)
+                    if depth is not None:
+                        applied.add(index)
+                        found = joins.setdefault(pushed[depth], {})
+                        found.setdefault(transition.target, Join(transition.target, index, transition.synchronization))
+                        onward = pushed[:depth]
+                place = (transition.target, onward)
+                if place not in seen and _may_nest(onward) and stacks_at[transition.target] < MAX_STACKS:
+                    stacks_at[transition.target] += 1
+                    seen[place] = None
+                    queue.append(place)
+    stacks: dict[str, list[Stack]] = {}
+    for node, stack in seen:
+        stacks.setdefault(node, []).append(stack)
+    unused = tuple(i for i, t in enumerate(workflow.transitions) if t.synchronization and i not in applied)
+    return Lineage(
+        {node: tuple(found) for node, found in stacks.items()},
+        {fan_out: tuple(found.values()) for fan_out, found in joins.items()},
+        unused,
+    )
+
+
+def joined_depth(stack: Stack, group: str | None) -> int | None:
+    """Which enclosing fan-out a synchronization speaks of: the named one, or the innermost."""
+    for depth in range(len(stack) - 1, -1, -1):
+        if group is None or stack[depth].group == group:
+            return depth
+    return None
+
+
+def _stacks_after(
+    workflow: Workflow, rivals: list[tuple[int, Transition]], transition: Transition, stack: Stack
+) -> Iterator[Stack]:
+    """The stacks a token can have after following the transition: one deeper, the same, or either."""
+    node = transition.source
+    if transition.makes_slots:
+        yield (*stack, FanOut(node, transition.sibling_group or node))
+        return
+    others = [
+        t for _, t in rivals if t is not transition and t.priority == transition.priority and t.sibling_group is None
+    ]
+    if workflow.nodes[node].fan_out == "first_match" or not others:
+        yield stack
+        return
+    yield (*stack, FanOut(node, node))
+    if not any(t.condition is True and t.loop_config is None for t in others):
+        yield stack
+
+
+def _may_nest(stack: Stack) -> bool:
+    return len(stack) <= MAX_NESTING and all(stack.count(fan_out) <= MAX_REPEATS for fan_out in stack)

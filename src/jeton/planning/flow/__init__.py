@@ -1,0 +1,1 @@
+"""Flow graphs: readiness, skipping, built-in nodes and output."""

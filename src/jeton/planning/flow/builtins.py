@@ -1,0 +1,250 @@
+"""The built-in nodes of a flow that need nobody: each a function from inputs and context to a result.
+
+A result may hold control keys, as that of any other node; what passes on things that came in keeps them apart from
+these, for what a run was given steers nothing. Nothing that comes in is changed.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+from minijinja import Environment, TemplateError
+
+from jeton.expression import Expression, Failed, Missing
+from jeton.model.definition.flow import MAIN, FlowNode
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json, JsonObject, kind_of
+from jeton.model.state.overlay import Overlay
+from jeton.model.times import time_in
+from jeton.planning.flow.control_keys import Steered
+from jeton.planning.program.workflow import compiled
+
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
+TEMPLATE_FUEL = 200_000
+VARIABLES = ("inputs", "context")
+
+Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | Steered | TaskFailed]
+Number: TypeAlias = int | float
+
+
+class _Refused(Exception):
+    """An input a built-in cannot work with."""
+
+
+def compile_builtin(node: FlowNode) -> Compute:
+    """The function a built-in stands for, with its expressions compiled."""
+    match node.type:
+        case "constant":
+            return _constant(node)
+        case "set":
+            return _set(node)
+        case "if_else":
+            return _if_else(node)
+        case "switch":
+            return _switch(node)
+        case "template":
+            return _template(node)
+        case "wait":
+            return _wait(node)
+        case "wait_until":
+            return _wait_until(node)
+        case "merge":
+            return _merge
+        case _:
+            return _arithmetic(node.type)
+
+
+def _merge(inputs: JsonObject, context: Overlay) -> Steered:
+    return Steered(inputs)
+
+
+def _constant(node: FlowNode) -> Compute:
+    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+        if "value" in inputs:
+            return {"value": inputs["value"]}
+        if "value" in node.data:
+            return {"value": node.data["value"]}
+        return TaskFailed("bad_input", "constant needs 'value', in its data or its inputs, and has none")
+
+    return compute
+
+
+def _arithmetic(type: str) -> Compute:
+    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+        try:
+            return {"result": _kept(_calculated(type, inputs))}
+        except _Refused as refused:
+            return TaskFailed("bad_input", f"{type}: {refused}")
+
+    return compute
+
+
+def _calculated(type: str, inputs: JsonObject) -> Number:
+    if type == "sum":
+        values = _given(inputs, "values")
+        if not isinstance(values, list):
+            raise _Refused(f"'values' must be a list of numbers, and is {kind_of(values)}")
+        return sum(_number(value, f"values[{index}]") for index, value in enumerate(values))
+    a, b = _number(_given(inputs, "a"), "a"), _number(_given(inputs, "b"), "b")
+    match type:
+        case "add":
+            return a + b
+        case "subtract":
+            return a - b
+        case "multiply":
+            return a * b
+        case _:
+            return _quotient(a, b)
+
+
+def _quotient(a: Number, b: Number) -> Number:
+    if b == 0:
+        raise _Refused("division by zero: 'b' is 0")
+    if isinstance(a, int) and isinstance(b, int) and a % b == 0:
+        return a // b  # whole numbers stay whole, as an expression that reads them expects
+    return a / b
+
+
+def _given(inputs: JsonObject, handle: str) -> Json:
+    if inputs.get(handle) is None:
+        raise _Refused(f"missing input '{handle}'")
+    return inputs[handle]
+
+
+def _number(value: Json, where: str) -> Number:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _Refused(f"'{where}' must be a number, and is {kind_of(value)}")
+    return value
+
+
+def _kept(value: Number) -> Number:
+    """A number that JSON and every later layer can hold."""
+    if isinstance(value, int):
+        if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+            raise _Refused("the result does not fit 64 bits")
+    elif not math.isfinite(value):
+        raise _Refused("the result is too large for a number")
+    return value
+
+
+def _set(node: FlowNode) -> Compute:
+    expressions = {key: compiled(value, VARIABLES) for key, value in node.data.items()}
+
+    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+        outputs: JsonObject = {}
+        for key, expression in expressions.items():
+            value = _evaluated(expression, inputs, context)
+            if isinstance(value, Failed):
+                return _expression_failure(f"data.{key}", value)
+            outputs[key] = None if isinstance(value, Missing) else value
+        return outputs
+
+    return compute
+
+
+def _if_else(node: FlowNode) -> Compute:
+    condition = compiled(node.data["condition"], VARIABLES)
+
+    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
+        holds = condition.holds(_scope(condition, inputs, context))
+        if isinstance(holds, Failed):
+            return _expression_failure("data.condition", holds)
+        return _chosen("true" if holds is True else "false", inputs)
+
+    return compute
+
+
+def _switch(node: FlowNode) -> Compute:
+    expression, cases = compiled(node.data["value"], VARIABLES), node.data["cases"]
+
+    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
+        value = _evaluated(expression, inputs, context)
+        if isinstance(value, Failed):
+            return _expression_failure("data.value", value)
+        text = None if isinstance(value, Missing) else _text(value)
+        return _chosen(text if text is not None and isinstance(cases, list) and text in cases else "default", inputs)
+
+    return compute
+
+
+def _chosen(handle: str, inputs: JsonObject) -> Steered:
+    return Steered({handle: inputs.get(MAIN)}, {"_branch": handle})
+
+
+def _text(value: Json) -> str | None:
+    """A value as a handle would be written; nothing else has one form that everybody expects."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case _:
+            return None
+
+
+def _template(node: FlowNode) -> Compute:
+    """The text is fixed; one that arrives by the handle `template` takes its place."""
+    written = node.data.get("template")
+    environment = Environment(undefined_behavior="strict", fuel=TEMPLATE_FUEL)
+
+    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+        template = inputs.get("template", written)
+        if not isinstance(template, str):
+            return TaskFailed("bad_input", f"template: 'template' must be a text, and is {kind_of(template)}")
+        try:
+            return {"text": environment.render_str(template, inputs=inputs, context=context.plain())}
+        except TemplateError as error:
+            return TaskFailed("template_error", f"data.template: {error.message}")
+
+    return compute
+
+
+def _wait(node: FlowNode) -> Compute:
+    return _waiting(node, "seconds", "_wait")
+
+
+def _wait_until(node: FlowNode) -> Compute:
+    return _waiting(node, "timestamp", "_wait_until")
+
+
+def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
+    """How long is configured, or arrives by the handle of that name; what else arrived is passed on afterwards."""
+    written, label = node.data.get(key), node.data.get("label")
+    expression = None if written is None or _is_time(written) else compiled(written, VARIABLES)
+
+    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
+        value = written if expression is None else _evaluated(expression, inputs, context)
+        if key in inputs:
+            value = inputs[key]
+        if isinstance(value, Failed):
+            return _expression_failure(f"data.{key}", value)
+        wait: JsonObject = {key: None if isinstance(value, Missing) else value}
+        return Steered(inputs, {control_key: wait if label is None else {**wait, "label": label}})
+
+    return compute
+
+
+def _is_time(value: Json) -> bool:
+    """Whether a text is a time as it stands, rather than an expression that gives one."""
+    return isinstance(value, str) and time_in(value) is not None
+
+
+def _evaluated(expression: Expression, inputs: JsonObject, context: Overlay) -> Json | Missing | Failed:
+    return expression.evaluate(_scope(expression, inputs, context))
+
+
+def _scope(expression: Expression, inputs: JsonObject, context: Overlay) -> JsonObject:
+    """What it can name. Of the context, only what it reads is looked up, unless it reads all of it."""
+    paths = [path for path in expression.reads if path[0] == "context"]
+    if not paths:
+        return {"inputs": inputs, "context": {}}
+    if any(len(path) == 1 for path in paths):
+        return {"inputs": inputs, "context": context.plain()}
+    keys = {path[1]: None for path in paths if path[1] in context}
+    return {"inputs": inputs, "context": {key: context.get(key) for key in keys}}
+
+
+def _expression_failure(where: str, failed: Failed) -> TaskFailed:
+    return TaskFailed("expression_error", f"{where} at {failed.position}: {failed.problem} with {failed.values}")

@@ -1,0 +1,131 @@
+"""What a ready node of a flow is given, and what becomes of it: worked out at once, or handed to somebody."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.model.definition.flow import MAIN
+from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
+from jeton.model.failure import TaskFailed
+from jeton.model.json import Json, JsonObject
+from jeton.model.state.flow_run import Executed, FlowState, WaitingNode
+from jeton.model.state.overlay import Overlay, merged
+from jeton.planning.flow.control_keys import Steered, read_result, read_steered
+from jeton.planning.flow.readiness import fate_of
+from jeton.planning.program.flow import Entry, FlowProgram, Pure, Unknown, Wire
+
+
+class NodeCall(msgspec.Struct, frozen=True):
+    """Work for somebody else. All of it is copied: whoever gets it may do with it what they like.
+
+    Only those who can read a context are given one: copying it costs all that came before.
+    """
+
+    work: TaskTarget | GateTarget | WorkflowTarget | AgentTarget
+    inputs: JsonObject
+    data: JsonObject
+    context: JsonObject | None = None
+
+
+Begun: TypeAlias = Executed | WaitingNode | TaskFailed | NodeCall
+
+
+def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> Begun:
+    """What a ready node does. One that asks for work to be done is finished with `read_result` when it comes back."""
+    place = program.places[node]
+    inputs, context = inputs_of(program, state, node), context_into(program, state, node)
+    match place.work:
+        case Entry():
+            # what a run was given is plain data, whatever its keys are called; an object of its own, as it will be when
+            # the run is read back, or the keys of a context would come in another order then
+            return Executed(dict(started_with(state)))
+        case Pure(compute):
+            match compute(inputs, context):
+                case TaskFailed() as failed:
+                    return failed
+                case Steered() as steered:
+                    return read_steered(steered, now)
+                case result:
+                    return read_result(result, now)
+        case Unknown(type):
+            return TaskFailed("unknown_node_type", f"no task, action, built-in or Python node is called '{type}'")
+        case work:
+            seen = _copied(context.plain()) if place.wants_context else None
+            return NodeCall(work, _copied(inputs), _copied(place.node.data), seen)
+
+
+def inputs_of(program: FlowProgram, state: FlowState, node: str) -> JsonObject:
+    """By input handle: the literal, over it the run's override, over both what was delivered. Absent is absent."""
+    place = program.places[node]
+    inputs: JsonObject = {**place.node.inputs, **state.overrides.get(node, {})}
+    lists: dict[str, list[Json]] = {}
+    for wire in place.incoming:
+        if fate_of(program, state, wire) != "delivered":
+            continue
+        value = delivered(state.executed[wire.source], wire)
+        if wire.to_input in place.repeated:
+            inputs[wire.to_input] = lists.setdefault(wire.to_input, [])
+            lists[wire.to_input].append(value)
+        else:
+            inputs[wire.to_input] = value
+    return inputs
+
+
+def delivered(executed: Executed, wire: Wire) -> Json:
+    """What a live connection carries: by `main` all of it, by another handle, or a chosen one, what is under it."""
+    if executed.branch is None and wire.from_output == MAIN:
+        return executed.outputs
+    return executed.outputs.get(wire.from_output, executed.outputs)
+
+
+def context_into(program: FlowProgram, state: FlowState, node: str) -> Overlay:
+    """What the paths into a node produced; where they meet, the later declared connection wins, key by key."""
+    paths = [wire.source for wire in program.places[node].incoming if fate_of(program, state, wire) == "delivered"]
+    if not paths:
+        return Overlay(started_with(state))
+    return merged([context_after(program, state, source) for source in paths])
+
+
+def context_after(program: FlowProgram, state: FlowState, node: str) -> Overlay:
+    """What an executed node passes on: what came to it, and its outputs laid over that. Worked out once for each."""
+    asked = [node]
+    while asked:
+        name = asked[-1]
+        open_sources = [
+            wire.source
+            for wire in program.places[name].incoming
+            if wire.source in state.executed and wire.source not in state.contexts
+        ]
+        if open_sources:
+            asked += open_sources
+            continue
+        if name not in state.contexts:
+            into = context_into(program, state, name)
+            state.contexts[name] = into.under(state.executed[name].outputs)
+        asked.pop()
+    return state.contexts[node]
+
+
+def started_with(state: FlowState) -> JsonObject:
+    """The run's input as a context: an object as it is, anything else under `input`."""
+    match state.input:
+        case dict():
+            return state.input
+        case None:
+            return {}
+        case other:
+            return {"input": other}
+
+
+def _copied(value: JsonObject) -> JsonObject:
+    return {key: _copy(item) for key, item in value.items()}
+
+
+def _copy(value: Json) -> Json:
+    match value:
+        case dict():
+            return _copied(value)
+        case list():
+            return [_copy(item) for item in value]
+        case _:
+            return value

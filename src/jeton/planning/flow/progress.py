@@ -1,0 +1,164 @@
+"""What happens to the nodes of a flow when one begins, is done, or fails: the decisions."""
+
+import msgspec
+from msgspec import UNSET
+
+from jeton.model.decision import (
+    BeginNode,
+    BreakNode,
+    CreateToken,
+    Decision,
+    DispatchToken,
+    EndRun,
+    ExecuteNode,
+    HoldNode,
+    RouteToken,
+    SettleNodes,
+)
+from jeton.model.definition.flow import MAIN
+from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
+from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
+from jeton.model.ids import ROOT_PATH, TokenId
+from jeton.model.json import Json, JsonObject
+from jeton.model.message import StartRun
+from jeton.model.state.flow_run import Executed, FlowState, Settled, WaitingNode
+from jeton.model.state.run import RunState, Token, TokenEnd
+from jeton.planning.flow.control_keys import read_result
+from jeton.planning.flow.node import NodeCall, begin_node
+from jeton.planning.flow.output import flow_output
+from jeton.planning.flow.readiness import limit_problem, reopened, settle_executed, settle_failed, start_flow, status_of
+from jeton.planning.program.flow import FlowProgram
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.cancel import end_run
+
+
+def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> list[Decision]:
+    """A token at every node that begins."""
+    fired = None if message.trigger is None else message.trigger.node
+    return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
+
+
+def plan_flow_again(program: Program, state: RunState) -> list[Decision]:
+    """A token at every node that failed, in a run that goes on where another one ended."""
+    reopen = None if program.flow is None else reopened(program.flow, state.flow)
+    if reopen is None:
+        return []
+    first = state.head.next_token
+    tokens = [CreateToken(TokenId(first + i), node, ROOT_PATH, None) for i, node in enumerate(reopen.failed)]
+    return [reopen, *tokens]
+
+
+def flow_of(program: Program) -> FlowProgram:
+    """The graph of a program that is a flow's."""
+    if program.flow is None:
+        raise BrokenInvariant("only a flow has nodes with handles", workflow=program.workflow.name)
+    return program.flow
+
+
+def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -> list[Decision] | NodeCall:
+    """What a ready node does; a call that needs more than a worker is handed back."""
+    flow = flow_of(program)
+    problem = limit_problem(flow, state.flow, token.node)
+    if problem is not None:
+        # a fork of the run goes on with the token that its error names
+        return end_run(state, now, "failed", msgspec.structs.replace(problem, token=token.id), failing=token)
+    begun = begin_node(flow, state.flow, token.node, now)
+    if isinstance(begun, NodeCall) and not isinstance(begun.work, TaskTarget):
+        return begun
+    begin = BeginNode(token.id, token.node)
+    match begun:
+        case NodeCall():
+            task = program.places[token.node].task
+            if task is None:
+                raise BrokenInvariant("a node that is handed out has a task", node=token.node)
+            given = task_input(begun, token.node)
+            return [begin, DispatchToken(token.id, token.node, now, now + task.timeout_ms, 1, given)]
+        case Executed():
+            return [begin, *_executed(flow, state, token, begun)]
+        case WaitingNode():
+            return [begin, HoldNode(token.id, token.node, now, begun)]
+        case TaskFailed():
+            return [begin, *_failed(flow, state, token, begun, now)]
+
+
+def task_input(call: NodeCall, node: str) -> Json:
+    """What a task is given: the inputs by handle, or the object that came in on `main` if nothing else did.
+
+    A Python node is given all there is to know."""
+    if call.context is not None:
+        return {"inputs": call.inputs, "data": call.data, "context": call.context, "node_id": node}
+    return plain_input(call.inputs)
+
+
+def plain_input(inputs: JsonObject) -> Json:
+    """One object, whoever sends it by one connection or by several."""
+    main = inputs.get(MAIN, UNSET)
+    return main if len(inputs) == 1 and isinstance(main, dict) else inputs
+
+
+def plan_flow_success(program: Program, state: RunState, token: Token, result: Json, now: int) -> list[Decision]:
+    """The node is done; or only its wait is, and then its result is the one that was kept."""
+    flow = flow_of(program)
+    held = state.flow.waiting.get(token.node)
+    if held is not None:
+        return _executed(flow, state, token, held.executed, waited=True)
+    if isinstance(flow.places[token.node].work, GateTarget | WorkflowTarget | AgentTarget):
+        # what people and other runs say is data, whatever its keys are called
+        done = Executed(result if isinstance(result, dict) else {} if result is None else {"result": result})
+        return _executed(flow, state, token, done)
+    match read_result(result, now):
+        case Executed() as executed:
+            return _executed(flow, state, token, executed)
+        case WaitingNode() as waiting:
+            return [HoldNode(token.id, token.node, now, waiting)]
+        case TaskFailed() as failure:
+            return _failed(flow, state, token, failure, now)
+
+
+def plan_flow_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
+    """The node failed: what depends on it is skipped, or the run ends."""
+    return _failed(flow_of(program), state, token, failure, now)
+
+
+def plan_flow_completion(program: Program, state: RunState, now: int) -> list[Decision]:
+    """Every node is settled: the output of the last ones, or the first error as declared."""
+    flow = flow_of(program)
+    if status_of(flow, state.flow) == "failed":
+        node = next(name for name in flow.places if name in state.flow.errors)
+        failure = state.flow.errors[node]
+        others = len(state.flow.errors) - 1
+        more = f" (and {others} more)" if others else ""
+        error = RunError(failure.type, f"{failure.message}{more}", node, step=failure.step)
+        return [EndRun(now, "failed", error=error)]
+    output = flow_output(flow, state.flow)
+    if isinstance(output, RunError):
+        return [EndRun(now, "failed", error=output)]
+    return [EndRun(now, "completed", output.value, missing=output.missing)]
+
+
+def _executed(
+    flow: FlowProgram, state: RunState, token: Token, executed: Executed, *, waited: bool = False
+) -> list[Decision]:
+    settled = settle_executed(flow, state.flow, token.node, executed)
+    done = ExecuteNode(token.id, token.node, executed, settled.dead_end, waited)
+    return [done, RouteToken(token.id, token.node, "completed"), *_onward(state, settled, token)]
+
+
+def _failed(flow: FlowProgram, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
+    ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"
+    broken = BreakNode(token.id, token.node, failure)
+    if flow.flow.on_error == "fail":
+        details: JsonObject | None = None if failure.stack is None else {"stack": failure.stack}
+        error = RunError(failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details)
+        return [broken, *end_run(state, now, "failed", error, failing=token, ends=ends)]
+    settled = settle_failed(flow, state.flow, token.node)
+    return [broken, RouteToken(token.id, token.node, ends), *_onward(state, settled, token)]
+
+
+def _onward(state: RunState, settled: Settled, source: Token | None) -> list[Decision]:
+    first = state.head.next_token
+    parent = None if source is None else source.id
+    created = [CreateToken(TokenId(first + i), node, ROOT_PATH, parent) for i, node in enumerate(settled.ready)]
+    if not (settled.skipped or settled.ready or settled.remaining):
+        return []
+    return [SettleNodes(settled.skipped, settled.ready, settled.remaining), *created]

@@ -1,0 +1,198 @@
+"""Which nodes of a flow are ready, skipped or dead.
+
+A node begins when each of its incoming connections is settled: delivered, dead or failed. Each settled node counts down
+its targets, so what a finished node costs follows its connections and what they decide, not the size of the flow.
+"""
+
+from typing import Literal, TypeAlias
+
+from jeton.model.decision import ReopenNodes
+from jeton.model.definition.flow import MAIN
+from jeton.model.failure import BrokenInvariant, RunError
+from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
+from jeton.planning.program.flow import FlowPlace, FlowProgram, Wire
+
+Fate: TypeAlias = Literal["delivered", "dead", "failed"]
+"""How a connection is settled."""
+
+_Outcome: TypeAlias = Executed | Literal["failed", "dead"]
+"""How a node is settled, as its connections see it: it ran, it or something before it failed, it was not on the way."""
+
+
+def start_flow(program: FlowProgram, state: FlowState, fired: str | None = None) -> Settled:
+    """Where a run begins: at every root, but of several triggers only at the one that fired, else the first."""
+    triggers = [name for name in program.roots if program.places[name].node.type == "trigger"]
+    chosen = fired if fired in triggers else next(iter(triggers), None)
+    others = [name for name in triggers if name != chosen]
+    spread = _spread(program, state, dict.fromkeys(others, "dead"))
+    begun = [name for name in program.roots if name not in others]
+    return Settled(_by_position(program, [*begun, *spread.ready]), (*others, *spread.skipped), spread.remaining)
+
+
+def settle_executed(program: FlowProgram, state: FlowState, node: str, executed: Executed) -> Settled:
+    """What follows from a node that ran, and whose wait, if it asked for one, is over."""
+    settled = _spread(program, state, {node: executed})
+    dead_end = executed.branch is not None and executed.branch not in program.places[node].outgoing
+    return Settled(settled.ready, settled.skipped, settled.remaining, dead_end)
+
+
+def settle_failed(program: FlowProgram, state: FlowState, node: str) -> Settled:
+    """What follows from a node that failed: nothing at all if the run ends with it."""
+    return Settled() if program.flow.on_error == "fail" else _spread(program, state, {node: "failed"})
+
+
+def limit_problem(program: FlowProgram, state: FlowState, node: str) -> RunError | None:
+    """Why a node that is ready may not begin: it would be one too many, and the run fails."""
+    limit = program.flow.limits.max_nodes
+    if state.started < limit:
+        return None
+    return RunError("limit_exceeded", f"max_nodes: node '{node}' would be node {limit + 1} of this run", node)
+
+
+def status_of(program: FlowProgram, state: FlowState) -> FlowStatus:
+    """How the run stands. A node is skipped for a failure only after one, so errors alone decide how it ends."""
+    if state.errors and program.flow.on_error == "fail":
+        return "failed"
+    if len(state.executed) + len(state.skipped) + len(state.errors) < len(program.places):
+        return "running"
+    return "failed" if state.errors else "completed"
+
+
+def node_view(program: FlowProgram, state: FlowState, node: str) -> NodeView:
+    """A node as people are shown it; the reason of a skip is inferred here, and stored nowhere."""
+    if node in state.executed:
+        return NodeView("completed", outputs=state.executed[node].outputs)
+    if node in state.errors:
+        return NodeView("failed", error=state.errors[node])
+    if node in state.skipped:
+        reason, causes = skip_reason(program, state, node), _causes(program, state, node)
+        return NodeView("skipped", skip_reason=reason, blocked_by=causes)
+    under_way = node in state.executing or node in state.waiting
+    return NodeView("executing" if under_way and status_of(program, state) == "running" else "idle")
+
+
+def skip_reason(program: FlowProgram, state: FlowState, node: str) -> SkipReason:
+    """Why a node was skipped: something before it failed, or no branch led to it."""
+    return "upstream_failure" if _is_blocked(program, state, node) else "branch_not_taken"
+
+
+def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
+    """The counters of a run that was read back, from its other tables: what folding each `Settled` would have left."""
+    counted: dict[str, int] = {}
+    for name in (*state.executed, *state.errors, *state.skipped):
+        for wire in program.places[name].leaving:
+            left = counted.get(wire.target, len(program.places[wire.target].incoming)) - 1
+            counted[wire.target] = left
+    return {name: left for name, left in counted.items() if left}
+
+
+def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
+    """What a run that goes on does again: its failed nodes, and all that was skipped for them."""
+    if not state.errors:
+        return None
+    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]
+    kept = FlowState()
+    kept.executed = state.executed
+    kept.skipped = {name: None for name in state.skipped if name not in set(skipped)}
+    counted = remaining_of(program, kept)
+    behind = {wire.target for name in (*state.errors, *skipped) for wire in program.places[name].leaving}
+    return ReopenNodes(
+        failed=_by_position(program, list(state.errors)),
+        skipped=_by_position(program, skipped),
+        remaining={name: counted.get(name, len(program.places[name].incoming)) for name in sorted(behind)},
+    )
+
+
+def fate_of(program: FlowProgram, state: FlowState, wire: Wire) -> Fate:
+    """How a connection is settled whose source is."""
+    return _fate(_outcome(program, state, wire.source), wire)
+
+
+def is_live(executed: Executed, handle: str) -> bool:
+    """Whether a node that ran sends anything by a handle: the branch it chose; else `main` and what it produced."""
+    if executed.branch is not None:
+        return handle == executed.branch
+    return handle == MAIN or handle in executed.outputs
+
+
+def _fate(outcome: _Outcome, wire: Wire) -> Fate:
+    if isinstance(outcome, Executed):
+        return "delivered" if is_live(outcome, wire.from_output) else "dead"
+    return outcome
+
+
+def _outcome(program: FlowProgram, state: FlowState, node: str) -> _Outcome:
+    if node in state.executed:
+        return state.executed[node]
+    if node in state.errors:
+        return "failed"
+    if node in state.skipped:
+        return "failed" if _is_blocked(program, state, node) else "dead"
+    raise BrokenInvariant("a node is decided before all that leads to it is settled", node=node)
+
+
+def _spread(program: FlowProgram, state: FlowState, outcomes: dict[str, _Outcome]) -> Settled:
+    """Count down everything these nodes lead to, and everything that is skipped in turn."""
+    remaining: dict[str, int] = {}
+    ready: list[str] = []
+    skipped: list[str] = []
+    outcomes = dict(outcomes)
+    waiting = list(outcomes)
+    for node in waiting:
+        for wire in program.places[node].leaving:
+            target = program.places[wire.target]
+            before = remaining.get(target.name, state.remaining.get(target.name, len(target.incoming)))
+            remaining[target.name] = before - 1
+            if before > 1:
+                continue
+            decided = _decided(program, state, outcomes, target)
+            if decided is None:
+                ready.append(target.name)
+            else:
+                outcomes[target.name] = decided
+                skipped.append(target.name)
+                waiting.append(target.name)
+    left = {name: count for name, count in remaining.items() if count}
+    return Settled(_by_position(program, ready), tuple(skipped), left)
+
+
+def _decided(
+    program: FlowProgram, state: FlowState, outcomes: dict[str, _Outcome], place: FlowPlace
+) -> Literal["failed", "dead"] | None:
+    """Whether a node whose connections are all settled is skipped, and why; nothing if it may begin."""
+    delivered = False
+    for wire in place.incoming:
+        known = outcomes.get(wire.source)
+        fate = _fate(_outcome(program, state, wire.source) if known is None else known, wire)
+        if fate == "failed":
+            return "failed"
+        delivered = delivered or fate == "delivered"
+    return None if delivered else "dead"
+
+
+def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
+    """Whether a failure is the reason of a skip. What is found out on the way up is remembered."""
+    asked = [] if node in state.blocked else [node]
+    while asked:
+        name = asked[-1]
+        sources = [wire.source for wire in program.places[name].incoming]
+        open_sources = [each for each in sources if each in state.skipped and each not in state.blocked]
+        if any(each in state.errors or state.blocked.get(each) for each in sources):
+            state.blocked[name] = True
+        elif open_sources:
+            asked.append(open_sources[0])
+            continue
+        else:
+            state.blocked[name] = False
+        asked.pop()
+    return state.blocked[node]
+
+
+def _causes(program: FlowProgram, state: FlowState, node: str) -> tuple[str, ...]:
+    """The nodes right before it that failed, or were skipped for a failure."""
+    failed = (w.source for w in program.places[node].incoming if fate_of(program, state, w) == "failed")
+    return tuple(dict.fromkeys(failed))
+
+
+def _by_position(program: FlowProgram, names: list[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=lambda name: program.places[name].position))

@@ -1,0 +1,1 @@
+"""Definitions compiled for planning, once per version."""

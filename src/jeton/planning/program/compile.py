@@ -1,0 +1,44 @@
+"""A workflow or a flow of a library, made ready for planning."""
+
+import msgspec
+
+from jeton.model.definition.workflow import AgentTarget, GateTarget, Library, Node, TaskTarget, Workflow, WorkflowTarget
+from jeton.model.failure import BrokenInvariant
+from jeton.planning.credits import balance_of, prices_of
+from jeton.planning.program.flow import FlowProgram, compile_flow
+from jeton.planning.program.workflow import Program, compile_program
+
+
+def compile_definition(library: Library, name: str) -> Program:
+    """Whichever of the two the name stands for. Both share places, so that tasks, gates and calls are the same."""
+    if name in library.workflows:
+        return _priced(compile_program(library.workflows[name], library), library)
+    if name not in library.flows:
+        raise BrokenInvariant("a bundle has the definition it was made for", name=name)
+    flow = compile_flow(library.flows[name], library)
+    return _priced(msgspec.structs.replace(compile_program(_as_workflow(flow), library), flow=flow), library)
+
+
+def _priced(program: Program, library: Library) -> Program:
+    types = {} if program.flow is None else {name: node.type for name, node in program.flow.flow.nodes.items()}
+    prices = prices_of(program.workflow, library, types)
+    return msgspec.structs.replace(program, prices=prices, metered=balance_of(library.settings) is not None)
+
+
+def _as_workflow(program: FlowProgram) -> Workflow:
+    """The nodes and what they ask of others; the connections stay with the flow."""
+    flow = program.flow
+    nodes = {
+        name: Node(
+            place.work if isinstance(place.work, TaskTarget | GateTarget | WorkflowTarget | AgentTarget) else None
+        )
+        for name, place in program.places.items()
+    }
+    return Workflow(
+        name=flow.name,
+        initial_node=next(iter(nodes), ""),
+        nodes=nodes,
+        input_schema=flow.input_schema,
+        output_schema=flow.output_schema,
+        timeout_ms=flow.timeout_ms,
+    )

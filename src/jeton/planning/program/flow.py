@@ -1,0 +1,136 @@
+"""A flow made ready for planning, once per version: connections by node and handle, the order, and each node's work."""
+
+from typing import Any, TypeAlias
+
+import jsonschema_rs
+import msgspec
+
+from jeton.model.definition.flow import PURE_TYPES, Flow, FlowNode
+from jeton.model.definition.task import Action, Step, Task
+from jeton.model.definition.workflow import AgentTarget, GateTarget, Library, TaskTarget, WorkflowTarget
+from jeton.planning.flow.builtins import Compute, compile_builtin
+from jeton.planning.program.flow_order import graph_of_flow
+from jeton.planning.program.workflow import Mapped, compiled
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A trigger: it passes on what the run was given."""
+
+
+class Pure(msgspec.Struct, frozen=True):
+    """A built-in that is worked out here and now."""
+
+    compute: Compute
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """A type nobody registered: the node fails when it runs."""
+
+    type: str
+
+
+Work: TypeAlias = Entry | Pure | TaskTarget | GateTarget | WorkflowTarget | AgentTarget | Unknown
+
+
+class Wire(msgspec.Struct, frozen=True):
+    """A connection, with its place in the declaration."""
+
+    index: int
+    source: str
+    from_output: str
+    target: str
+    to_input: str
+
+
+class FlowPlace(msgspec.Struct, frozen=True):
+    """A node, compiled. Ignored connections are in neither list."""
+
+    name: str
+    position: int  # in the topological order
+    node: FlowNode
+    work: Work
+    incoming: tuple[Wire, ...]  # as declared
+    outgoing: dict[str, tuple[Wire, ...]]  # by handle, as declared
+    repeated: frozenset[str]
+    wants_context: bool  # only those who can read one are given one
+
+    @property
+    def leaving(self) -> tuple[Wire, ...]:
+        return tuple(wire for wires in self.outgoing.values() for wire in wires)
+
+
+class FlowProgram(msgspec.Struct, frozen=True):
+    """Everything planning needs to know of a flow. It is fixed when a run starts."""
+
+    flow: Flow
+    places: dict[str, FlowPlace]  # in declaration order
+    order: tuple[str, ...]
+    roots: tuple[str, ...]
+    output_mapping: Mapped | None
+    output_validator: Any
+
+
+def compile_flow(flow: Flow, library: Library) -> FlowProgram:
+    """Compile a checked flow. A Python node is an action of the kind `node`, and so a task of one step."""
+    graph = graph_of_flow(flow)
+    position = {name: at for at, name in enumerate(graph.order)}
+    incoming: dict[str, list[Wire]] = {}
+    outgoing: dict[str, dict[str, list[Wire]]] = {}
+    for index, each in enumerate(flow.connections):
+        if index not in graph.ignored:
+            wire = Wire(index, each.source, each.from_output, each.target, each.to_input)
+            incoming.setdefault(each.target, []).append(wire)
+            outgoing.setdefault(each.source, {}).setdefault(each.from_output, []).append(wire)
+    places = {
+        name: FlowPlace(
+            name=name,
+            position=position[name],
+            node=flow.nodes[name],
+            work=_work(name, flow.nodes[name], library),
+            incoming=tuple(incoming.get(name, ())),
+            outgoing={handle: tuple(wires) for handle, wires in outgoing.get(name, {}).items()},
+            repeated=frozenset(flow.nodes[name].repeated),
+            wants_context=_wants_context(flow.nodes[name], library),
+        )
+        for name in flow.order
+    }
+    mapping = flow.output_mapping
+    return FlowProgram(
+        flow=flow,
+        places=places,
+        order=graph.order,
+        roots=graph.roots,
+        output_mapping=None
+        if mapping is None
+        else tuple((target, compiled(source, ("context",))) for target, source in mapping.items()),
+        output_validator=None if flow.output_schema is None else jsonschema_rs.validator_for(flow.output_schema),
+    )
+
+
+def _work(name: str, node: FlowNode, library: Library) -> Work:
+    """What the type stands for. Built-ins come first, so that a new task cannot change what a flow means by `sum`."""
+    reference = node.type.partition("@")[0]
+    match node.type:
+        case "trigger":
+            return Entry()
+        case "http" | "llm":
+            return TaskTarget(Task((Step(Action(node.type, node.data), ref=name),)))
+        case "gate":
+            return msgspec.convert({"title": name, **node.data}, GateTarget)
+        case "workflow":
+            return msgspec.convert(node.data, WorkflowTarget)
+        case "agent":
+            return msgspec.convert(node.data, AgentTarget)
+        case _ if node.type in PURE_TYPES:
+            return Pure(compile_builtin(node))
+        case _ if reference in library.tasks:
+            return TaskTarget(library.tasks[reference])
+        case _ if reference in library.actions:
+            return TaskTarget(Task((Step(reference, ref=name),)))
+        case _:
+            return Unknown(node.type)
+
+
+def _wants_context(node: FlowNode, library: Library) -> bool:
+    action = library.actions.get(node.type)
+    return node.type == "gate" or (action is not None and action.kind == "node")

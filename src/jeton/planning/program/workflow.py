@@ -1,0 +1,219 @@
+"""A workflow made ready for planning, once per version: expressions compiled, transitions in tiers."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jsonschema_rs
+import msgspec
+from minijinja import Environment
+
+from jeton.expression import Expression, compile_expression, literal
+from jeton.model.decision import Considered
+from jeton.model.definition.task import Task
+from jeton.model.definition.workflow import (
+    GateTarget,
+    Library,
+    Node,
+    Synchronization,
+    TaskTarget,
+    Transition,
+    WaitTarget,
+    Workflow,
+)
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.state.lineage import Join
+
+if TYPE_CHECKING:
+    from jeton.planning.program.flow import FlowProgram
+
+LAST_ERROR = ("state", "_last_error")
+TITLE_FUEL = 10_000
+BASE = ("input", "state", "output", "_branch")
+
+Mapped = tuple[tuple[str, Expression], ...]
+JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
+"""A group as the graph knows it: the transitions that made it, its name, the names of the groups around it."""
+
+
+class Way(msgspec.Struct, frozen=True):
+    """A transition, compiled."""
+
+    index: int
+    target: str
+    condition: Expression | None
+    handles_failure: bool
+    collection: Expression | None
+    spawn_count: Expression | None
+    item_var: str | None
+    max_parallel: int | None
+    group: str | None
+    makes_slots: bool
+    synchronization: Synchronization | None
+    max_iterations: int | None
+    source: str  # the condition as written, for messages
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """The winning tier's matches, and everything that was looked at on the way."""
+
+    matches: tuple[Way, ...]
+    considered: tuple[Considered, ...]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A node, compiled. `tiers` are its ways out by priority; `handlers` only those that speak of the last error."""
+
+    name: str
+    node: Node
+    task: Task | None
+    wait: WaitTarget | None
+    seconds: Expression | None
+    until: Expression | None
+    input_mapping: Mapped | None
+    output_mapping: Mapped | None
+    tiers: tuple[tuple[Way, ...], ...]
+    handlers: tuple[tuple[Way, ...], ...]
+    validator: Any = None  # of what people and signals say to the node
+    title: Any = None  # of a gate: a template
+    direct: Choice | None = None  # the only way out, if there is nothing to evaluate and nothing to count on it
+
+
+class Program(msgspec.Struct, frozen=True):
+    """Everything planning needs to know of a workflow."""
+
+    workflow: Workflow
+    places: dict[str, Place]
+    ways: tuple[Way, ...]
+    output_mapping: Mapped | None
+    input_validator: Any
+    output_validator: Any
+    state_validators: dict[str, Any]  # by top-level key
+    state_open: bool  # whether keys the schema does not name may be written
+    joins: dict[JoinsKey, tuple[Join, ...]]  # worked out when first asked for: it follows from the rest
+    flow: "FlowProgram | None" = None  # of a flow: the graph; its nodes are places here, for all that both share
+    prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that cost more or less than one
+    metered: bool = False  # the project has an account, which pays
+
+    def price(self, node: str) -> int:
+        """How many credits a run of the node costs."""
+        return self.prices.get(node, 1)
+
+
+def compile_program(workflow: Workflow, library: Library) -> Program:
+    """Compile a checked workflow. Tasks given by name are taken from the library."""
+    variables = frozenset(BASE) | {t.foreach.item_var for t in workflow.transitions if t.foreach and t.foreach.item_var}
+    ways = tuple(_way(i, t, variables) for i, t in enumerate(workflow.transitions))
+    places = {name: _place(name, node, workflow, library, ways, variables) for name, node in workflow.nodes.items()}
+    state_schema = workflow.state_schema or {}
+    return Program(
+        workflow=workflow,
+        places=places,
+        ways=ways,
+        output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
+        input_validator=validator_of(workflow.input_schema),
+        output_validator=validator_of(workflow.output_schema),
+        state_validators=_key_validators(state_schema),
+        state_open=state_schema.get("additionalProperties", True) is not False,
+        joins={},
+    )
+
+
+def validator_of(schema: Schema | None) -> Any:
+    """Compiled, because it is asked again and again; None: everything fits."""
+    return None if schema is None else jsonschema_rs.validator_for(schema)
+
+
+def compiled(source: Json, variables: Collection[str]) -> Expression:
+    """A string is an expression, anything else a literal."""
+    return compile_expression(source, variables) if isinstance(source, str) else literal(source)
+
+
+def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> Mapped | None:
+    if mapping is None:
+        return None
+    return tuple((target, compiled(source, variables)) for target, source in mapping.items())
+
+
+def _way(index: int, transition: Transition, variables: frozenset[str]) -> Way:
+    condition = None
+    if transition.condition not in (True, "true"):
+        condition = compiled(transition.condition, variables | {"result"})
+    return Way(
+        index=index,
+        target=transition.target,
+        condition=condition,
+        handles_failure=condition is not None and any(path[:2] == LAST_ERROR for path in condition.reads),
+        collection=compiled(transition.foreach.collection, variables) if transition.foreach else None,
+        spawn_count=None if transition.spawn_count is None else compiled(transition.spawn_count, variables),
+        item_var=transition.foreach.item_var if transition.foreach else None,
+        max_parallel=transition.foreach.max_parallel if transition.foreach else None,
+        group=transition.sibling_group,
+        makes_slots=transition.makes_slots,
+        synchronization=transition.synchronization,
+        max_iterations=transition.loop_config.max_iterations if transition.loop_config else None,
+        source=str(transition.condition),
+    )
+
+
+def _place(
+    name: str, node: Node, workflow: Workflow, library: Library, ways: tuple[Way, ...], variables: frozenset[str]
+) -> Place:
+    out = [(t.priority, ways[i]) for i, t in enumerate(workflow.transitions) if t.source == name]
+    task = wait = None
+    match node.target:
+        case TaskTarget(task=str() as ref):
+            task = library.tasks[ref if ref in library.tasks else ref.partition("@")[0]]
+        case TaskTarget(task=Task() as inline):
+            task = inline
+        case WaitTarget():
+            wait = node.target
+        case _:
+            pass
+    return Place(
+        name=name,
+        node=node,
+        task=task,
+        wait=wait,
+        seconds=compiled(wait.seconds, variables) if wait and wait.seconds is not None else None,
+        until=compiled(wait.until, variables) if wait and wait.until is not None else None,
+        input_mapping=_mapping(node.input_mapping, variables),
+        output_mapping=_mapping(node.output_mapping, variables | {"result"}),
+        tiers=_tiers(out),
+        handlers=_tiers([(priority, way) for priority, way in out if way.handles_failure]),
+        validator=validator_of(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
+        title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
+        direct=_direct([way for _, way in out]),
+    )
+
+
+def _direct(ways: list[Way]) -> Choice | None:
+    if len(ways) != 1:
+        return None
+    (way,) = ways
+    if way.condition is not None or way.makes_slots or way.max_iterations is not None:
+        return None
+    return Choice((way,), (Considered(way.index, "matched"),))
+
+
+def _template(title: str) -> Environment:
+    """Undefined names are errors, and a template that goes on for ever runs out of fuel."""
+    environment = Environment(undefined_behavior="strict", fuel=TITLE_FUEL)
+    environment.add_template("title", title)
+    return environment
+
+
+def _tiers(ways: list[tuple[int, Way]]) -> tuple[tuple[Way, ...], ...]:
+    priorities = sorted({priority for priority, _ in ways})
+    return tuple(tuple(way for p, way in ways if p == priority) for priority in priorities)
+
+
+def _key_validators(schema: Schema) -> dict[str, Any]:
+    """One validator per top-level key, so that a write is checked at its own cost."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    shared: JsonObject = {k: v for k, v in schema.items() if k in ("$defs", "definitions", "$schema", "$id")}
+    return {
+        key: jsonschema_rs.validator_for({**shared, **below} if isinstance(below, dict) else below is not False)
+        for key, below in properties.items()
+    }

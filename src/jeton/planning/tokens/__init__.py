@@ -1,0 +1,1 @@
+"""Token graphs: start, routing, fan-out, fan-in, merge and completion."""

@@ -1,0 +1,104 @@
+"""What a node does with a token that comes to it: hand out work, call a workflow, wait, or let it pass through."""
+
+from typing import assert_never
+
+from msgspec import UNSET, UnsetType
+
+from jeton.expression import Failed
+from jeton.model.decision import BeginNode, DispatchToken
+from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WaitTarget, WorkflowTarget
+from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
+from jeton.model.json import Json, JsonObject
+from jeton.model.paths import written
+from jeton.model.state.run import RunState, Token
+from jeton.planning.credits import await_credits, pay
+from jeton.planning.flow.progress import plain_input, plan_flow_begin
+from jeton.planning.program.workflow import Place, Program
+from jeton.planning.tokens.cancel import end_run
+from jeton.planning.tokens.failure import plan_failure
+from jeton.planning.tokens.node import Plan, expression_failure, plan_success
+from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.waits.child import plan_call
+from jeton.planning.waits.gate import plan_gate
+from jeton.planning.waits.signal import plan_signal_wait
+from jeton.planning.waits.timer import plan_wait
+
+
+def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    """A pending token begins its node, once that is paid for."""
+    if state.head.purse is None:
+        return _begin(program, state, token, now)
+    paid = pay(program, state, token)
+    if paid is None:
+        return Plan(await_credits(state))
+    plan = _begin(program, state, token, now)
+    return Plan([*paid, *plan.decisions], plan.then) if paid else plan
+
+
+def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    if program.flow is not None:
+        return _begin_flow_node(program, state, token, now)
+    limit = program.workflow.limits.max_node_executions
+    if state.head.executions >= limit:
+        message = f"max_node_executions: node '{token.node}' would be execution {limit + 1} of this run"
+        return Plan(
+            end_run(state, now, "failed", RunError("limit_exceeded", message, token.node, token.id), failing=token)
+        )
+    place = program.places[token.node]
+    found = _input(program, state, token, place)
+    if type(found) is TaskFailed:
+        return Plan(plan_failure(program, state, token, found, now))
+    given, missing = found
+    if place.task is not None:
+        return Plan([DispatchToken(token.id, token.node, now, now + place.task.timeout_ms, 1, given, missing)])
+    match place.node.target:
+        case None:
+            result = state.input if isinstance(given, UnsetType) else given
+            return plan_success(program, state, token, result, now, missing)
+        case WaitTarget(signal=None):
+            return plan_wait(program, state, token, place, missing, now)
+        case WaitTarget():
+            return plan_signal_wait(program, state, token, missing, now)
+        case GateTarget():
+            return plan_gate(program, state, token, missing, now)
+        case WorkflowTarget():
+            return Plan(plan_call(program, state, token, given, missing, now))
+        case AgentTarget():
+            failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
+            return Plan(plan_failure(program, state, token, failure, now))
+        case TaskTarget():
+            raise BrokenInvariant("a node that names a task has one", node=token.node)
+        case _:
+            assert_never(place.node.target)
+
+
+def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    begun = plan_flow_begin(program, state, token, now)
+    if isinstance(begun, list):
+        return Plan(begun)
+    begin = BeginNode(token.id, token.node)
+    match begun.work:
+        case GateTarget():
+            names: JsonObject = {"inputs": begun.inputs, "data": begun.data, "context": begun.context or {}}
+            plan = plan_gate(program, state, token, (), now, names)
+            return Plan([begin, *plan.decisions], plan.then)
+        case WorkflowTarget():
+            return Plan([begin, *plan_call(program, state, token, plain_input(begun.inputs), (), now)])
+        case _:
+            failure = TaskFailed("unsupported_target", "this version cannot run a node of type 'agent'")
+            return Plan([begin, *plan_failure(program, state, token, failure, now)])
+
+
+def _input(
+    program: Program, state: RunState, token: Token, place: Place
+) -> tuple[Json | UnsetType, tuple[str, ...]] | TaskFailed:
+    """The mapped input and the paths that were missing; unset without a mapping, which means the run's own input."""
+    if place.input_mapping is None:
+        return UNSET, ()
+    found = mapped(place.input_mapping, scope_of(program, state, token))
+    if type(found) is Failed:
+        return expression_failure("input_mapping", found)
+    tree: JsonObject = {}
+    for target, value in found[0].items():
+        tree = written(tree, target.split("."), value)
+    return tree, found[1]

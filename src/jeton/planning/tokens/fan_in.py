@@ -1,0 +1,230 @@
+"""What a settled slot means: an arrival, a fan-in that opens or no longer can, a further slot, the end of a group.
+
+A slot is an identity, not a count: it settles once, because only a live slot can. Counters say how many are live and
+how many arrived, so nothing here looks at siblings until a fan-in opens and takes them.
+"""
+
+from typing import Literal
+
+from msgspec import UNSET
+
+from jeton.model.decision import (
+    AbandonTokens,
+    CloseGroup,
+    CreateToken,
+    Decision,
+    MergeBranches,
+    OpenFanIn,
+    SettleSlot,
+    TimeOutFanIn,
+)
+from jeton.model.definition.workflow import MOfN, Strategy, Synchronization
+from jeton.model.failure import RunError
+from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
+from jeton.model.state.ranges import numbers_in, to_ranges
+from jeton.model.state.run import (
+    Dispatched,
+    Executing,
+    Group,
+    Progress,
+    RunState,
+    TokenEnd,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, end_tokens, live_slots
+from jeton.planning.tokens.failure import continuing_slot
+from jeton.planning.tokens.joins import joins_of
+from jeton.planning.tokens.merge import MergeFailed, laid_over, merge, source_value
+from jeton.planning.tokens.routing import Creations, joined_from_new, too_many_tokens
+from jeton.planning.tokens.writes import state_problem
+
+Verdict = Literal["waits", "opens", "fails"]
+
+
+def judge(strategy: Strategy, arrived: int, live: int) -> Verdict:
+    """Whether a fan-in opens now, can no longer open, or waits."""
+    match strategy:
+        case "all":
+            return "waits" if live else "opens"
+        case "any":
+            return "opens" if arrived else "waits" if live else "fails"
+        case MOfN(needed):
+            return "opens" if arrived >= needed else "waits" if arrived + live >= needed else "fails"
+
+
+def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> list[Decision]:
+    """Nothing is under way in the slot any more: it arrived where a token of it did, or it is lost."""
+    slot = state.slots.get(slot_id)
+    if slot is None or not slot.quiet:
+        return []
+    if slot.reached is None:
+        return [SettleSlot(slot_id, now)]
+    group_id, node, transition = slot.reached
+    output = laid_over(slot.output, slot.laid)
+    if group_id != slot_id[0]:
+        return [SettleSlot(slot_id, now, escaped=output)]
+    sync = _synchronization(program, transition)
+    first = node not in state.progress[group_id].fan_ins
+    deadline = now + sync.timeout_ms if first and sync.timeout_ms is not None else None
+    if sync.merge is None:
+        return [SettleSlot(slot_id, now, node, transition, deadline)]
+    return [SettleSlot(slot_id, now, node, transition, deadline, source_value(sync.merge.source, output))]
+
+
+def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -> list[Decision]:
+    """A slot of the group settled, or the group was just made."""
+    group = state.groups.get(group_id)
+    if group is None:
+        return []
+    progress = state.progress[group_id]
+    for node, fan_in in progress.fan_ins.items():
+        sync = _synchronization(program, fan_in.transition)
+        verdict = judge(sync.strategy, fan_in.arrived, progress.live)
+        if verdict != "waits":
+            return _act(program, state, group, node, sync, verdict, now)
+    if not progress.fan_ins:
+        decided = _plan_unreached(program, state, group, progress, now)
+        if decided:
+            return decided
+    return _start_slots(program, state, group, progress, now)
+
+
+def _plan_unreached(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[Decision]:
+    """No slot waits anywhere: the join the definition leads to may still have to open empty, or fail."""
+    joins = () if progress.opened else joins_of(program, state, group)
+    if progress.live == 0:
+        if not joins:
+            return [CloseGroup(group.id)]
+        nearest = joins[0]
+        empty = group.total == 0
+        verdict: Verdict = "opens" if empty else judge(nearest.synchronization.strategy, 0, 0)
+        return _act(program, state, group, nearest.node, nearest.synchronization, verdict, now)
+    if len(joins) == 1 and judge(joins[0].synchronization.strategy, 0, progress.live) == "fails":
+        return _act(program, state, group, joins[0].node, joins[0].synchronization, "fails", now)
+    return []
+
+
+def _act(
+    program: Program, state: RunState, group: Group, node: str, sync: Synchronization, verdict: Verdict, now: int
+) -> list[Decision]:
+    if verdict == "opens":
+        return open_fan_in(program, state, group, node, sync, now)
+    if isinstance(sync.strategy, MOfN):
+        message = f"fewer than {sync.strategy.m_of_n} of {group.total} branches can still arrive at '{node}'"
+        return fail_fan_in(program, state, group, RunError("quorum_impossible", message, node), now)
+    message = f"every one of {group.total} branches was lost before '{node}'"
+    return fail_fan_in(program, state, group, RunError("fan_in_lost", message, node), now)
+
+
+def open_fan_in(
+    program: Program,
+    state: RunState,
+    group: Group,
+    node: str,
+    sync: Synchronization,
+    now: int,
+    left_behind: TokenEnd = "cancelled",
+) -> list[Decision]:
+    """Exactly once: merge what arrived in index order, stop or leave the rest, send one token on."""
+    if not _has_room(program, state, group):
+        return end_run(state, now, "failed", too_many_tokens(program, node))
+    arrived = list(arrived_at(state, group.id, node))
+    slots = [index for stretch in arrived for index in numbers_in(stretch.slots)]
+    merged: list[Decision] = []
+    if sync.merge is not None:
+        brought = {index: value for stretch in arrived for index, value in stretch.values.items()}
+        value = merge(sync.merge.strategy, [(index, brought.get(index, UNSET)) for index in slots])
+        if isinstance(value, MergeFailed):
+            return fail_fan_in(program, state, group, RunError("merge_failed", value.problem, node), now)
+        problem = None if group.outer else state_problem(program, state, {sync.merge.target: value})
+        if problem is not None:
+            return fail_fan_in(program, state, group, RunError("state_invalid", problem, node), now)
+        merged.append(MergeBranches(group.id, node, sync.merge.target, value, group.outer))
+    tokens = to_ranges(token for stretch in arrived for token in numbers_in(stretch.tokens))
+    onward = CreateToken(TokenId(state.head.next_token), node, group.path, group.origin, group.outer, group.loops)
+    return [
+        *_leave(state, group, node, sync, left_behind),
+        OpenFanIn(group.id, node, to_ranges(slots), tokens),
+        *merged,
+        onward,
+    ]
+
+
+def _has_room(program: Program, state: RunState, group: Group) -> bool:
+    """Whether one more token may be under way, once those of the slots that are still live are not."""
+    room = program.workflow.limits.max_tokens - state.head.busy - state.head.parked
+    return room > 0 or any(
+        token in state.tokens for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)
+    )
+
+
+def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left_behind: TokenEnd) -> list[Decision]:
+    """What becomes of the slots that are still live when their fan-in opens."""
+    tokens = [token for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)]
+    left: list[TokenId] = []
+    if sync.on_early_complete == "abandon" and left_behind == "cancelled":
+        left = [t for t in tokens if _has_work_outside(state, t)]
+    ended = set(tokens) - set(left)
+    decisions: list[Decision] = []
+    if left:
+        decisions.append(AbandonTokens(to_ranges(left)))
+    return decisions + end_tokens(state, ended, left_behind, f"the fan-in at '{node}' opened")
+
+
+def _has_work_outside(state: RunState, token_id: TokenId) -> bool:
+    token = state.tokens.get(token_id)
+    return token is not None and isinstance(
+        token.phase, Dispatched | Executing | WaitingForTimer | WaitingForSubworkflow
+    )
+
+
+def fail_fan_in(
+    program: Program, state: RunState, group: Group, error: RunError, now: int, rest: TokenEnd = "cancelled"
+) -> list[Decision]:
+    """An unhandled failure at the fan-in's place: the innermost branch that may be lost is, else the run fails."""
+    own = set(alive_in_group(state, group.id))
+    decisions = end_tokens(state, own, rest, error.type)
+    lost = continuing_slot(program, state, group.outer)
+    if lost is None:
+        return decisions + end_run(state, now, "failed", error, ended=own)
+    others = set(alive_in_slot(state, lost)) - own
+    decisions += end_tokens(state, others, "cancelled", f"branch lost: {error.type}")
+    return [*decisions, SettleSlot(lost, now)]
+
+
+def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, node: str, now: int) -> list[Decision]:
+    """The clock that began with the first arrival has run out."""
+    group = state.groups[group_id]
+    fan_in = state.progress[group_id].fan_ins[node]
+    sync = _synchronization(program, fan_in.transition)
+    timed_out = TimeOutFanIn(group_id, node)
+    if sync.on_timeout == "proceed_with_available":
+        return [timed_out, *open_fan_in(program, state, group, node, sync, now, "timed_out")]
+    message = f"{fan_in.arrived} of {group.total} branches were at '{node}' {sync.timeout_ms} ms after the first"
+    error = RunError("fan_in_timed_out", message, node)
+    return [timed_out, *fail_fan_in(program, state, group, error, now, rest="timed_out")]
+
+
+def _start_slots(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[Decision]:
+    """Under `max_parallel` a slot that settled makes room for the next; until then it is not materialised."""
+    creations = Creations(state, group.origin, group.node, group.loops, group.error)
+    for number, segment in enumerate(group.segments):
+        if segment.max_parallel is None:
+            continue
+        started = progress.started[number]
+        room = min(segment.max_parallel - progress.flying[number], segment.count - started)
+        way = program.ways[segment.transition]
+        joined = joined_from_new(state, group.outer, way, group.name, group.id)
+        for index in range(segment.first + started, segment.first + started + room):
+            creations.add(way, branch_path(group.path, way.target, index), (group.id, index), joined)
+    if state.head.busy + state.head.parked + len(creations.decisions) > program.workflow.limits.max_tokens:
+        return end_run(state, now, "failed", too_many_tokens(program, group.node))
+    return [*creations.decisions, *creations.arrivals]
+
+
+def _synchronization(program: Program, transition: int) -> Synchronization:
+    sync = program.ways[transition].synchronization
+    assert sync is not None, "a fan-in is reached over a transition that synchronizes"
+    return sync

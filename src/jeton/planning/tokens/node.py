@@ -1,0 +1,115 @@
+"""What a node's result leads to: its output is written, and its token looks for the way on; or it is tried again."""
+
+from typing import Literal
+
+import msgspec
+
+from jeton.expression import Failed
+from jeton.model.decision import Decision, FinishNode, RetryToken, RouteToken
+from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS
+from jeton.model.failure import RunError, TaskFailed
+from jeton.model.ids import TokenId
+from jeton.model.json import Json
+from jeton.model.state.run import Dispatched, Executing, RunState, Token, WaitingForTimer
+from jeton.planning.flow.progress import plan_flow_success
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.cancel import end_run
+from jeton.planning.tokens.failure import plan_failure
+from jeton.planning.tokens.routing import BadFanOut, choose, follow, move, no_match
+from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.tokens.writes import default_writes, state_problem
+from jeton.planning.waits.retry import may_retry, retry_delay_ms
+
+
+class NodeFinished(msgspec.Struct, frozen=True):
+    """A node succeeded; its token looks for the way on as soon as its output is written."""
+
+    token: TokenId
+    result: Json
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Decisions to fold, and what to plan right after: the way on from a node whose output they write."""
+
+    decisions: list[Decision]
+    then: NodeFinished | None = None
+
+
+def expression_failure(where: str, failed: Failed) -> TaskFailed:
+    """An expression of the node could not be evaluated."""
+    return TaskFailed("expression_error", f"{where} at {failed.position}: {failed.problem} with {failed.values}")
+
+
+def plan_success(
+    program: Program, state: RunState, token: Token, result: Json, now: int, missing: tuple[str, ...] = ()
+) -> Plan:
+    """The node succeeded: map its output, then look for the way on. `missing`: paths its input mapping did not find."""
+    if program.flow is not None:
+        return Plan(plan_flow_success(program, state, token, result, now))
+    place = program.places[token.node]
+    if place.output_mapping is None:
+        writes = default_writes(place, token, result)
+    else:
+        found = mapped(place.output_mapping, scope_of(program, state, token, result))
+        if type(found) is Failed:
+            return Plan(plan_failure(program, state, token, expression_failure("output_mapping", found), now))
+        writes, missing = found[0], (*missing, *found[1])
+    if token.slot is None and writes and program.workflow.state_schema is not None:
+        problem = state_problem(program, state, writes)
+        if problem is not None:
+            return Plan(plan_failure(program, state, token, TaskFailed("state_invalid", problem), now))
+    return Plan([FinishNode(token.id, token.node, _work(token), writes, missing)], NodeFinished(token.id, result))
+
+
+def _work(token: Token) -> Literal["task", "timer"] | None:
+    phase = token.phase
+    if type(phase) is Dispatched or type(phase) is Executing:
+        return "task"
+    if type(phase) is WaitingForTimer:
+        return "task" if phase.asleep else "timer"
+    return None
+
+
+def plan_onward(program: Program, state: RunState, finished: NodeFinished, now: int) -> list[Decision]:
+    """Route a token whose node finished and whose output is written."""
+    token, result = state.tokens[finished.token], finished.result
+    place = program.places[token.node]
+    if place.direct is not None:
+        return move(state, token, place.direct)
+    if not place.tiers:
+        return [RouteToken(token.id, token.node, "completed")]
+    names = scope_of(program, state, token, result)
+    choice = choose(place.tiers, token.loops, names, place.node.fan_out == "first_match")
+    if isinstance(choice, RunError):
+        return end_run(state, now, "failed", _at(choice, token), failing=token)
+    if not choice.matches:
+        if program.workflow.on_no_match == "complete":
+            return [RouteToken(token.id, token.node, "completed", choice.considered)]
+        error = no_match(program, place, token, choice, names)
+        return end_run(state, now, "failed", error, failing=token)
+    onward = follow(program, state, token, choice, names)
+    if isinstance(onward, BadFanOut):
+        return plan_failure(program, state, token, TaskFailed(onward.type, onward.message), now)
+    if isinstance(onward, RunError):
+        return end_run(state, now, "failed", _at(onward, token), failing=token)
+    return onward
+
+
+def _at(error: RunError, token: Token) -> RunError:
+    return RunError(error.type, error.message, token.node, token.id, details=error.details)
+
+
+def plan_task_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
+    """A task failed: once more if it asked for it and may, else it is the node's failure."""
+    task = program.places[token.node].task
+    policy = task.retry if task is not None else None
+    if policy is not None and may_retry(policy, token.attempt, failure) and not token.abandoned:
+        due = now + retry_delay_ms(policy, token.attempt, state.head.run, token.id)
+        return [RetryToken(token.id, token.node, now, due, token.attempt + 1, failure)]
+    return plan_failure(program, state, token, failure, now)
+
+
+def timeout_ms(program: Program, token: Token) -> int:
+    """How long one attempt of the token's task may take."""
+    task = program.places[token.node].task
+    return DEFAULT_TASK_TIMEOUT_MS if task is None else task.timeout_ms

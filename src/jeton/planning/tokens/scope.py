@@ -1,0 +1,81 @@
+"""What an expression sees: the run's context, and for a branch its own slot and every item around it."""
+
+from msgspec import UNSET, UnsetType
+
+from jeton.expression import Expression, Failed, Missing, Outcome
+from jeton.model.ids import SlotId
+from jeton.model.json import Json, JsonObject
+from jeton.model.state.run import RunState, Token
+from jeton.planning.program.workflow import Mapped, Program
+
+
+def scope_of(
+    program: Program, state: RunState, token: Token, result: Json | UnsetType = UNSET, error: JsonObject | None = None
+) -> JsonObject:
+    """The variables of page 1 for a token. `result` and `_last_error` are there only when there is one."""
+    error = error or token.error
+    names: JsonObject = {
+        "input": state.input,
+        "state": state.state if error is None else {**state.state, "_last_error": error},
+        "output": state.output,
+    }
+    if not isinstance(result, UnsetType):
+        names["result"] = result
+    if token.slot is not None:
+        names["_branch"] = _branch(state, token.slot)
+        _add_items(program, state, token.slot, names)
+    return names
+
+
+def _branch(state: RunState, slot_id: SlotId) -> JsonObject:
+    group = state.groups[slot_id[0]]
+    return {
+        "index": slot_id[1],
+        "total": group.total,
+        "item": group.item(slot_id[1]),
+        "fan_out_node_id": group.node,
+        "output": state.slots[slot_id].output,
+        "outer": None if group.outer is None else _branch(state, group.outer),
+    }
+
+
+def _add_items(program: Program, state: RunState, slot_id: SlotId, names: JsonObject) -> None:
+    """Item variables of all enclosing branches; the inner ones shadow the outer."""
+    at: SlotId | None = slot_id
+    while at is not None:
+        group = state.groups[at[0]]
+        segment = group.segments[group.segment_of(at[1])]
+        item_var = program.ways[segment.transition].item_var
+        if item_var is not None and item_var not in names:
+            names[item_var] = group.item(at[1])
+        at = group.outer
+
+
+def evaluated(expression: Expression, names: JsonObject) -> Outcome:
+    """The value, which may be kept. One that holds a whole section gets a copy: the table itself goes on changing."""
+    if expression.whole and not expression.whole.isdisjoint(_TABLES):
+        names = {**names, **{name: _copy(names[name]) for name in _TABLES}}
+    return expression.evaluate(names)
+
+
+_TABLES = ("state", "output")
+
+
+def _copy(table: Json) -> Json:
+    return dict(table) if isinstance(table, dict) else table
+
+
+def mapped(mapping: Mapped, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
+    """Each target's value; a missing path gives null and is recorded, any other problem is the whole mapping's."""
+    values: dict[str, Json] = {}
+    missing: tuple[str, ...] = ()
+    for target, expression in mapping:
+        value = evaluated(expression, names) if expression.whole else expression.evaluate(names)
+        if type(value) is Missing:
+            missing = (*missing, value.path)
+            values[target] = None
+        elif type(value) is Failed:
+            return value
+        else:
+            values[target] = value
+    return values, missing

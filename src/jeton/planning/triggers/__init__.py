@@ -1,0 +1,1 @@
+"""Triggers: schedules, and what a delivery starts."""

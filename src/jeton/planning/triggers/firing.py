@@ -1,0 +1,132 @@
+"""What a cause makes of a trigger: the start of a run, or the reason why there is none.
+
+Runs that set off runs could go on for ever. So a run knows how many were before it, and from a depth on none follows.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.expression import Failed, Missing, compile_expression
+from jeton.model.definition.trigger import OnEvent, Trigger
+from jeton.model.definition.workflow import Library
+from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.message import StartRun
+from jeton.model.state.run import FiredBy
+from jeton.model.times import rfc3339
+from jeton.planning.misfit import misfit
+from jeton.planning.program.workflow import validator_of
+
+MAX_DEPTH = 3
+NAMES_OF_AN_EVENT = frozenset(("event",))
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """One occasion for a trigger to fire. The same `id` is the same occasion."""
+
+    id: str
+    type: str
+    at: int
+    brings: Json = None
+    source: str | None = None
+    from_depth: int | None = None  # of the run that caused it, if one did
+
+
+class Startable(msgspec.Struct, frozen=True):
+    """What a trigger starts, as it is deployed now."""
+
+    workflow: str
+    version: int
+    input_schema: Schema | None
+    settings: Mapping[str, Json]
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why nothing was started."""
+
+    code: str
+    problem: str
+    remedy: str
+
+
+Firing: TypeAlias = StartRun | Refusal
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """A delivery, and what it should lead to."""
+
+    trigger: Trigger
+    delivery: Delivery
+    firing: Firing
+
+
+def plan_event(trigger: Trigger, on: OnEvent, delivery: Delivery, startable: Startable | None) -> Planned | None:
+    """What a published event leads to; None if the trigger does not wait for such a one."""
+    held = hears(on, delivery.brings)
+    if held is False:
+        return None
+    return Planned(trigger, delivery, plan_firing(trigger, delivery, startable) if held is True else held)
+
+
+def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | None) -> Firing:
+    """The start that follows, or why none does. Whether this delivery came before is for the store to say."""
+    if startable is None:
+        problem = f"trigger '{trigger.name}' starts '{trigger.start}', which is not deployed"
+        return Refusal("unknown_workflow", problem, "deploy it")
+    limit = max_depth(startable.settings)
+    if delivery.from_depth is not None and delivery.from_depth >= limit:
+        problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
+        return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
+    given = laid_over(trigger.input, delivery.brings)
+    wrong = misfit(validator_of(startable.input_schema), given, "input")
+    if wrong is not None:
+        return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
+    depth = firing_depth(delivery)
+    given["_trigger"] = {
+        "type": delivery.type,
+        "depth": depth,
+        "fired_at": rfc3339(delivery.at),
+        "source": delivery.source,
+    }
+    fired = FiredBy(delivery.type, depth, trigger.name, trigger.node, delivery.source)
+    return StartRun(delivery.at, given, f"{startable.workflow}@{startable.version}", trigger=fired)
+
+
+def startable_in(bundle: Library, name: str, version: int) -> Startable | None:
+    """A workflow or flow of a bundle, as something to start."""
+    definition = bundle.workflows.get(name) or bundle.flows.get(name)
+    return None if definition is None else Startable(name, version, definition.input_schema, bundle.settings)
+
+
+def firing_depth(delivery: Delivery) -> int:
+    """How deep the run is that the delivery starts."""
+    return 0 if delivery.from_depth is None else delivery.from_depth + 1
+
+
+def max_depth(settings: Mapping[str, Json]) -> int:
+    """From which depth on nothing further is fired."""
+    said = settings.get("triggers")
+    limit = said.get("max_depth") if isinstance(said, dict) else None
+    return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else MAX_DEPTH
+
+
+def laid_over(below: JsonObject, brings: Json) -> JsonObject:
+    """The trigger's own input with what the cause brings over it; what is no object is under `payload`."""
+    if brings is None:
+        return dict(below)
+    return {**below, **(brings if isinstance(brings, dict) else {"payload": brings})}
+
+
+def hears(on: OnEvent, data: Json) -> bool | Refusal:
+    """Whether a published event is one the trigger waits for. A key that is missing makes the condition false."""
+    if not isinstance(on.condition, str):
+        return bool(on.condition)
+    match compile_expression(on.condition, NAMES_OF_AN_EVENT).holds({"event": data}):
+        case Missing():
+            return False
+        case Failed(problem, position, values):
+            said = f"the condition {on.condition!r} fails at {position}: {problem}, with {values}"
+            return Refusal("expression_error", said, "mend the condition")
+        case held:
+            return held

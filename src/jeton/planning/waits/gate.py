@@ -1,0 +1,131 @@
+"""What an answer does to a gate: taken, kept because it is early, or refused with the reason."""
+
+from minijinja import TemplateError
+
+from jeton.model.decision import Decision, KeepAnswer, OpenGate, ReplyTo, TakeAnswer, TimeOutGate
+from jeton.model.definition.workflow import GateTarget
+from jeton.model.failure import BrokenInvariant, TaskFailed
+from jeton.model.ids import ROOT_PATH
+from jeton.model.json import Json, JsonObject
+from jeton.model.message import AnswerGate
+from jeton.model.state.run import GateAnswer, RunState, Token, WaitingForGate
+from jeton.planning.misfit import misfit
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.failure import plan_failure
+from jeton.planning.tokens.node import Plan, plan_success
+from jeton.planning.tokens.scope import scope_of
+
+CLOSED = "the gate is closed"
+
+
+def plan_gate(
+    program: Program,
+    state: RunState,
+    token: Token,
+    missing: tuple[str, ...],
+    now: int,
+    names: JsonObject | None = None,
+) -> Plan:
+    """Open it, and take what was answered before it was. `names` are those its title may use."""
+    place = program.places[token.node]
+    target = _target(program, token.node)
+    try:
+        title = place.title.render_template("title", **(names or scope_of(program, state, token)))
+    except TemplateError as problem:
+        failure = TaskFailed("template_error", f"the gate's title: {problem.message}")
+        return Plan(plan_failure(program, state, token, failure, now))
+    deadline = None if target.timeout_ms is None else now + target.timeout_ms
+    decisions: list[Decision] = [OpenGate(token.id, token.node, now, title, deadline, missing)]
+    taken: tuple[GateAnswer, ...] = ()
+    for number, early in state.early.items():
+        if (early.node, early.path) != (token.node, token.path) or len(taken) == target.approvals:
+            continue
+        if _refusal(program, token.node, taken, early.answer) is None:
+            taken = (*taken, early.answer)
+            decisions.append(TakeAnswer(token.id, token.node, early.answer, number))
+    return _enough(program, state, token, decisions, taken, now)
+
+
+def plan_answer(program: Program, state: RunState, message: AnswerGate) -> Plan:
+    """The first answer that fits wins; whoever comes later is told."""
+    answer = GateAnswer(message.value, message.by)
+    token = _addressed(state, message)
+    if token is None and message.node is not None:
+        return Plan(_plan_early(program, state, message, message.node, answer))
+    if token is None or not isinstance(token.phase, WaitingForGate):
+        return Plan([ReplyTo(message.id, accepted=False, why=CLOSED)])
+    why = _refusal(program, token.node, token.phase.answers, answer)
+    if why is not None:
+        return Plan([ReplyTo(message.id, accepted=False, why=why)])
+    decisions: list[Decision] = [TakeAnswer(token.id, token.node, answer), ReplyTo(message.id, accepted=True)]
+    return _enough(program, state, token, decisions, (*token.phase.answers, answer), message.at)
+
+
+def plan_gate_timeout(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    """Nobody answered, or too few: the node fails, or goes on with the answer that was written for this case."""
+    target = _target(program, token.node)
+    over = TimeOutGate(token.id, token.node)
+    if target.on_timeout == "fail":
+        failure = TaskFailed("timed_out", f"the gate was not answered within {target.timeout_ms} ms")
+        return Plan([over, *plan_failure(program, state, token, failure, now)])
+    plan = plan_success(program, state, token, target.on_timeout, now)
+    return Plan([over, *plan.decisions], plan.then)
+
+
+def _addressed(state: RunState, message: AnswerGate) -> Token | None:
+    if message.token is not None:
+        return state.tokens.get(message.token)
+    path = message.path or ROOT_PATH
+    for token in state.tokens.values():
+        if token.node == message.node and token.path == path and isinstance(token.phase, WaitingForGate):
+            return token
+    return None
+
+
+def _plan_early(
+    program: Program, state: RunState, message: AnswerGate, node: str, answer: GateAnswer
+) -> list[Decision]:
+    place = program.places.get(node)
+    if place is None or not isinstance(place.node.target, GateTarget):
+        return [ReplyTo(message.id, accepted=False, why=f"there is no gate at '{node}'")]
+    why = _refusal(program, node, (), answer)
+    if why is not None:
+        return [ReplyTo(message.id, accepted=False, why=why)]
+    kept = KeepAnswer(state.head.next_early, node, message.path or ROOT_PATH, answer)
+    return [kept, ReplyTo(message.id, accepted=True, why="kept until the gate opens")]
+
+
+def _refusal(program: Program, node: str, taken: tuple[GateAnswer, ...], answer: GateAnswer) -> str | None:
+    """Why the gate does not take this answer; None if it does."""
+    target = _target(program, node)
+    if target.assignees and answer.by is not None and answer.by not in target.assignees:
+        return f"'{answer.by}' is not asked here: {', '.join(target.assignees)}"
+    if target.approvals > 1 and answer.by is None:
+        return f"{target.approvals} different people must answer: say who you are"
+    if target.approvals > 1 and any(other.by == answer.by for other in taken):
+        return f"'{answer.by}' has answered already"
+    return misfit(program.places[node].validator, answer.value, "answer")
+
+
+def _enough(
+    program: Program,
+    state: RunState,
+    token: Token,
+    decisions: list[Decision],
+    taken: tuple[GateAnswer, ...],
+    now: int,
+) -> Plan:
+    """With the last of the answers that are needed the token goes on."""
+    needed = _target(program, token.node).approvals
+    if len(taken) < needed:
+        return Plan(decisions)
+    result: Json = taken[0].value if needed == 1 else [answer.value for answer in taken]
+    plan = plan_success(program, state, token, result, now)
+    return Plan([*decisions, *plan.decisions], plan.then)
+
+
+def _target(program: Program, node: str) -> GateTarget:
+    target = program.places[node].node.target
+    if not isinstance(target, GateTarget):
+        raise BrokenInvariant("only a gate is answered", node=node)
+    return target

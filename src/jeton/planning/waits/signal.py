@@ -1,0 +1,82 @@
+"""One signal wakes one waiter, the oldest that it fits; before anyone waits it is kept."""
+
+from jeton.model.decision import Decision, KeepSignal, ReplyTo, TakeSignal, WaitForSignal
+from jeton.model.definition.workflow import WaitTarget
+from jeton.model.failure import BrokenInvariant, TaskFailed
+from jeton.model.json import Json
+from jeton.model.message import SignalRun
+from jeton.model.state.run import RunState, Token
+from jeton.planning.misfit import misfit
+from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.failure import plan_failure
+from jeton.planning.tokens.node import Plan, plan_success
+
+
+def plan_signal_wait(program: Program, state: RunState, token: Token, missing: tuple[str, ...], now: int) -> Plan:
+    """Take the oldest signal that is kept, or wait for the next."""
+    target = _target(program, token)
+    name = target.signal or ""
+    for number, signal in state.signals.get(name, {}).items():
+        if _misfit(program, token.node, signal.value) is None:
+            plan = plan_success(program, state, token, signal.value, now, missing)
+            return Plan([TakeSignal(token.id, name, number), *plan.decisions], plan.then)
+    deadline = None if target.timeout_ms is None else now + target.timeout_ms
+    return Plan([WaitForSignal(token.id, token.node, now, name, deadline, target.label, missing)])
+
+
+def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
+    """Stored before it is matched; the same key a second time changes nothing."""
+    if message.key is not None and message.key in state.heard:
+        return Plan([ReplyTo(message.id, accepted=True, why=f"the key '{message.key}' was heard before")])
+    waiters = [state.tokens[token] for token in state.waiters.get(message.name, ())]
+    why = None
+    for token in waiters:
+        problem = _misfit(program, token.node, message.value)
+        if problem is None:
+            return _wake(program, state, token, message)
+        why = why or problem
+    if why is None:
+        why = _fits_nowhere(program, message)
+    if why is not None:
+        return Plan([ReplyTo(message.id, accepted=False, why=why)])
+    return Plan([_kept(state, message), ReplyTo(message.id, accepted=True, why="kept until somebody waits for it")])
+
+
+def plan_signal_timeout(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    """Nobody signalled in time."""
+    target = _target(program, token)
+    failure = TaskFailed("timed_out", f"no signal '{target.signal}' came within {target.timeout_ms} ms")
+    return Plan(plan_failure(program, state, token, failure, now))
+
+
+def _wake(program: Program, state: RunState, token: Token, message: SignalRun) -> Plan:
+    kept = _kept(state, message)
+    plan = plan_success(program, state, token, message.value, message.at)
+    taken: list[Decision] = [kept, TakeSignal(token.id, kept.name, kept.number), ReplyTo(message.id, accepted=True)]
+    return Plan([*taken, *plan.decisions], plan.then)
+
+
+def _kept(state: RunState, message: SignalRun) -> KeepSignal:
+    return KeepSignal(state.head.next_signal, message.name, message.at, message.value, message.key)
+
+
+def _fits_nowhere(program: Program, message: SignalRun) -> str | None:
+    """Why no wait for this signal, wherever it is in the workflow, would take the value."""
+    nodes = [
+        place.name
+        for place in program.places.values()
+        if isinstance(place.node.target, WaitTarget) and place.node.target.signal == message.name
+    ]
+    misfits = [_misfit(program, node, message.value) for node in nodes]
+    return misfits[0] if misfits and all(misfits) else None
+
+
+def _misfit(program: Program, node: str, value: Json) -> str | None:
+    return misfit(program.places[node].validator, value, "signal")
+
+
+def _target(program: Program, token: Token) -> WaitTarget:
+    target = program.places[token.node].node.target
+    if not isinstance(target, WaitTarget):
+        raise BrokenInvariant("only a wait is signalled", node=token.node)
+    return target
