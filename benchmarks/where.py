@@ -38,7 +38,7 @@ REST = "the rest of the event loop"
 WAITING = "waiting for the other thread"
 ROWS = (PLANNING, APPLY, EXPRESSIONS, BATCH, ENCODING, HAND_OFF, STATEMENTS, COMMIT, TASK, ENDS, REST, WAITING)
 
-ACTOR, RUNS, EXECUTOR = "jeton.actor.run_actor:", "jeton.hosts.sqlite.loop.runs:", "jeton.executor.executor:"
+ACTOR, RUNS, EXECUTOR = "jeton.actor.advance:", "jeton.hosts.sqlite.loop.runs:", "jeton.executor.executor:"
 ON_THE_LOOP = {
     PLANNING: [ACTOR + name for name in ("plan_run", "plan_cue", "plan_quiet", "plan_started", "plan_onward")],
     APPLY: [ACTOR + name for name in ("fold", "batch_creations", "count_events")],

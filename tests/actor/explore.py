@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias
 
-from jeton.actor.run_actor import LiveRun, advance
+from jeton.actor.advance import LiveRun, advance
 from jeton.definitions import library_from
 from jeton.model.decision import Decision, EndRun, ReplyTo
 from jeton.model.effect import SendMessage, StartTask, StopTask

@@ -1,8 +1,9 @@
 """A run with everything it stored, told one batch at a time."""
 
-from jeton.actor.ports import stored
-from jeton.actor.run_actor import Commit, LiveRun, advance
+from jeton.actor.advance import Commit, LiveRun, advance
+from jeton.actor.journal import first_hash
 from jeton.actor.sections import load_run
+from jeton.actor.turn import turn_of
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import Library, Node, TaskTarget, Transition, Workflow
 from jeton.model.ids import RunId, TokenId
@@ -31,12 +32,14 @@ class Journal:
         self.run = LiveRun(RunState(Head(RunId("r"), "w")))
         self.sections: dict[str, bytes] = {}
         self.entries: list[bytes] = []
+        self.hash = first_hash(RunId("r"))
 
     def tell(self, *messages: Message, moves: int = 10_000) -> Commit:
         commit = advance(self.program, self.run, messages, moves)
-        written = stored(self.run, commit)
-        if written is not None:
-            self.entries.append(written.entry)
+        written = turn_of(self.program, self.run, commit, self.hash)
+        if written.entry is not None:
+            self.entries.append(written.entry.body)
+            self.hash = written.hash
             for name, body in written.sections.items():
                 if body is None:
                     self.sections.pop(name, None)

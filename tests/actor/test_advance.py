@@ -5,9 +5,9 @@ from functools import partial
 import msgspec
 import pytest
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.advance import advance
+from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
-from jeton.actor.run_actor import advance
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
@@ -183,7 +183,7 @@ def test_a_message_that_breaks_an_invariant_ends_the_run_with_the_evidence(
     fan: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impossible: list[Decision] = [RouteToken(T(2), "w", "completed"), SettleSlot((GroupId(7), 0), 5)]
-    monkeypatch.setattr("jeton.actor.run_actor.plan_run", partial(_planned, impossible))
+    monkeypatch.setattr("jeton.actor.advance.plan_run", partial(_planned, impossible))
     commit = fan.tell(done(1))
     head = fan.run.state.head
     assert commit.ended

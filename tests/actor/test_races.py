@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.actor.run_actor import Commit
+from jeton.actor.advance import Commit
 from jeton.apply.record import events_of
 from jeton.model.decision import DispatchToken, IgnoreLate, OpenFanIn
 from jeton.model.definition.workflow import Foreach, Merge, MOfN, Node, Strategy, Synchronization, Transition

@@ -9,8 +9,8 @@ from zlib import crc32
 
 import msgspec
 
-from jeton.actor.causes import FiringRow
-from jeton.actor.ports import RunRow, decode_entry, encode_entry
+from jeton.actor.journal import decode_entry, encode_entry
+from jeton.actor.rows import FiringRow, RunRow
 from jeton.actor.sections import load_run
 from jeton.definitions import library_from
 from jeton.definitions.bundle import bundle_of, joined

@@ -10,11 +10,11 @@ from typing import Literal
 
 import msgspec
 
-from jeton.actor.ports import RunRow, decode_entry
+from jeton.actor.journal import decode_entry, first_hash, next_hash
 from jeton.actor.replay import replay
+from jeton.actor.rows import RunRow
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
 from jeton.hosts.sqlite.file.connect import connect, connect_reader
 from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
 from jeton.hosts.sqlite.host import wall_ms

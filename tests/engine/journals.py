@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
 from jeton.engine.views.explain.answer import Told
 from jeton.hosts.simulated.script import Answer, Reply, Script

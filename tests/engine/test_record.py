@@ -2,8 +2,8 @@
 
 import pytest
 
-from jeton.actor.ports import RunRow
 from jeton.actor.replay import replay
+from jeton.actor.rows import RunRow
 from jeton.engine.views.explain.answer import Told
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import NoOutput, RunRecord, record_of

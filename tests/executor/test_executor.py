@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jeton.actor.ports import Workers
+from jeton.actor.workers import Workers
 from jeton.executor import ActionCall, ActionFailed, Executor, Kind, action, register_kind
 from jeton.executor.action import Act, LaneName
 from jeton.executor.task.run_task import Answer

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jeton.actor.ports import Workers
+from jeton.actor.workers import Workers
 from jeton.hosts.sqlite import SqliteHost
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work

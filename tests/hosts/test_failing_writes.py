@@ -108,7 +108,7 @@ async def test_one_commit_that_cannot_be_written_does_not_stop_the_others(open_h
         """Minds one run."""
 
         def write(self, db: Connection, writes: Sequence[Write]) -> None:
-            if any(write.live.state.input == {"n": 13} for write in writes):
+            if any(write.actor.live.state.input == {"n": 13} for write in writes):
                 raise ValueError("thirteen")
 
     host = await open_host(mirrors=[Picky()])

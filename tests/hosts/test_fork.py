@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from jeton.actor.queries.snapshots import NEVER, ON_COMPLETE, SnapshotPolicy, snapshot_due, snapshot_policy
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import Connection, connect
 from jeton.hosts.sqlite.mirrors.firings import drop_trigger, put_triggers, see_to
-from jeton.hosts.sqlite.mirrors.snapshots import ON_COMPLETE, Every, Policy, is_due, policy_of
 from jeton.hosts.sqlite.tools.retention import Pruned, Rule, Summary, old_runs, prune, summary_of
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
@@ -31,28 +31,28 @@ from tests.hosts.works import work
     [
         pytest.param(None, ON_COMPLETE, id="nothing said"),
         pytest.param("on_complete", ON_COMPLETE, id="at the end"),
-        pytest.param("never", None, id="never"),
-        pytest.param({"every_n_entries": 3}, Every(3), id="every so many"),
+        pytest.param("never", NEVER, id="never"),
+        pytest.param({"every_n_entries": 3}, SnapshotPolicy(3), id="every so many"),
         pytest.param({"every_n_entries": 0}, ON_COMPLETE, id="every none"),
         pytest.param({"every_n_entries": True}, ON_COMPLETE, id="no number"),
         pytest.param("sometimes", ON_COMPLETE, id="other words"),
     ],
 )
-def test_a_policy_is_read(asked: Json, policy: Policy) -> None:
-    assert policy_of({} if asked is None else {"snapshot_policy": asked}) == policy
+def test_a_policy_is_read(asked: Json, policy: SnapshotPolicy) -> None:
+    assert snapshot_policy({} if asked is None else {"snapshot_policy": asked}) == policy
 
 
 @pytest.mark.parametrize(
     ("policy", "due"),
     [
-        pytest.param(None, [], id="never"),
+        pytest.param(NEVER, [], id="never"),
         pytest.param(ON_COMPLETE, [6], id="at the end"),
-        pytest.param(Every(3), [2, 5, 6], id="every third, and at the end"),
-        pytest.param(Every(1), [0, 1, 2, 3, 4, 5, 6], id="always"),
+        pytest.param(SnapshotPolicy(3), [2, 5, 6], id="every third, and at the end"),
+        pytest.param(SnapshotPolicy(1), [0, 1, 2, 3, 4, 5, 6], id="always"),
     ],
 )
-def test_when_a_snapshot_is_due(policy: Policy, due: list[int]) -> None:
-    assert [number for number in range(7) if is_due(policy, number, ended=number == 6)] == due
+def test_when_a_snapshot_is_due(policy: SnapshotPolicy, due: list[int]) -> None:
+    assert [number for number in range(7) if snapshot_due(policy, number, ended=number == 6)] == due
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from jeton.actor.journal import first_hash, next_hash
 from jeton.actor.replay import replay
 from jeton.apply.record import events_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.commit import writer
-from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
 from jeton.hosts.sqlite.file.connect import connect_reader
 from jeton.hosts.sqlite.loop.alarms import AT_ONCE
 from jeton.hosts.sqlite.loop.runs import Runs

@@ -185,7 +185,7 @@ MUTANTS = (
     ),
     Mutant(
         "what an earlier message left for the next batch is forgotten",
-        "src/jeton/actor/run_actor.py",
+        "src/jeton/actor/advance.py",
         "        self._now, self._moves = message.at, moves\n",
         "        self._now, self._moves, self.again = message.at, moves, False\n",
     ),
@@ -270,7 +270,7 @@ MUTANTS = (
     ),
     Mutant(
         "what overtakes a start swallows it",
-        "src/jeton/actor/run_actor.py",
+        "src/jeton/actor/advance.py",
         '    if not head.ended and decisions and head.status != "submitted":',
         "    if not head.ended and decisions:",
     ),

@@ -4,7 +4,7 @@ from random import Random
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.actor.sections import load_run
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
@@ -41,9 +41,9 @@ class Auditor:
     def committed(self, step: Step) -> None:
         assert self.world is not None
         head, store = step.live.state.head, self.world.store
-        if step.stored is not None and head.forked is None:  # a fork begins in the middle
-            entry = decode_entry(step.stored.entry)
-            seen = Seen(step.program, step.stored, entry, step.live, step.commit.effects)
+        if step.turn.entry is not None and head.forked is None:  # a fork begins in the middle
+            entry = decode_entry(step.turn.entry.body)
+            seen = Seen(step.program, step.turn, entry, step.live, step.commit.effects)
             self._invariants.setdefault(step.run, RunInvariants()).committed(seen)
         batch_repeats(step)
         if head.purse is not None:

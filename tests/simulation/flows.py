@@ -13,8 +13,8 @@ from random import Random
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
+from jeton.actor.journal import decode_entry
 from jeton.actor.sections import load_run
 from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
@@ -122,9 +122,9 @@ class FlowWatchers:
         flow = step.live.state.flow
         self.cases["node waited"] += bool(flow.waiting)
         self.cases["nodes at once"] += len(flow.executing) > 1
-        if step.stored is not None:
-            entry = decode_entry(step.stored.entry)
-            self._look(step, Seen(step.program, step.stored, entry, step.live, step.commit.effects))
+        if step.turn.entry is not None:
+            entry = decode_entry(step.turn.entry.body)
+            self._look(step, Seen(step.program, step.turn, entry, step.live, step.commit.effects))
             if len(self.shared) < MOST_FORKS and self._forks.random() < 0.04:
                 self.fork(step.run, self._forks.randint(0, entry.number))
         if step.commit.ended or self._chance.random() < CLOSE_LOOKS:

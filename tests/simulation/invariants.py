@@ -71,7 +71,7 @@ class RunInvariants:
 
     def _in_sequence(self, seen: Seen, events: list[Event]) -> None:
         entry, head = seen.entry, seen.run.state.head
-        if entry.number != self._entries or seen.stored.number != entry.number:
+        if entry.number != self._entries or seen.turn.entry is None or seen.turn.entry.number != entry.number:
             broken(f"entry {entry.number} comes after {self._entries} others")
         if entry.first_event != self._events:
             broken(f"events begin at {entry.first_event}, and {self._events} were before them")
@@ -87,8 +87,8 @@ class RunInvariants:
         ends = [number for number, event in enumerate(events) if isinstance(event.fact, TERMINAL)]
         if ends and ends != [len(events) - 1]:
             broken("the one terminal event is the last event")
-        if bool(ends) != head.ended or seen.stored.row.status != head.status:
-            broken(f"the run is {head.status}, its row {seen.stored.row.status}, with {len(ends)} terminal events")
+        if bool(ends) != head.ended or seen.turn.row.status != head.status:
+            broken(f"the run is {head.status}, its row {seen.turn.row.status}, with {len(ends)} terminal events")
         last = decisions[-1]
         if isinstance(last, EndRun) and last.broken:
             broken(f"a decision contradicted the state: {last.error}")
@@ -103,7 +103,7 @@ class RunInvariants:
         purse = head.purse
         if purse is not None and min(purse.free, purse.used, purse.shortfall, purse.asked) < 0:
             broken(f"credits are never negative: {purse}")
-        for name, body in seen.stored.sections.items():
+        for name, body in seen.turn.sections.items():
             if body is not None and len(body) > LARGEST_SECTION:
                 broken(f"section {name} has {len(body)} bytes")
         for decision in seen.entry.decisions:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from jeton.actor.ports import stored
+import msgspec
+
+from jeton.actor.advance import LiveRun, advance
 from jeton.actor.replay import replay
-from jeton.actor.run_actor import LiveRun, advance
 from jeton.actor.sections import encode_sections, load_run
+from jeton.actor.turn import turn_of
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.hosts.simulated.observer import Step
 from jeton.model.entry import Entry
@@ -47,10 +49,9 @@ def batch_repeats(step: Step) -> None:
     fresh = LiveRun(RunState(Head(state.head.run, state.head.workflow, state.head.version)))
     again = fresh if step.before is None else load_run(step.before)
     commit = advance(step.program, again, step.batch, step.moves)
-    if stored(again, commit) != step.stored:
-        broken(f"the same batch gives another commit: {stored(again, commit)}, it was {step.stored}")
-    if (commit.effects, commit.wake, commit.again) != (step.commit.effects, step.commit.wake, step.commit.again):
-        broken(f"the same batch asks for other things: {commit}, it was {step.commit}")
+    turn = turn_of(step.program, again, commit, step.before_hash, step.policy)
+    if msgspec.json.encode(turn) != msgspec.json.encode(step.turn):
+        broken(f"the same batch gives another turn: {turn}, it was {step.turn}")
 
 
 def whole(state: RunState) -> dict[str, bytes]:

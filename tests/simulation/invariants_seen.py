@@ -4,8 +4,8 @@ from typing import NoReturn
 
 import msgspec
 
-from jeton.actor.ports import Stored
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
+from jeton.actor.turn import Turn
 from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.planning.program.workflow import Program
@@ -23,7 +23,7 @@ class Seen(msgspec.Struct, frozen=True):
     """What was stored, the entry read back from it, and the run in memory."""
 
     program: Program
-    stored: Stored
+    turn: Turn
     entry: Entry
     run: LiveRun
     effects: tuple[Effect, ...] | None = None  # None: the host does not show them

@@ -74,8 +74,8 @@ class Waits:
         wanted = [] if state.head.ended else list(_deadlines(state))
         if step.commit.wake != min(wanted, default=None):
             broken(f"the alarm is at {step.commit.wake}, and deadlines are at {sorted(wanted)}")
-        if step.stored is not None and step.stored.row.wake != step.commit.wake:
-            broken(f"the alarm is at {step.commit.wake}, and the row says {step.stored.row.wake}")
+        if step.turn.entry is not None and step.turn.row.wake != step.commit.wake:
+            broken(f"the alarm is at {step.commit.wake}, and the row says {step.turn.row.wake}")
         kept = _heap(step.live.timers)
         missing = [due for due in wanted if due not in kept]
         if missing:

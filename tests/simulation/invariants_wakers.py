@@ -53,7 +53,7 @@ class Wakers:
                             heappush(self._due, (due, token.id, ""))
                         case _:
                             pass
-        state, wake = seen.run.state, seen.stored.row.wake
+        state, wake = seen.run.state, seen.turn.row.wake
         while self._due and not _still_waits(state, self._due[0]):
             heappop(self._due)
         soonest = self._due[0] if self._due else None

@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
@@ -82,9 +82,9 @@ class Watchers:
     def committed(self, step: Step) -> None:
         self.commits += 1
         self.coverage.committed(step)
-        if step.stored is not None:
-            entry = decode_entry(step.stored.entry)
-            self._of(step.run).committed(Seen(step.program, step.stored, entry, step.live, step.commit.effects))
+        if step.turn.entry is not None:
+            entry = decode_entry(step.turn.entry.body)
+            self._of(step.run).committed(Seen(step.program, step.turn, entry, step.live, step.commit.effects))
         if self._scenario.compared:
             if step.run not in self._twins:
                 self._twins[step.run] = Twin(self._scenario.workflow, self._scenario.tasks)

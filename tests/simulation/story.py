@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.hosts.simulated.clock import EPOCH_MS
 from jeton.hosts.simulated.faults import FaultPlan
 from jeton.hosts.simulated.shrink import shrunk

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jeton.actor.run_actor import LiveRun, advance
+from jeton.actor.advance import LiveRun, advance
 from jeton.hosts.simulated.faults import Fault, FaultPlan
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World

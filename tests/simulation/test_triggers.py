@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
 from jeton.engine.simulate.flaws import flaws
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, plan_from_seed

@@ -1,6 +1,6 @@
 """A thousand nodes, fifty wide: they overlap, a slow one holds up nobody but its descendants, and none costs more."""
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.apply.draft import TOKENS_PER_SECTION
 from jeton.definitions import library_from
 from jeton.hosts.simulated.observer import Nobody, Step
@@ -22,15 +22,15 @@ class Meter(Nobody):
         self.written: list[tuple[int, int, int]] = []  # nodes done, sections, bytes
 
     def committed(self, step: Step) -> None:
-        if step.stored is None:
+        if step.turn.entry is None:
             return
-        decisions = decode_entry(step.stored.entry).decisions
+        decisions = decode_entry(step.turn.entry.body).decisions
         done = [decision.node for decision in decisions if isinstance(decision, ExecuteNode)]
         self.begun += [decision.node for decision in decisions if isinstance(decision, BeginNode)]
         self.done += done
         self.most_at_once = max(self.most_at_once, len(step.live.state.flow.executing))
-        size = len(step.stored.entry) + sum(len(body or b"") for body in step.stored.sections.values())
-        self.written.append((len(done), len(step.stored.sections), size))
+        size = len(step.turn.entry.body) + sum(len(body or b"") for body in step.turn.sections.values())
+        self.written.append((len(done), len(step.turn.sections), size))
 
 
 def played() -> tuple[Meter, World]:

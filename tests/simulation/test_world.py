@@ -182,7 +182,7 @@ def test_a_stale_alarm_changes_nothing() -> None:
     outcome, watched, _ = played(struck("alarm_stale", *range(10), by_ms=1))
     assert (outcome.status, outcome.output) == ("completed", VOTES)
     alone = [step for step in watched.steps if [type(message) for message in step.batch] == [AlarmRang]]
-    assert any(step.stored is None for step in alone)
+    assert any(step.turn.entry is None for step in alone)
 
 
 def test_after_the_end_messages_are_no_ops() -> None:

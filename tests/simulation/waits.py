@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
 from jeton.definitions.text.files import SourceFile
@@ -92,10 +92,10 @@ class WaitWatchers:
         self.commits += 1
         self.coverage.committed(step)
         forked = step.live.state.head.forked is not None
-        if step.stored is not None and not forked:  # a fork's tokens and timers began in another run
-            entry = decode_entry(step.stored.entry)
+        if step.turn.entry is not None and not forked:  # a fork's tokens and timers began in another run
+            entry = decode_entry(step.turn.entry.body)
             invariants = self._invariants.setdefault(step.run, RunInvariants())
-            invariants.committed(Seen(step.program, step.stored, entry, step.live, step.commit.effects))
+            invariants.committed(Seen(step.program, step.turn, entry, step.live, step.commit.effects))
         self.waits.committed(step)
         if step.commit.ended or forked or self._chance.random() < CLOSE_LOOKS:
             batch_repeats(step)

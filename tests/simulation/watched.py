@@ -1,6 +1,6 @@
 """A world with every invariant looking on, closely, at every commit: for small runs."""
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
 from jeton.model.effect import Effect
@@ -24,9 +24,9 @@ class Watched:
     def committed(self, step: Step) -> None:
         self.steps.append(step)
         batch_repeats(step)
-        if step.stored is not None:
-            entry = decode_entry(step.stored.entry)
-            self.invariants.committed(Seen(step.program, step.stored, entry, step.live, step.commit.effects))
+        if step.turn.entry is not None:
+            entry = decode_entry(step.turn.entry.body)
+            self.invariants.committed(Seen(step.program, step.turn, entry, step.live, step.commit.effects))
             assert self.world is not None
             sections = self.world.store.sections(step.run) or {}
             sections_reload(step.live, sections)

@@ -6,26 +6,12 @@ its end it hears nothing, since nothing is after that.
 
 import msgspec
 
-from jeton.actor.ports import RunRow
+from jeton.actor.rows import FiringRow, RunRow
 from jeton.executor.outlet import Emitted
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import TriggerHeard
 from jeton.planning.triggers.firing import Delivery, Planned, Refusal, firing_depth
-
-
-class FiringRow(msgspec.Struct, frozen=True):
-    """What queries see of a delivery: the run it became, or why there is none."""
-
-    trigger: str
-    delivery: str
-    type: str
-    source: str | None
-    depth: int
-    at: int
-    run: RunId | None
-    code: str | None
-    problem: str | None
 
 
 def by_event(emitted: Emitted, publisher: RunRow | None, at: int) -> Delivery:

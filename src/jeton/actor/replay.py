@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.apply.record import count_events

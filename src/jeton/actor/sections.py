@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched, TouchedRest
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
@@ -61,7 +61,7 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
         sections["overrides"] = _encode(state.flow.overrides)
     if touched.more:
         _encode_rest(state, touched.rest, sections)
-    return sections
+    return dict(sorted(sections.items()))  # in the same order whatever the order of sets
 
 
 def _encode_rest(state: RunState, touched: TouchedRest, sections: Sections) -> None:

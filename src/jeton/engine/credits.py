@@ -4,9 +4,9 @@ import asyncio
 
 import msgspec
 
+from jeton.actor.rows import Usage
 from jeton.engine.arguments import check_credits, check_maybe_texts
 from jeton.engine.reading import Reading
-from jeton.hosts.sqlite.mirrors.credits import Usage
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.actor.ports import RunRow
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
+from jeton.actor.rows import RunRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.reference import parts_of
 from jeton.engine.views.events import events_in, trace_in

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import msgspec
 
-from jeton.actor.causes import FiringRow
+from jeton.actor.rows import FiringRow, TriggerRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.credits import Spending
 from jeton.engine.input import plain_input, read_input
@@ -18,7 +18,6 @@ from jeton.executor import LoopClock, Threads
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.loop.triggers import NEVER, Schedule
-from jeton.hosts.sqlite.mirrors.firings import TriggerRow
 from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from jeton.actor.ports import RunRow, decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
+from jeton.actor.rows import RunRow
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Touched
 from jeton.apply.record import count_events, events_of

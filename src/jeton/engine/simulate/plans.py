@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from jeton.actor.run_actor import MOVES_PER_BATCH
+from jeton.actor.advance import MOVES_PER_BATCH
 from jeton.hosts.simulated.faults import AMOUNTS, KINDS, Fault, FaultKind, FaultPlan
 from jeton.planning.plan_run import MAX_DELIVERIES
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
 from jeton.apply.record import events_of
 from jeton.engine.views.explain.views import Wait

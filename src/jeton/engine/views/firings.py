@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from jeton.actor.causes import FiringRow
+from jeton.actor.rows import FiringRow
 from jeton.model.ids import RunId
 from jeton.model.times import moment
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeAlias, cast
 
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
 from jeton.engine.input import plain_input
 from jeton.engine.views.record import RunRecord
 from jeton.model.definition.flow import Flow

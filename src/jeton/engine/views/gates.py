@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from jeton.hosts.sqlite.store import GateRow
+from jeton.actor.rows import GateRow
 from jeton.model.definition.workflow import GateTarget, Workflow
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, gate_id

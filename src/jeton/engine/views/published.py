@@ -4,8 +4,8 @@ from datetime import datetime
 
 import msgspec
 
+from jeton.actor.rows import Published
 from jeton.executor.outlet import MetricType, Number
-from jeton.hosts.sqlite.mirrors.outlet import Published
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.times import moment

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from jeton.actor.ports import RunRow
+from jeton.actor.rows import RunRow
 from jeton.apply.timers import token_due
 from jeton.engine.views.firings import FiringView
 from jeton.model.failure import Refused, RunError

@@ -5,7 +5,7 @@ from typing import assert_never, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.actor.run_actor import LiveRun, advance, suppose
+from jeton.actor.advance import LiveRun, advance, suppose
 from jeton.engine.views.events import readable
 from jeton.model.decision import Decision, ParkToken, RouteToken
 from jeton.model.failure import Refused, RunError, TaskFailed

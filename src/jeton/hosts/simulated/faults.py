@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from jeton.actor.run_actor import MOVES_PER_BATCH
+from jeton.actor.advance import MOVES_PER_BATCH
 from jeton.hosts.simulated.clock import ManualClock
 
 FaultKind: TypeAlias = Literal[

@@ -5,8 +5,9 @@ from typing import Protocol
 
 import msgspec
 
-from jeton.actor.ports import Stored
-from jeton.actor.run_actor import Commit, LiveRun
+from jeton.actor.advance import Commit, LiveRun
+from jeton.actor.queries.snapshots import SnapshotPolicy
+from jeton.actor.turn import Turn
 from jeton.model.effect import Effect
 from jeton.model.ids import RunId
 from jeton.model.message import Message
@@ -20,9 +21,11 @@ class Step(msgspec.Struct, frozen=True):
     program: Program
     moves: int
     before: Mapping[str, bytes] | None
+    before_hash: bytes
+    policy: SnapshotPolicy
     batch: tuple[Message, ...]
     commit: Commit
-    stored: Stored | None
+    turn: Turn
     live: LiveRun
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from jeton.actor.run_actor import MOVES_PER_BATCH
+from jeton.actor.advance import MOVES_PER_BATCH
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 
 

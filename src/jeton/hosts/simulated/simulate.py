@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.actor.sections import load_run
 from jeton.apply.record import events_of
 from jeton.hosts.simulated.faults import FaultPlan

@@ -2,13 +2,15 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import reduce
 
 import msgspec
 
-from jeton.actor.causes import FiringRow, row_of, word_to_cause
-from jeton.actor.ports import RunRow, Stored
+from jeton.actor.causes import row_of, word_to_cause
+from jeton.actor.journal import first_hash, next_hash
+from jeton.actor.rows import FiringRow, RunRow
+from jeton.actor.turn import Turn
 from jeton.executor.outlet import Emitted
-from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
 from jeton.model.state.credits import ACCOUNT
@@ -29,6 +31,7 @@ class Store:
     def __init__(self) -> None:
         self._sections: dict[RunId, dict[str, bytes]] = {}
         self._journals: dict[RunId, list[bytes]] = {}
+        self._hashes: dict[RunId, bytes] = {}
         self._rows: dict[RunId, bytes] = {}
         self._inboxes: dict[RunId, dict[int, bytes]] = {}
         self._workflows: dict[RunId, str] = {}
@@ -54,26 +57,27 @@ class Store:
         self._inboxes[run][number] = _encode(message)
         return number
 
-    def commit(
-        self, stored: Stored, answered: Iterable[int], own: Message | None, sent: Iterable[SendMessage] = ()
-    ) -> None:
+    def commit(self, turn: Turn, answered: Iterable[int], own: Message | None) -> None:
         """All of it: the entry, the sections, the row, the messages that are answered, and those to runs."""
-        run = stored.head.run
+        run = turn.head.run
+        self.answer(run, answered)
+        if turn.entry is None:
+            return
         sections = self._sections.setdefault(run, {})
-        for name, body in stored.sections.items():
+        for name, body in turn.sections.items():
             if body is None:
                 sections.pop(name, None)
             else:
                 sections[name] = body
-        self._journals.setdefault(run, []).append(stored.entry)
-        self._rows[run] = _encode(stored.row)
-        self._remember(run, stored)
-        if stored.head.ended and stored.head.workflow in self.awaited:
+        self._journals.setdefault(run, []).append(turn.entry.body)
+        self._hashes[run] = turn.hash
+        self._rows[run] = _encode(turn.row)
+        self._remember(run, turn, turn.entry.body)
+        if turn.head.ended and turn.head.workflow in self.awaited:
             self.finished.append(run)
-        self.answer(run, answered)
         if own is not None:
             self.accept(run, own)
-        for effect in sent:
+        for effect in turn.messages:
             if effect.run == ACCOUNT and isinstance(effect.message, CreditsAsked | CreditsClosed):
                 self._ask_account(effect.message)
                 continue
@@ -120,6 +124,7 @@ class Store:
         """A new run that begins with another's history."""
         self.submit(run, self._workflows[of])
         self._journals[run] = list(journal)
+        self._hashes[run] = reduce(next_hash, journal, first_hash(run))
         self._sections[run] = dict(sections)
 
     def answer(self, run: RunId, answered: Iterable[int]) -> None:
@@ -127,13 +132,17 @@ class Store:
         for number in answered:
             del self._inboxes[run][number]
 
-    def _remember(self, run: RunId, stored: Stored) -> None:
+    def _remember(self, run: RunId, turn: Turn, entry: bytes) -> None:
         self._history.update(run.encode())
-        self._history.update(stored.entry)
+        self._history.update(entry)
         self._history.update(self._rows[run])
-        for name in sorted(stored.sections):
+        for name, body in turn.sections.items():
             self._history.update(name.encode())
-            self._history.update(stored.sections[name] or b"")
+            self._history.update(body or b"")
+
+    def last_hash(self, run: RunId) -> bytes:
+        """The hash of the run's last entry."""
+        return self._hashes.get(run) or first_hash(run)
 
     def runs(self) -> tuple[RunId, ...]:
         """Every run anybody ever named."""

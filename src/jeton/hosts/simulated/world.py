@@ -11,11 +11,13 @@ from random import Random
 
 import msgspec
 
+from jeton.actor.advance import Commit, LiveRun, advance
 from jeton.actor.fork import shared_history
-from jeton.actor.ports import Stored, decode_entry, encode_entry, stored
+from jeton.actor.journal import decode_entry, encode_entry
+from jeton.actor.queries.snapshots import snapshot_policy
 from jeton.actor.replay import replay
-from jeton.actor.run_actor import Commit, LiveRun, advance
 from jeton.actor.sections import encode_sections, load_run
+from jeton.actor.turn import turn_of
 from jeton.apply.draft import Touched
 from jeton.executor.outlet import Emitted
 from jeton.hosts.simulated.agenda import Act, Agenda
@@ -69,7 +71,7 @@ class Crashed(Exception):
 
 
 class World:
-    """Many runs, their workers and their users. Fulfils `jeton.actor.ports.Port`."""
+    """Many runs, their workers and their users."""
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class World:
         self._library = library
         self._triggers = Triggers(library, self.store)
         self.store.balance = balance_of(library.settings) or 0
+        self._policy = snapshot_policy(library.settings)
         self._programs: dict[str, Program] = {} if programs is None else programs
         self._observer: Observer = observer or Nobody()
         self._agenda = Agenda(Random(f"{seed}/ties"))
@@ -201,14 +204,7 @@ class World:
         """The runs that have not ended. After `run` there should be none."""
         return [run for run in self.store.runs() if not self.store.has_ended(run)]
 
-    # the port
-
-    def load(self, run: RunId) -> Mapping[str, bytes] | None:
-        return self.store.sections(run)
-
-    def commit(self, stored: Stored) -> None:
-        run = stored.head.run
-        self.store.commit(stored, self._taken.pop(run), self._own.pop(run, None), self._sent.pop(run, ()))
+    # effects
 
     def start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
@@ -247,24 +243,21 @@ class World:
         if not waiting:
             return
         batch = (*self._began_since.pop(run, ()), *waiting.values())
-        before = self.load(run) if self._observer.looks_back or run not in self._live else None
+        before = self.store.sections(run) if self._observer.looks_back or run not in self._live else None
         live = self._live.get(run) or self._loaded(run, before)
         program = self.program(run)
         commit = advance(program, live, batch, self.plan.moves)
         self._live[run] = live
-        written = stored(live, commit)
+        before_hash = self.store.last_hash(run)
+        turn = turn_of(program, live, commit, before_hash, self._policy)
         self._may_crash("crash_before_commit")
         self._may_crash("commit_fails")
-        self._taken[run] = tuple(waiting)
-        if commit.again:
-            self._own[run] = ContinueRun(self.clock.now())
-        self._sent[run] = tuple(effect for effect in commit.effects if isinstance(effect, SendMessage))
-        if written is None:
-            self.store.answer(run, self._taken.pop(run))
-        else:
-            self.commit(written)
+        own = ContinueRun(self.clock.now()) if commit.again else None
+        self.store.commit(turn, tuple(waiting), own)
         self._note_tokens(run, commit.entry.decisions if commit.entry is not None else ())
-        self._observer.committed(Step(run, program, self.plan.moves, before, batch, commit, written, live))
+        self._observer.committed(
+            Step(run, program, self.plan.moves, before, before_hash, self._policy, batch, commit, turn, live)
+        )
         self._may_crash("commit_unknown")
         self._may_crash("crash_after_commit")
         self._release(run, commit)
@@ -376,9 +369,6 @@ class World:
         self._alarms: dict[RunId, int] = {}
         self._began_since: dict[RunId, list[TaskStarted]] = {}
         self._stirred: set[RunId] = set()
-        self._taken: dict[RunId, tuple[int, ...]] = {}
-        self._own: dict[RunId, ContinueRun] = {}
-        self._sent: dict[RunId, tuple[SendMessage, ...]] = {}
         self._looking = False
         self._firing = False
 
@@ -412,7 +402,7 @@ class World:
     def _dispatched(self, run: RunId) -> list[Attempt]:
         if self.store.row(run) is None or self.store.has_ended(run):
             return []
-        live = self._live.get(run) or self._loaded(run, self.load(run))
+        live = self._live.get(run) or self._loaded(run, self.store.sections(run))
         return [
             (run, t.id, t.attempt) for t in live.state.tokens.values() if isinstance(t.phase, Dispatched | Executing)
         ]

@@ -10,23 +10,22 @@ from typing import TypeVar
 
 import apsw
 
-from jeton.actor.causes import FiringRow
-from jeton.actor.ports import RunRow, Workers
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
+from jeton.actor.rows import Account, FiringRow, GateRow, Published, RunRow, TriggerRow, Usage
+from jeton.actor.storable import check_storable
+from jeton.actor.workers import Workers
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.outlet import Number
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.opening import take, visit
-from jeton.hosts.sqlite.file.readable import check_readable
 from jeton.hosts.sqlite.loop.owner import Owner, unknown
 from jeton.hosts.sqlite.loop.recovery import leave_message, write_beside
 from jeton.hosts.sqlite.loop.triggers import startable
 from jeton.hosts.sqlite.mirrors.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.mirrors.bundles import Bundles
-from jeton.hosts.sqlite.mirrors.credits import Account, Usage, UsageMirror, account_in, open_account, top_up, usage_in
+from jeton.hosts.sqlite.mirrors.credits import UsageMirror, account_in, open_account, top_up, usage_in
 from jeton.hosts.sqlite.mirrors.firings import (
-    TriggerRow,
     disabled_in,
     firings_in,
     put_firings,
@@ -36,10 +35,10 @@ from jeton.hosts.sqlite.mirrors.firings import (
 )
 from jeton.hosts.sqlite.mirrors.gates import GateMirror
 from jeton.hosts.sqlite.mirrors.once import SqliteKeys
-from jeton.hosts.sqlite.mirrors.outlet import Published, SqliteOutlet, numbers, published
+from jeton.hosts.sqlite.mirrors.outlet import SqliteOutlet, numbers, published
 from jeton.hosts.sqlite.mirrors.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.mirrors.typed.mirror import TypedMirror
-from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, GateRow, Store
+from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
 from jeton.hosts.sqlite.tools.retention import Pruned, Rule
 from jeton.model.definition.trigger import Trigger
 from jeton.model.definition.workflow import Library
@@ -222,7 +221,7 @@ class SqliteHost:
 
     async def deliver(self, run: RunId, message: Message) -> None:
         """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""
-        check_readable(message)
+        check_storable(message)
         if self._owner is not None:
             await self._owner.deliver(run, message)
         elif self.row(run) is None:

@@ -8,15 +8,16 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.actor.ports import RunRow, decode_entry
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
+from jeton.actor.journal import decode_entry
+from jeton.actor.rows import GateRow, RunRow
 from jeton.actor.sections import load_run
 from jeton.hosts.sqlite.file.connect import Connection, Row, Value, connect_reader
 from jeton.hosts.sqlite.file.pack import unpacked
 from jeton.hosts.sqlite.file.readable import reading, why_damaged
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
-from jeton.model.ids import RunId, TokenId
+from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.state.run import FiredBy, Fork, Parent, RunStatus
 
@@ -46,19 +47,6 @@ class StoredRun(msgspec.Struct, frozen=True):
     wake: int | None
     parts: dict[str, int]  # of the sections that lie in more than one
     small: dict[str, bytes] | None  # all but the head, if they lie in the run's row
-
-
-class GateRow(msgspec.Struct, frozen=True):
-    """A gate that is open."""
-
-    run: RunId
-    token: TokenId
-    node: str
-    path: str
-    title: str
-    since: int
-    due: int | None
-    answers: int
 
 
 class Store:

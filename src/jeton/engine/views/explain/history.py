@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from jeton.actor.run_actor import LiveRun
+from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.engine.views.explain.views import Considering, Routing, Verdict

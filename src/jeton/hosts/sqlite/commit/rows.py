@@ -5,10 +5,8 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from jeton.actor.ports import Stored
-from jeton.actor.run_actor import Commit, LiveRun
 from jeton.actor.sections import Sections
-from jeton.apply.draft import Touched
+from jeton.actor.turn import Turn
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.file.many import put_many
@@ -55,55 +53,25 @@ _WAKE = "update runs set wake = ?, busy = ? where run = ?"
 
 
 class Write:
-    """One commit of one run on its way to the disk."""
+    """One turn of one run on its way to the disk."""
 
-    __slots__ = (
-        "actor",
-        "answered",
-        "commit",
-        "gone",
-        "hash",
-        "key",
-        "onward",
-        "posted",
-        "prior",
-        "sections",
-        "sent",
-        "small",
-        "stored",
-    )
+    __slots__ = ("actor", "answered", "gone", "key", "onward", "posted", "sections", "sent", "small", "turn")
 
-    def __init__(self, actor: Actor, commit: Commit, stored: Stored | None) -> None:
+    def __init__(self, actor: Actor, turn: Turn) -> None:
         self.actor = actor
-        self.commit = commit
-        self.stored = stored  # None: nothing changed but the alarm, or only messages of other processes were answered
-        self.hash = actor.hash
+        self.turn = turn
         self.answered, actor.answering = actor.answering, []
         self.key, actor.key = actor.key, None
-        self.prior, actor.prior = actor.prior, []  # entries it shares with another run
-        self.sent = [effect for effect in commit.effects if type(effect) is SendMessage]
+        self.sent = turn.messages
         self.posted: list[tuple[int, SendMessage]] = []  # those, with their numbers in the inbox
         self.sections: list[SectionRow] = []
         self.gone: list[GoneRow] = []
         self.small: bytes | None = None
         self.onward = False  # lists show the same of it as before: their indexes are left alone
-        if stored is not None:
-            listed = _listed(stored.head)
+        if turn.entry is not None:
+            listed = _listed(turn.head)
             self.onward, actor.listed = listed == actor.listed, listed
-            self._lay(actor, stored.sections)
-
-    @property
-    def live(self) -> LiveRun:
-        return self.actor.live
-
-    @property
-    def first(self) -> bool:
-        """Whether the store has nothing of the run yet."""
-        return self.stored is not None and (self.stored.number == 0 or bool(self.prior))
-
-    @property
-    def touched(self) -> Touched:
-        return self.commit.touched
+            self._lay(actor, turn.sections)
 
     def _lay(self, actor: Actor, sections: Sections) -> None:
         """A small run lies in its row. Once it has outgrown that, its sections have rows of their own, for good."""
@@ -141,15 +109,14 @@ class Write:
                     self.gone.append((run, name, count))
                 parts[name] = count
 
-    def entry(self) -> tuple[Value, ...]:
-        """The journal's row."""
-        assert self.stored is not None
-        return self.actor.run, self.stored.number, self.hash, self.stored.entry
+    def journal(self) -> list[tuple[Value, ...]]:
+        """The journal's rows."""
+        assert self.turn.entry is not None
+        return [(self.actor.run, each.number, each.hash, each.body) for each in (*self.turn.shared, self.turn.entry)]
 
     def row(self) -> tuple[Value, ...]:
         """The run's row."""
-        assert self.stored is not None
-        head = self.stored.head
+        turn, head = self.turn, self.turn.head
         return (
             head.run,
             head.workflow,
@@ -159,20 +126,19 @@ class Write:
             head.submitted_at,
             head.started_at,
             head.ended_at,
-            self.stored.wake,
+            turn.wake,
             head.busy > 0 and not head.ended,
             head.entries,
-            self.hash,
-            self.stored.sections["head"],
+            turn.hash,
+            turn.sections["head"],
             self.small,
             None if head.parent is None else head.parent.run,
         )
 
     def step(self) -> tuple[Value, ...]:
-        """What is new in the run's row when it went onward."""
-        stored = self.stored
-        assert stored is not None
-        return self.actor.run, stored.wake, stored.head.entries, self.hash, stored.sections["head"], self.small
+        """What is new in the run's row when lists show the same as before."""
+        turn = self.turn
+        return self.actor.run, turn.wake, turn.head.entries, turn.hash, turn.sections["head"], self.small
 
 
 class Mirror(Protocol):
@@ -185,9 +151,9 @@ class Mirror(Protocol):
 
 def put(db: Connection, writes: Sequence[Write]) -> None:
     """Everything the commits say, table by table. The caller has begun a transaction."""
-    changed = [write for write in writes if write.stored is not None]
+    changed = [write for write in writes if write.turn.entry is not None]
     if changed:
-        put_many(db, _JOURNAL, [row for write in changed for row in (*write.prior, write.entry())])
+        put_many(db, _JOURNAL, [row for write in changed for row in write.journal()])
         hit("between_statements")
         sections = [row for write in changed for row in write.sections]
         if sections:
@@ -205,7 +171,7 @@ def put(db: Connection, writes: Sequence[Write]) -> None:
     answered = [(number,) for write in writes for number in write.answered]
     if answered:
         db.executemany(_ANSWERED, answered)
-    alarms = [_alarm(write) for write in writes if write.stored is None]
+    alarms = [_alarm(write.turn) for write in writes if write.turn.entry is None]
     if alarms:
         db.executemany(_WAKE, alarms)
 
@@ -241,6 +207,6 @@ def _listed(head: Head) -> Listed:
     return head.status, head.paused, head.started_at, head.ended_at, head.busy > 0 and not head.ended
 
 
-def _alarm(write: Write) -> tuple[Value, ...]:
-    head = write.live.state.head
-    return write.commit.wake, head.busy > 0 and not head.ended, head.run
+def _alarm(turn: Turn) -> tuple[Value, ...]:
+    head = turn.head
+    return turn.wake, head.busy > 0 and not head.ended, head.run

@@ -67,7 +67,7 @@ class Tail:
 
     def count(self, db: Connection, writes: Sequence[Write]) -> None:
         """In the transaction, which may still fail."""
-        runs = {write.actor.run: write.stored.head.entries for write in writes if write.stored is not None}
+        runs = {write.actor.run: write.turn.head.entries for write in writes if write.turn.entry is not None}
         self._counted = Known(self._commits + 1, runs)
         db.execute("insert or replace into meta(key, value) values('commits', ?)", (self._counted.commit,))
 

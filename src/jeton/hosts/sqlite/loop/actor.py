@@ -3,8 +3,9 @@
 from asyncio import Future
 from typing import TypeAlias
 
-from jeton.actor.run_actor import LiveRun
-from jeton.hosts.sqlite.commit.chain import first_hash
+from jeton.actor.advance import LiveRun
+from jeton.actor.journal import JournalEntry, first_hash
+from jeton.actor.queries.snapshots import snapshot_policy
 from jeton.hosts.sqlite.store import StoredRun
 from jeton.model.definition.workflow import Library
 from jeton.model.ids import TokenId
@@ -17,8 +18,6 @@ KeyRow: TypeAlias = tuple[str, str, str, bytes]
 """Workflow, key, run, and the hash of the input."""
 Listed: TypeAlias = tuple[RunStatus, bool, int | None, int | None, bool]
 """Status, paused, started at, ended at, busy."""
-JournalRow: TypeAlias = tuple[str, int, bytes, bytes]
-"""Run, number, hash, body."""
 
 
 class Actor:
@@ -37,11 +36,12 @@ class Actor:
         "noting",
         "out",
         "parts",
-        "prior",
+        "policy",
         "program",
         "queued",
         "ringing",
         "run",
+        "shared",
         "small",
         "waiting",
         "wake",
@@ -65,7 +65,8 @@ class Actor:
         self.answering: list[int] = []  # the inbox rows among what waits
         self.out: set[Attempt] = set()  # with a worker of this process
         self.key: KeyRow | None = None  # to be stored with its first commit
-        self.prior: list[JournalRow] = []  # likewise: the history it shares with another run
+        self.shared: tuple[JournalEntry, ...] = ()  # likewise: the history it shares with another run
+        self.policy = snapshot_policy(bundle.settings)
         self.noting = False  # notes of its tasks are written soon, if nothing else is
         self.queued = False
         self.ringing = False

@@ -13,15 +13,16 @@ from typing import TypeVar
 import msgspec
 
 from jeton.actor.fork import shared_history
-from jeton.actor.ports import RunRow, Stored, Workers, encode_entry
+from jeton.actor.journal import chained
 from jeton.actor.replay import replay
-from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
+from jeton.actor.rows import RunRow
+from jeton.actor.storable import check_storable
+from jeton.actor.turn import Turn
+from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.commit.writer import Writer
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.lock import OwnerLock
-from jeton.hosts.sqlite.file.readable import check_readable
-from jeton.hosts.sqlite.loop.actor import JournalRow
 from jeton.hosts.sqlite.loop.alarms import Alarms
 from jeton.hosts.sqlite.loop.ids import new_run_id
 from jeton.hosts.sqlite.loop.recovery import Recovery
@@ -126,7 +127,7 @@ class Owner:
         """Begin a run, unless the key or the name says that it has begun."""
         self.check()
         if overrides or credits is not None:  # the input may be any JSON, and is looked at when it is stored
-            check_readable(StartRun(0, None, overrides=overrides, credits=credits))
+            check_storable(StartRun(0, None, overrides=overrides, credits=credits))
         if key is not None:
             return await self._start_by_key(workflow, version, input, key, run, overrides, trigger, credits)
         if run is not None and await self._has_begun(run, workflow, input):
@@ -193,20 +194,14 @@ class Owner:
             raise Refused("history_pruned", f"the first entries of run {run} are not kept any more", "start a new run")
         history = shared_history(entries, entry)
         fork = ForkRun(self.clock(), run, entry, history[-1].at, writes, again, credits)
-        check_readable(fork)
+        check_storable(fork)
         chosen = new_run_id(self.clock())
         live = replay(Head(chosen, row.workflow, row.version), history)
         check_edits(self._bundles.program(row.workflow, row.version)[0], live.state, writes)
         slept = {token.id: token.slept for token in live.state.tokens.values() if token.slept is not None}
         if slept and not writes:  # with an edited state, work that was under way begins anew
             await self._writer.do(partial(share_steps, run=run, fork=chosen, slept=slept))
-        prior: list[JournalRow] = []
-        last = first_hash(chosen)
-        for shared in history:
-            body = encode_entry(shared)
-            last = next_hash(last, body)
-            prior.append((chosen, shared.number, last, body))
-        await self.runs.begin_fork(live, prior, fork)
+        await self.runs.begin_fork(live, chained(chosen, history), fork)
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:
@@ -308,7 +303,7 @@ class Owner:
 
     # what the others tell
 
-    def _committed(self, stored: Stored) -> None:
+    def _committed(self, stored: Turn) -> None:
         head = stored.head
         if head.ended:
             row = stored.row

@@ -9,18 +9,18 @@ import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
-import msgspec
-
-from jeton.actor.ports import Stored, Workers, stored
-from jeton.actor.run_actor import Commit, LiveRun, advance, give_up
+from jeton.actor.advance import LiveRun
+from jeton.actor.journal import JournalEntry
 from jeton.actor.sections import load_run
-from jeton.hosts.sqlite.commit.chain import next_hash
+from jeton.actor.turn import Taken, Turn, take_turn
+from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.commit.writer import Job, Writer
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.file.readable import why_damaged
-from jeton.hosts.sqlite.loop.actor import Actor, JournalRow, KeyRow
+from jeton.hosts.sqlite.loop.actor import Actor, KeyRow
 from jeton.hosts.sqlite.mirrors.bundles import Bundles
 from jeton.hosts.sqlite.store import Store
 from jeton.model.definition.task import Suspended, Task
@@ -39,15 +39,12 @@ from jeton.model.message import (
     TaskSuspended,
 )
 from jeton.model.note import Note
-from jeton.model.state.kept import proper
 from jeton.model.state.run import FiredBy, Head, RunState
 
 RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
 
 _log = logging.getLogger("jeton.store")
-_TEXTS = ("type", "message", "step", "stack")
-_encode = msgspec.json.Encoder().encode
 
 
 class Runs:
@@ -60,7 +57,7 @@ class Runs:
         bundles: Bundles,
         workers: Workers | None,
         clock: Callable[[], int],
-        committed: Callable[[Stored], None],
+        committed: Callable[[Turn], None],
         wants_alarm: Callable[[RunId, int], None],
         stuck: Callable[[RunId, Refused], None],
     ) -> None:
@@ -154,12 +151,12 @@ class Runs:
         program, bundle = self._bundles.program(workflow, int(version or 0))
         return Actor(LiveRun(RunState(Head(run, workflow, int(version)))), program, bundle, None)
 
-    def begin_fork(self, live: LiveRun, prior: list[JournalRow], fork: ForkRun) -> "Future[None]":
-        """A run that shares another's history; all of it is stored with its first commit."""
+    def begin_fork(self, live: LiveRun, shared: tuple[JournalEntry, ...], fork: ForkRun) -> "Future[None]":
+        """A run that shares another's history; all of it is turn_of with its first commit."""
         head = live.state.head
         program, bundle = self._bundles.program(head.workflow, head.version)
         actor = Actor(live, program, bundle, None)
-        actor.prior, actor.hash = prior, prior[-1][2]
+        actor.shared, actor.hash = shared, shared[-1].hash
         self.actors[head.run] = actor
         return self.ask(actor, fork)
 
@@ -237,20 +234,40 @@ class Runs:
         batch = [*actor.began, *actor.waiting]
         actor.began, actor.waiting = [], []
         actor.asked, actor.askers = actor.askers, []
-        commit = advance(actor.program, actor.live, batch)
-        if actor.prior:
-            commit.touched.everything(actor.live.state)
-        try:
-            entry = stored(actor.live, commit)
-        except Exception as problem:  # something in it is no JSON: the message is at fault, and not the run
-            return self._take_back(actor, batch, problem)
-        if entry is None and not actor.answering and commit.wake == actor.wake:
-            self._settle(actor, commit)
+        shared, actor.shared = actor.shared, ()
+        taken = take_turn(
+            actor.program,
+            actor.live,
+            batch,
+            actor.hash,
+            partial(self._reload, actor),
+            policy=actor.policy,
+            shared=shared,
+        )
+        if taken.refused or taken.run is not actor.live:
+            self._refuse(actor, taken)
+        turn = taken.turn
+        if turn.entry is None and not actor.answering and turn.wake == actor.wake:
+            self._settle(actor, turn)
             return None
-        if entry is not None:
-            actor.hash = next_hash(actor.hash, entry.entry)
+        actor.hash = turn.hash
         actor.writing = True
-        return Write(actor, commit, entry)
+        return Write(actor, turn)
+
+    def _reload(self, actor: Actor) -> LiveRun:
+        """The run as it is stored: what was planned on top of that cannot be."""
+        before, head = self._store.load(actor.run), actor.live.state.head
+        if before is not None:
+            return load_run(before.sections)
+        return LiveRun(RunState(Head(actor.run, head.workflow, head.version)))
+
+    def _refuse(self, actor: Actor, taken: Taken) -> None:
+        """Tell those whose messages were left out; the run goes on from what is stored."""
+        actor.live = taken.run
+        refused = Refused("bad_value", f"a value cannot be stored: {taken.problem}", "send plain JSON")
+        for message, answer in actor.asked:
+            if message in taken.refused and not answer.done():
+                answer.set_exception(refused)
 
     def written(self, writes: list[Write], jobs: list[Job]) -> None:
         """After the commit: only now does anything leave."""
@@ -258,9 +275,9 @@ class Runs:
         for write in writes:
             write.actor.writing = False
             try:
-                if write.stored is not None:
-                    self._tell_committed(write.stored)
-                self._settle(write.actor, write.commit)
+                if write.turn.entry is not None:
+                    self._tell_committed(write.turn)
+                self._settle(write.actor, write.turn)
                 for number, effect in write.posted:
                     self._post(number, effect)
             except Exception as problem:
@@ -278,7 +295,7 @@ class Runs:
         self._give_up(write.actor, problem)
 
     def _give_up(self, actor: Actor, problem: Exception) -> None:
-        """Leave the run as it is stored, and alone until the store is opened again."""
+        """Leave the run as it is turn_of, and alone until the store is opened again."""
         for token, attempt in list(actor.out):
             self._stop_task(actor, StopTask(token, attempt))
         refused = self._note_damage(actor.run, problem)
@@ -296,63 +313,30 @@ class Runs:
         self._tell_stuck(run, refused)
         return refused
 
-    def _settle(self, actor: Actor, commit: Commit) -> None:
-        for effect in commit.effects:
+    def _settle(self, actor: Actor, turn: Turn) -> None:
+        for effect in turn.effects:
             match effect:
                 case StartTask():
                     self._start_task(actor, effect)
                 case StopTask():
                     self._stop_task(actor, effect)
                 case SendMessage():
-                    pass  # it was stored with the commit
+                    pass  # it was turn_of with the commit
         for _, answer in actor.asked:
             if not answer.done():
                 answer.set_result(None)
         actor.asked = []
-        actor.wake = commit.wake
-        if commit.wake is not None:
-            self._tell_wake(actor.run, commit.wake)
-        if commit.again:
+        actor.wake = turn.wake
+        if turn.wake is not None:
+            self._tell_wake(actor.run, turn.wake)
+        if turn.again:
             actor.waiting.append(ContinueRun(self._clock()))
-        if commit.ended:
+        if turn.ended:
             self.needs_app.pop(actor.run, None)
         if actor.waiting:
             self._queue(actor)
-        elif commit.ended or not actor.out:
+        elif turn.ended or not actor.out:
             self._drop(actor)
-
-    def _end_unstorable(self, actor: Actor, batch: list[Message], problem: Exception) -> Write:
-        """Every message is sound, and what they lead to is not: a failed run with its evidence, not a stuck one."""
-        commit = give_up(actor.live, batch, problem)
-        entry = stored(actor.live, commit)
-        if entry is not None:
-            actor.hash = next_hash(actor.hash, entry.entry)
-        actor.writing = True
-        return Write(actor, commit, entry)
-
-    def _take_back(self, actor: Actor, batch: list[Message], problem: Exception) -> Write | None:
-        """The state has moved and cannot be stored: go back to what is, and leave out what was no JSON."""
-        before, head = self._store.load(actor.run), actor.live.state.head
-        if before is None:
-            actor.live = LiveRun(RunState(Head(actor.run, head.workflow, head.version)))
-        else:
-            actor.live = load_run(before.sections)
-        kept = [mended for message in batch if (mended := _mended(message)) is not None]
-        if kept == batch:
-            return self._end_unstorable(actor, batch, problem)
-        refused = Refused("bad_value", f"a value cannot be stored: {problem}", "send plain JSON")
-        for message, answer in actor.asked:
-            if message in kept:
-                actor.askers.append((message, answer))
-            elif not answer.done():
-                answer.set_exception(refused)
-        actor.asked = []
-        actor.waiting[:0] = kept
-        if actor.waiting:
-            self._queue(actor)
-        else:
-            self._drop(actor)
-        return None
 
     def _drop(self, actor: Actor) -> None:
         self.actors.pop(actor.run, None)
@@ -434,23 +418,3 @@ def _task(actor: Actor, node: str) -> Task:
     if task is None:
         raise BrokenInvariant("a task was asked for at a node without one", node=node)
     return task
-
-
-def _mended(message: Message) -> Message | None:
-    """The message as it is if it can be stored; a result that cannot is a failure of its task, the rest is refused."""
-    try:
-        _encode(message)
-    except Exception as problem:
-        if isinstance(message, TaskFinished):
-            failure = _proper(message.failure) or TaskFailed("bad_result", f"the task's result is no JSON: {problem}")
-            return TaskFinished(message.at, message.token, message.attempt, failure=failure)
-        return None
-    return message
-
-
-def _proper(failure: TaskFailed | None) -> TaskFailed | None:
-    """A failure whose texts are no characters is told as well as can be."""
-    if failure is None:
-        return None
-    texts = {name: proper(text) for name in _TEXTS if (text := getattr(failure, name)) is not None}
-    return msgspec.structs.replace(failure, **texts)

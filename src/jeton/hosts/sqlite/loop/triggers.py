@@ -13,12 +13,11 @@ from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
 from jeton.actor.causes import by_end, by_event
-from jeton.actor.ports import RunRow
+from jeton.actor.rows import RunRow, TriggerRow
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.mirrors.bundles import Bundles
 from jeton.hosts.sqlite.mirrors.firings import (
     FinishedMirror,
-    TriggerRow,
     drop_trigger,
     drop_undeclared,
     finished_in,

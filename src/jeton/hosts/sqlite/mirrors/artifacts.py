@@ -65,7 +65,7 @@ class InheritanceMirror:
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
         for write in writes:
-            parent = write.live.state.head.parent if write.first else None
+            parent = write.turn.head.parent if write.turn.first else None
             if parent is not None and parent.inherit_artifacts:
                 query = "insert or ignore into artifacts select ?, id, media_type, size from artifacts where run = ?"
                 db.execute(query, (write.actor.run, parent.run))

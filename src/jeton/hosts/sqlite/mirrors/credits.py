@@ -5,16 +5,12 @@ inbox since then. So nothing is lost or counted twice, whoever dies when.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
-import msgspec
-
+from jeton.actor.rows import Account, TokensUsed, Usage
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.store import Store
-from jeton.model.decision import NoteTask, ReserveCredits, SettleCredits
 from jeton.model.ids import RunId, names_below
-from jeton.model.note import TokensNote
 from jeton.model.state.credits import ACCOUNT
 
 _SPEND = """
@@ -29,32 +25,6 @@ on conflict(run, node, day, profile) do update set input = input + excluded.inpu
 _WHICH = """
 where (?1 is null or run = ?1 or (run > ?4 and run < ?5)) and (?2 is null or workflow = ?2) and (?3 is null or day = ?3)
 """
-
-
-class Account(msgspec.Struct, frozen=True):
-    """What is there, and what runs under way have of it."""
-
-    balance: int
-    granted: int
-
-
-class TokensUsed(msgspec.Struct, frozen=True):
-    """What calls of a model used: tokens that went in, and tokens that came out."""
-
-    input: int
-    output: int
-
-
-class Usage(msgspec.Struct, frozen=True):
-    """What a node of a run cost on a day, in UTC, and the tokens its model calls used, by profile."""
-
-    run: RunId
-    node: str
-    day: str
-    workflow: str
-    credits: int
-    shortfall: int
-    tokens: dict[str, TokensUsed]
 
 
 def open_account(db: Connection, declared: int) -> None:
@@ -80,20 +50,11 @@ class UsageMirror:
         spent: list[tuple[Value, ...]] = []
         counted: list[tuple[Value, ...]] = []
         for write in writes:
-            head, entry = write.live.state.head, write.commit.entry
-            if entry is None or not write.touched.usage:
-                continue
-            day = datetime.fromtimestamp(entry.at / 1000, UTC).date().isoformat()
-            for decision in entry.decisions:
-                match decision:
-                    case ReserveCredits(_, node, amount):
-                        spent.append((head.run, node, day, head.workflow, amount, 0))
-                    case SettleCredits(_, node, _, refund, shortfall):
-                        spent.append((head.run, node, day, head.workflow, -refund, shortfall))
-                    case NoteTask(_, node, _, TokensNote(_, profile, tokens_in, tokens_out)):
-                        counted.append((head.run, node, day, profile, head.workflow, tokens_in, tokens_out))
-                    case _:
-                        pass
+            run, workflow = write.actor.run, write.turn.head.workflow
+            for credits in write.turn.queries.credits:
+                spent.append((run, credits.node, credits.day, workflow, credits.credits, credits.shortfall))
+            for used in write.turn.queries.tokens:
+                counted.append((run, used.node, used.day, used.profile, workflow, used.input, used.output))
         if spent:
             db.executemany(_SPEND, spent)
         if counted:

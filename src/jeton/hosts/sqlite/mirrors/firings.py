@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from jeton.actor.causes import FiringRow, row_of, word_to_cause
+from jeton.actor.causes import row_of, word_to_cause
+from jeton.actor.rows import FiringRow, TriggerRow
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.loop.ids import new_run_id
@@ -22,14 +23,6 @@ _encode = msgspec.json.Encoder().encode
 _trigger = msgspec.json.Decoder(Trigger).decode
 
 _FIRING = "trigger, delivery, type, source, depth, at, run, code, problem"
-
-
-class TriggerRow(msgspec.Struct, frozen=True):
-    """A trigger, and how far it has got: a schedule with time, an event's with what was published."""
-
-    trigger: Trigger
-    seen: int
-    origin: str
 
 
 # writing; the caller has begun a transaction
@@ -140,8 +133,8 @@ class FinishedMirror:
         if not self.awaited:
             return
         for write in writes:
-            head = write.live.state.head
-            if write.stored is not None and head.workflow in self.awaited and head.status in TERMINAL:
+            head = write.turn.head
+            if write.turn.entry is not None and head.workflow in self.awaited and head.status in TERMINAL:
                 db.execute("insert or ignore into finished(run) values(?)", (head.run,))
 
 

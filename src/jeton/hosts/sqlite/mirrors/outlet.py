@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from jeton.actor.rows import Published
 from jeton.executor.outlet import Emitted, Measured, Number
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.store import Store
@@ -13,14 +14,6 @@ from jeton.model.ids import RunId
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _labels = msgspec.json.Decoder(dict[str, str]).decode
-
-
-class Published(msgspec.Struct, frozen=True):
-    """An event as it is stored: `number` is its place among all of them."""
-
-    number: int
-    at: int
-    emitted: Emitted
 
 
 class SqliteOutlet:

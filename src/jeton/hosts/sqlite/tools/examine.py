@@ -4,34 +4,22 @@ The journal is the truth and the rest follows from it: each entry's hash covers 
 run's row, and folding all entries gives the sections and the row. Damage to any of them shows in the others.
 """
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.advance import LiveRun
+from jeton.actor.journal import JournalEntry, decode_entry, first_hash, next_hash
+from jeton.actor.queries.snapshots import canonical, digest_of, whole_sections
 from jeton.actor.replay import replay
-from jeton.actor.run_actor import LiveRun
-from jeton.actor.sections import encode_sections, load_run
-from jeton.apply.draft import Touched
+from jeton.actor.sections import load_run
 from jeton.apply.record import count_events
-from jeton.hosts.sqlite.commit.chain import first_hash, next_hash
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.file.pack import unpacked
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
-from jeton.model.state.run import RunState
 
-_canonical = msgspec.json.Encoder(order="sorted").encode
 _COLUMNS = "workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, parent"
-
-
-class JournalRow(msgspec.Struct, frozen=True):
-    """An entry as it lies in the store."""
-
-    number: int
-    hash: bytes
-    body: bytes
 
 
 class SnapshotRow(msgspec.Struct, frozen=True):
@@ -66,7 +54,7 @@ class RunCopy(msgspec.Struct, frozen=True):
     columns: Columns
     hash: bytes
     sections: dict[str, bytes]
-    journal: tuple[JournalRow, ...]
+    journal: tuple[JournalEntry, ...]
     snapshots: tuple[SnapshotRow, ...] = ()
     pruned: int = 0
     pruned_hash: bytes = b""  # of the last entry that is gone
@@ -94,7 +82,7 @@ def read_copy(db: Connection, run: RunId) -> RunCopy | None:
         columns=Columns(*columns),
         hash=last,
         sections=sections,
-        journal=tuple(JournalRow(*row) for row in journal),
+        journal=tuple(JournalEntry(*row) for row in journal),
         snapshots=tuple(SnapshotRow(*row) for row in snapshots),
         pruned=pruned[0][0] if pruned else 0,
         pruned_hash=pruned[0][1] if pruned else b"",
@@ -196,29 +184,3 @@ def _snapshot_problems(copy: RunCopy) -> Iterator[str]:
         sections = copy.sections if snapshot.body is None else unpacked(snapshot.body)
         if digest_of(sections) != snapshot.digest:
             yield f"the snapshot after entry {snapshot.number} was altered"
-
-
-# sections as a whole
-
-
-def whole_sections(state: RunState) -> dict[str, bytes]:
-    """Every section of a run, as one commit would store it."""
-    touched = Touched()
-    touched.everything(state)
-    touched.input = state.head.entries > 0
-    return {name: body for name, body in encode_sections(state, touched).items() if body is not None}
-
-
-def canonical(body: bytes) -> bytes:
-    """The same for the same JSON, however it is written; 1 and 1.0 stay apart."""
-    return _canonical(msgspec.json.decode(body))
-
-
-def digest_of(sections: Mapping[str, bytes]) -> bytes:
-    """A hash over all sections."""
-    digest = hashlib.sha256()
-    for name in sorted(sections):
-        body = canonical(sections[name])
-        digest.update(f"{len(name.encode())} {name} {len(body)} ".encode())
-        digest.update(body)
-    return digest.digest()

@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from jeton.actor.journal import JournalEntry
+from jeton.actor.queries.snapshots import digest_of
 from jeton.hosts.sqlite.commit.rows import PART_BYTES
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
 from jeton.hosts.sqlite.file.migrate import prepare
@@ -24,15 +26,7 @@ from jeton.hosts.sqlite.mirrors.once import StepRow, put_steps, steps_of
 from jeton.hosts.sqlite.mirrors.typed.mirror import write_whole
 from jeton.hosts.sqlite.mirrors.typed.tables import tables_of
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.examine import (
-    Columns,
-    JournalRow,
-    RunCopy,
-    SnapshotRow,
-    digest_of,
-    problems_in,
-    read_copy,
-)
+from jeton.hosts.sqlite.tools.examine import Columns, RunCopy, SnapshotRow, problems_in, read_copy
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -200,7 +194,7 @@ def _digest(portable: Portable) -> str:
 def _copy_of(portable: Portable) -> RunCopy:
     summary = portable.summary
     first = 0 if summary is None else summary.entries
-    journal = tuple(JournalRow(first + i, e.hash, bytes(e.body)) for i, e in enumerate(portable.journal))
+    journal = tuple(JournalEntry(first + i, e.hash, bytes(e.body)) for i, e in enumerate(portable.journal))
     bodies = (None if bytes(s.body) == b"null" else bytes(s.body) for s in portable.snapshots)
     snapshots = (SnapshotRow(s.number, s.hash, s.digest, b) for s, b in zip(portable.snapshots, bodies, strict=True))
     before = b"" if summary is None else summary.hash

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from jeton.actor.ports import decode_entry
+from jeton.actor.journal import decode_entry
 from jeton.apply.record import events_of
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import msgspec
 
+from jeton.actor.queries.snapshots import canonical
+from jeton.actor.queries.typed import all_branch_rows
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.file.opening import visit
 from jeton.hosts.sqlite.file.tail import Loss, kept_losses, lost_commits
 from jeton.hosts.sqlite.mirrors.bundles import bundle_hash
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
-from jeton.hosts.sqlite.mirrors.typed.branches import all_branch_rows
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.examine import RunCopy, canonical, problems_in, read_copy
+from jeton.hosts.sqlite.tools.examine import RunCopy, problems_in, read_copy
 from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId
 from jeton.model.json import Json

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from jeton.actor.queries import Queries
+from jeton.actor.queries.typed import changed_branches, typed_state
 from jeton.apply.draft import Touched
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection
-from jeton.hosts.sqlite.mirrors.typed.tables import Tables, changes_of, stored_layout, tables_of
-from jeton.model.ids import GroupId
+from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout, tables_of
+from jeton.model.ids import RunId
 from jeton.model.state.run import RunState
 
 
@@ -22,16 +24,16 @@ class TypedMirror:
         by_tables: dict[Tables, list[Write]] = {}
         for write in writes:
             tables = self._tables(db, write)
-            if tables is not None and write.stored is not None:
+            if tables is not None and write.turn.entry is not None:
                 by_tables.setdefault(tables, []).append(write)
         for tables, changed in by_tables.items():
-            new = [write.actor.run for write in changed if write.first]
+            new = [write.actor.run for write in changed if write.turn.first]
             if new:
                 tables.add(db, new)
-            _write(db, tables, [(write.live.state, write.touched) for write in changed])
+            _write(db, tables, [(write.actor.run, write.turn.queries) for write in changed])
 
     def _tables(self, db: Connection, write: Write) -> Tables | None:
-        head = write.live.state.head
+        head = write.turn.head
         version = head.workflow, head.version
         if version not in self._known:
             self._known[version] = tables_of(db, *version, write.actor.program.workflow.state_schema)
@@ -47,21 +49,14 @@ class TypedMirror:
 
 
 def write_whole(db: Connection, tables: Tables, state: RunState) -> None:
-    """A run that came from elsewhere: all of it at once."""
+    """Write all of a run that came from elsewhere."""
     everything = Touched()
-    everything.state.update(state.state)
-    everything.rest.slots.update((id, stretch) for id, group in state.groups.items() for stretch in group.stretches())
+    everything.everything(state)
     tables.add(db, [state.head.run])
-    _write(db, tables, [(state, everything)])
+    whole = Queries(state=typed_state(state, everything), branches=changed_branches(state, everything))
+    _write(db, tables, [(state.head.run, whole)])
 
 
-def _write(db: Connection, tables: Tables, changed: Sequence[tuple[RunState, Touched]]) -> None:
-    tables.write(db, {state.head.run: changes_of(state, touched.state) for state, touched in changed if touched.state})
-    tables.write_branches(db, [(state, *place) for state, touched in changed for place in _stretches(touched)])
-
-
-def _stretches(touched: Touched) -> set[tuple[GroupId, int]]:
-    """The slots that wrote or arrived, or are merged and gone."""
-    if not touched.more:
-        return set()
-    return touched.rest.slots | {(group, stretch) for group, _, stretch in touched.rest.arrived}
+def _write(db: Connection, tables: Tables, changed: Sequence[tuple[RunId, Queries]]) -> None:
+    tables.write(db, {run: queries.state for run, queries in changed if queries.state})
+    tables.write_branches(db, [(run, stretch) for run, queries in changed for stretch in queries.branches])

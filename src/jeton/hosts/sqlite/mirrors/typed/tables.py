@@ -4,18 +4,19 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
+from msgspec.structs import astuple
 
+from jeton.actor.queries.typed import BranchRow, Stretch
 from jeton.hosts.sqlite.file.connect import Connection, Row
-from jeton.hosts.sqlite.mirrors.typed.branches import BranchRow, branch_rows
 from jeton.hosts.sqlite.mirrors.typed.cells import Cell
 from jeton.hosts.sqlite.mirrors.typed.ddl import create_statements
 from jeton.hosts.sqlite.mirrors.typed.layout import Layout, plan_layout
 from jeton.hosts.sqlite.mirrors.typed.rows import Cells, Rows, join, split
 from jeton.hosts.sqlite.mirrors.typed.statements import Statements
-from jeton.model.ids import GroupId, RunId
+from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
-from jeton.model.state.run import SLOTS_PER_STRETCH, RunState
+from jeton.model.state.run import SLOTS_PER_STRETCH
 
 Changes: TypeAlias = Mapping[RunId, Mapping[str, Json | UnsetType]]
 """By run and top-level key; unset: the key is gone."""
@@ -98,14 +99,13 @@ class Tables:
         if rest:
             db.executemany(self._sql.insert_rest, rest)
 
-    def write_branches(self, db: Connection, touched: Iterable[tuple[RunState, GroupId, int]]) -> None:
+    def write_branches(self, db: Connection, stretches: Iterable[tuple[RunId, Stretch]]) -> None:
         """Rewrite these stretches of slots."""
         gone: list[tuple[str, int, int, int]] = []
-        rows: list[BranchRow] = []
-        for state, group, stretch in touched:
-            first = stretch * SLOTS_PER_STRETCH
-            gone.append((state.head.run, group, first, first + SLOTS_PER_STRETCH))
-            rows += branch_rows(state, group, stretch)
+        rows: list[tuple[str, int, int, str, str | None]] = []
+        for run, stretch in stretches:
+            gone.append((run, stretch.group, stretch.first, stretch.first + SLOTS_PER_STRETCH))
+            rows += [(run, *astuple(row)) for row in stretch.rows]
         if gone:
             db.executemany(self._sql.delete_branches, gone)
         if rows:
@@ -129,10 +129,7 @@ class Tables:
 
     def read_branches(self, db: Connection, run: RunId) -> list[BranchRow]:
         """The rows of the run's slots, in order."""
-        return [
-            (RunId(found), group, index, status, output)
-            for found, group, index, status, output in db.execute(self._sql.select_branches, (run,))
-        ]
+        return [BranchRow(*found[1:]) for found in db.execute(self._sql.select_branches, (run,))]
 
     def drop_run(self, db: Connection, run: RunId) -> None:
         """Forget a run; what hangs on its row goes with it."""
@@ -145,8 +142,3 @@ def _in_order(columns: tuple[str, ...], cells: Cells) -> list[Cell | None]:
 
 def _by_name(columns: tuple[str, ...], row: Row) -> Cells:
     return {name: cell for name, cell in zip(columns, row, strict=True) if cell is not None}
-
-
-def changes_of(state: RunState, keys: Iterable[str]) -> dict[str, Json | UnsetType]:
-    """These keys of a run's context, as they are now."""
-    return {key: state.state.get(key, UNSET) for key in keys}

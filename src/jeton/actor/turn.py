@@ -1,0 +1,140 @@
+"""One batch of one actor: advance it, and give one plain, ordered, serialisable value that a host commits.
+
+The same batch gives the same turn, byte for byte and in the same order, in every process.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from jeton.actor.advance import MOVES_PER_BATCH, Commit, LiveRun, advance, give_up
+from jeton.actor.journal import JournalEntry, next_hash
+from jeton.actor.queries import UNCHANGED, Queries, queries_of
+from jeton.actor.queries.snapshots import ON_COMPLETE, SnapshotPolicy
+from jeton.actor.rows import RunRow, run_row
+from jeton.actor.sections import Sections, encode_sections
+from jeton.actor.storable import storable
+from jeton.model.effect import Effect, SendMessage
+from jeton.model.message import Message
+from jeton.model.state.run import Head
+from jeton.planning.program.workflow import Program
+
+_encode_entry = msgspec.json.Encoder().encode
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """All that a host commits for a batch, all or nothing, and the effects it releases afterwards.
+
+    `head` is the run's own, and changes with the run's next batch: a host commits a turn before it takes another."""
+
+    head: Head
+    entry: JournalEntry | None  # None: the batch changed nothing, and only the alarm may differ
+    hash: bytes  # of the last entry
+    sections: Sections  # those that changed, by name
+    queries: Queries
+    effects: tuple[Effect, ...]
+    wake: int | None  # the one time to be woken
+    again: bool  # the bound on moves was reached: the actor sends itself a message
+    ended: bool
+    shared: tuple[JournalEntry, ...] = ()  # entries that a fork shares with another run, stored with its first turn
+
+    @property
+    def row(self) -> RunRow:
+        """What lists show. Made when it is asked for, because most turns change little of it."""
+        return run_row(self.head, self.wake)
+
+    @property
+    def first(self) -> bool:
+        """Whether nothing of the run is stored yet."""
+        return self.entry is not None and (self.entry.number == 0 or bool(self.shared))
+
+    @property
+    def messages(self) -> list[SendMessage]:
+        """Messages to other actors. They are part of the commit."""
+        return [effect for effect in self.effects if type(effect) is SendMessage]
+
+
+def turn_of(
+    program: Program,
+    run: LiveRun,
+    commit: Commit,
+    before: bytes,
+    policy: SnapshotPolicy = ON_COMPLETE,
+    shared: tuple[JournalEntry, ...] = (),
+) -> Turn:
+    """The turn of a commit. `before` is the hash of the entry before it. Raises if something in it is not JSON."""
+    entry, state = commit.entry, run.state
+    if entry is None:
+        return Turn(
+            state.head, None, before, {}, UNCHANGED, commit.effects, commit.wake, commit.again, commit.ended, shared
+        )
+    if shared:
+        commit.touched.everything(state)
+    body = _encode_entry(entry)
+    hash = next_hash(before, body)
+    return Turn(
+        state.head,
+        JournalEntry(entry.number, hash, body),
+        hash,
+        encode_sections(state, commit.touched),
+        queries_of(state, commit.touched, entry, policy, program.workflow.state_schema is not None),
+        commit.effects,
+        commit.wake,
+        commit.again,
+        commit.ended,
+        shared,
+    )
+
+
+class Taken(msgspec.Struct):
+    """A turn, the run as it is after it, and the messages that were left out because they cannot be stored."""
+
+    turn: Turn
+    run: LiveRun
+    refused: tuple[Message, ...] = ()
+    problem: str = ""
+
+
+def take_turn(
+    program: Program,
+    run: LiveRun,
+    batch: Sequence[Message],
+    before: bytes,
+    reload: Callable[[], LiveRun],
+    *,
+    policy: SnapshotPolicy = ON_COMPLETE,
+    shared: tuple[JournalEntry, ...] = (),
+    moves: int = MOVES_PER_BATCH,
+) -> Taken:
+    """Handle a batch.
+
+    If what it leads to is not JSON, the run is loaded again and the messages at fault are left out; if every message is
+    sound, the run ends failed with the evidence. Either way no actor is stuck."""
+    try:
+        return Taken(turn_of(program, run, advance(program, run, batch, moves), before, policy, shared), run)
+    except Exception as problem:  # a value may be anything, and so may what it raises
+        return _take_storable(program, batch, before, reload, policy, shared, moves, problem)
+
+
+def _take_storable(
+    program: Program,
+    batch: Sequence[Message],
+    before: bytes,
+    reload: Callable[[], LiveRun],
+    policy: SnapshotPolicy,
+    shared: tuple[JournalEntry, ...],
+    moves: int,
+    problem: Exception,
+) -> Taken:
+    mended = [storable(message) for message in batch]
+    kept = [message for message in mended if message is not None]
+    refused = tuple(message for message, sound in zip(batch, mended, strict=True) if sound is None)
+    run = reload()
+    if kept != list(batch):
+        try:
+            turn = turn_of(program, run, advance(program, run, kept, moves), before, policy, shared)
+            return Taken(turn, run, refused, str(problem))
+        except Exception as again:
+            problem, run = again, reload()
+    turn = turn_of(program, run, give_up(run, kept or batch, problem), before, policy, shared)
+    return Taken(turn, run, refused, str(problem))
