@@ -47,8 +47,8 @@ MUTANTS = (
     Mutant(
         "an unconditional transition swallows a failure",
         "src/jeton/planning/program/workflow.py",
-        "for priority, way in out if way.handles_failure]",
-        "for priority, way in out if way.handles_failure or way.condition is None]",
+        "for priority, transition in out if transition.handles_failure]",
+        "for priority, transition in out if transition.handles_failure or transition.condition is None]",
     ),
     Mutant(
         "a late error fails the run",
@@ -76,8 +76,8 @@ MUTANTS = (
     Mutant(
         "loops are counted for the run, not for the lineage",
         NODE,
-        "choose(place.tiers, token.loops, names,",
-        "choose(place.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
+        "choose(node.tiers, token.loops, names,",
+        "choose(node.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
     ),
     Mutant(
         "the continuation of a fan-in forgets its loop counts",
@@ -301,8 +301,8 @@ MUTANTS = (
     Mutant(
         "a branch that is not taken is a failure",
         FLOW,
-        'return "delivered" if is_live(outcome, wire.from_output) else "dead"',
-        'return "delivered" if is_live(outcome, wire.from_output) else "failed"',
+        'return "delivered" if is_live(settlement, connection.from_output) else "dead"',
+        'return "delivered" if is_live(settlement, connection.from_output) else "failed"',
     ),
     Mutant(
         "a node of a flow that waited is run again",
@@ -314,8 +314,8 @@ MUTANTS = (
     Mutant(
         "an override is over what a connection brings",
         "src/jeton/planning/flow/node.py",
-        "            inputs[wire.to_input] = value\n    return inputs\n",
-        "            inputs[wire.to_input] = value\n    return {**inputs, **state.overrides.get(node, {})}\n",
+        "            inputs[connection.to_input] = value\n    return inputs\n",
+        "            inputs[connection.to_input] = value\n    return {**inputs, **state.overrides.get(node, {})}\n",
     ),
     Mutant(
         "the keys of a context come in another order when the run was read back",

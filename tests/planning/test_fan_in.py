@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.model.definition.workflow import MOfN, Strategy
-from jeton.planning.tokens.fan_in import Verdict, judge
+from jeton.planning.tokens.fan_in import FanInVerdict, judge
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from jeton.planning.tokens.fan_in import Verdict, judge
         pytest.param(MOfN(3), 1, 1, "fails", id="a quorum fails as soon as too few can still arrive"),
     ],
 )
-def test_a_fan_in(strategy: Strategy, arrived: int, live: int, then: Verdict) -> None:
+def test_a_fan_in(strategy: Strategy, arrived: int, live: int, then: FanInVerdict) -> None:
     assert judge(strategy, arrived, live) == then
 
 

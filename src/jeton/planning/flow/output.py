@@ -10,8 +10,8 @@ from jeton.model.state.flow_run import FlowState
 from jeton.model.state.overlay import merged
 from jeton.planning.flow.node import context_after, started_with
 from jeton.planning.flow.readiness import is_live
-from jeton.planning.misfit import misfit
 from jeton.planning.program.flow import FlowProgram
+from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.scope import mapped
 
 
@@ -34,13 +34,13 @@ def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError
         for target, value in values[0].items():
             tree = written(tree, target.split("."), value)
         found = FlowOutput(tree, values[1])
-    problem = misfit(program.output_validator, found.value, "output")
+    problem = schema_problem(program.output_validator, found.value, "output")
     return found if problem is None else RunError("output_invalid", problem)
 
 
 def final_context(program: FlowProgram, state: FlowState) -> JsonObject:
     """The contexts of all last nodes, as declared; of a flow that ran nothing, what it was given."""
-    last = [name for name in program.places if name in state.executed and not _went_on(program, state, name)]
+    last = [name for name in program.nodes if name in state.executed and not _went_on(program, state, name)]
     if not last:
         return dict(started_with(state))
     return merged([context_after(program, state, name) for name in last]).plain()
@@ -48,4 +48,4 @@ def final_context(program: FlowProgram, state: FlowState) -> JsonObject:
 
 def _went_on(program: FlowProgram, state: FlowState, node: str) -> bool:
     """Whether a node delivered anything onward."""
-    return any(is_live(state.executed[node], handle) for handle in program.places[node].outgoing)
+    return any(is_live(state.executed[node], handle) for handle in program.nodes[node].outgoing)

@@ -7,8 +7,8 @@ from jeton.model.json import JsonObject
 from jeton.model.paths import written
 from jeton.model.state.run import RunState
 from jeton.planning.flow.progress import plan_flow_completion
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import Program
+from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.cancel import alive_in_run, end_run, end_tokens
 from jeton.planning.tokens.scope import mapped
 
@@ -29,7 +29,7 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
         output = {}
         for target, value in values.items():
             output = written(output, target.split("."), value)
-    problem = misfit(program.output_validator, output, "output")
+    problem = schema_problem(program.output_validator, output, "output")
     if problem is not None:
         return end_run(state, now, "failed", RunError("output_invalid", problem))
     left = end_tokens(state, alive_in_run(state), "cancelled", "abandoned")

@@ -28,12 +28,12 @@ def plan_failure(program: Program, state: RunState, token: Token, failure: TaskF
     """Only transitions that mention `state._last_error` are considered: an unconditional one swallows no failure."""
     if program.flow is not None:
         return plan_flow_failure(program, state, token, failure, now)
-    place = program.places[token.node]
+    node = program.nodes[token.node]
     error = last_error(token, failure)
     ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"
     failed: list[Decision] = [FailNode(token.id, token.node, error)]
     names = scope_of(program, state, token, error=error)
-    choice = choose(place.handlers, token.loops, names, place.node.fan_out == "first_match")
+    choice = choose(node.handlers, token.loops, names, node.definition.fan_out == "first_match")
     if isinstance(choice, RunError):
         return failed + end_run(state, now, "failed", choice, failing=token, ends=ends)
     if choice.matches:

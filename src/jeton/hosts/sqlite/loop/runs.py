@@ -39,8 +39,8 @@ from jeton.model.message import (
     TaskSuspended,
 )
 from jeton.model.note import Note
-from jeton.model.state.kept import proper
 from jeton.model.state.run import FiredBy, Head, RunState
+from jeton.model.storable import valid_text
 
 RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
@@ -430,7 +430,7 @@ class Runs:
 
 
 def _task(actor: Actor, node: str) -> Task:
-    task = actor.program.places[node].task
+    task = actor.program.nodes[node].task
     if task is None:
         raise BrokenInvariant("a task was asked for at a node without one", node=node)
     return task
@@ -452,5 +452,5 @@ def _proper(failure: TaskFailed | None) -> TaskFailed | None:
     """A failure whose texts are no characters is told as well as can be."""
     if failure is None:
         return None
-    texts = {name: proper(text) for name in _TEXTS if (text := getattr(failure, name)) is not None}
+    texts = {name: valid_text(text) for name in _TEXTS if (text := getattr(failure, name)) is not None}
     return msgspec.structs.replace(failure, **texts)
