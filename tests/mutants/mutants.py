@@ -76,8 +76,8 @@ MUTANTS = (
     Mutant(
         "loops are counted for the run, not for the lineage",
         NODE,
-        "choose(node.tiers, token.loops, names,",
-        "choose(node.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
+        "choose_transitions(node.tiers, token.loops, names,",
+        "choose_transitions(node.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
     ),
     Mutant(
         "the continuation of a fan-in forgets its loop counts",
@@ -295,7 +295,7 @@ MUTANTS = (
     Mutant(
         "a node of a flow runs though something before it failed",
         FLOW,
-        '        if fate == "failed":\n            return "failed"\n',
+        '        if status == "failed":\n            return "failed"\n',
         "",
     ),
     Mutant(
@@ -320,8 +320,8 @@ MUTANTS = (
     Mutant(
         "the keys of a context come in another order when the run was read back",
         "src/jeton/planning/flow/node.py",
-        "Executed(dict(started_with(state)))",
-        "Executed(started_with(state))",
+        "Executed(dict(initial_context(state)))",
+        "Executed(initial_context(state))",
     ),
     Mutant(
         "a run below is lent what stays with the run that lends it",

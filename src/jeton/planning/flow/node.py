@@ -11,7 +11,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.state.flow_run import Executed, FlowState, WaitingNode
 from jeton.model.state.overlay import Overlay, merged
 from jeton.planning.flow.control_keys import SplitResult, read_result, read_split_result
-from jeton.planning.flow.readiness import fate_of
+from jeton.planning.flow.readiness import connection_status
 from jeton.planning.program.flow import BuiltinNode, CompiledConnection, FlowProgram, TriggerNode, UnknownNode
 
 
@@ -32,38 +32,38 @@ BeginResult: TypeAlias = Executed | WaitingNode | TaskFailed | NodeCall
 
 def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> BeginResult:
     """What a ready node does. One that asks for work to be done is finished with `read_result` when it comes back."""
-    compiled_node = program.nodes[node]
-    inputs, context = inputs_of(program, state, node), context_into(program, state, node)
-    match compiled_node.work:
+    compiled = program.nodes[node]
+    inputs, context = inputs_of(program, state, node), context_before(program, state, node)
+    match compiled.work:
         case TriggerNode():
             # what a run was given is plain data, whatever its keys are called; an object of its own, as it will be when
             # the run is read back, or the keys of a context would come in another order then
-            return Executed(dict(started_with(state)))
+            return Executed(dict(initial_context(state)))
         case BuiltinNode(compute):
             match compute(inputs, context):
                 case TaskFailed() as failed:
                     return failed
-                case SplitResult() as steered:
-                    return read_split_result(steered, now)
+                case SplitResult() as split:
+                    return read_split_result(split, now)
                 case result:
                     return read_result(result, now)
         case UnknownNode(type):
             return TaskFailed("unknown_node_type", f"no task, action, built-in or Python node is called '{type}'")
         case work:
-            seen = _copied(context.plain()) if compiled_node.wants_context else None
-            return NodeCall(work, _copied(inputs), _copied(compiled_node.definition.data), seen)
+            seen = _copied(context.plain()) if compiled.wants_context else None
+            return NodeCall(work, _copied(inputs), _copied(compiled.definition.data), seen)
 
 
 def inputs_of(program: FlowProgram, state: FlowState, node: str) -> JsonObject:
     """By input handle: the literal, over it the run's override, over both what was delivered. Absent is absent."""
-    compiled_node = program.nodes[node]
-    inputs: JsonObject = {**compiled_node.definition.inputs, **state.overrides.get(node, {})}
+    compiled = program.nodes[node]
+    inputs: JsonObject = {**compiled.definition.inputs, **state.overrides.get(node, {})}
     lists: dict[str, list[Json]] = {}
-    for connection in compiled_node.incoming:
-        if fate_of(program, state, connection) != "delivered":
+    for connection in compiled.incoming:
+        if connection_status(program, state, connection) != "delivered":
             continue
         value = delivered(state.executed[connection.source], connection)
-        if connection.to_input in compiled_node.repeated:
+        if connection.to_input in compiled.repeated:
             inputs[connection.to_input] = lists.setdefault(connection.to_input, [])
             lists[connection.to_input].append(value)
         else:
@@ -78,15 +78,15 @@ def delivered(executed: Executed, connection: CompiledConnection) -> Json:
     return executed.outputs.get(connection.from_output, executed.outputs)
 
 
-def context_into(program: FlowProgram, state: FlowState, node: str) -> Overlay:
+def context_before(program: FlowProgram, state: FlowState, node: str) -> Overlay:
     """What the paths into a node produced; where they meet, the later declared connection wins, key by key."""
     paths = [
         connection.source
         for connection in program.nodes[node].incoming
-        if fate_of(program, state, connection) == "delivered"
+        if connection_status(program, state, connection) == "delivered"
     ]
     if not paths:
-        return Overlay(started_with(state))
+        return Overlay(initial_context(state))
     return merged([context_after(program, state, source) for source in paths])
 
 
@@ -104,13 +104,13 @@ def context_after(program: FlowProgram, state: FlowState, node: str) -> Overlay:
             asked += open_sources
             continue
         if name not in state.contexts:
-            into = context_into(program, state, name)
+            into = context_before(program, state, name)
             state.contexts[name] = into.under(state.executed[name].outputs)
         asked.pop()
     return state.contexts[node]
 
 
-def started_with(state: FlowState) -> JsonObject:
+def initial_context(state: FlowState) -> JsonObject:
     """The run's input as a context: an object as it is, anything else under `input`."""
     match state.input:
         case dict():

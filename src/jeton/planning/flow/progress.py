@@ -38,7 +38,7 @@ def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> li
     return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
 
 
-def plan_flow_again(program: Program, state: RunState) -> list[Decision]:
+def plan_flow_retry(program: Program, state: RunState) -> list[Decision]:
     """A token at every node that failed, in a run that goes on where another one ended."""
     reopen = None if program.flow is None else reopened(program.flow, state.flow)
     if reopen is None:

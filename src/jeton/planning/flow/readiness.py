@@ -12,7 +12,7 @@ from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
 from jeton.planning.program.flow import CompiledConnection, CompiledFlowNode, FlowProgram
 
-Fate: TypeAlias = Literal["delivered", "dead", "failed"]
+ConnectionStatus: TypeAlias = Literal["delivered", "dead", "failed"]
 """How a connection is settled."""
 
 _Settlement: TypeAlias = Executed | Literal["failed", "dead"]
@@ -103,9 +103,9 @@ def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
     )
 
 
-def fate_of(program: FlowProgram, state: FlowState, connection: CompiledConnection) -> Fate:
+def connection_status(program: FlowProgram, state: FlowState, connection: CompiledConnection) -> ConnectionStatus:
     """How a connection is settled whose source is."""
-    return _fate(_settlement_of(program, state, connection.source), connection)
+    return _status_by(_settlement_of(program, state, connection.source), connection)
 
 
 def is_live(executed: Executed, handle: str) -> bool:
@@ -115,7 +115,7 @@ def is_live(executed: Executed, handle: str) -> bool:
     return handle == MAIN or handle in executed.outputs
 
 
-def _fate(settlement: _Settlement, connection: CompiledConnection) -> Fate:
+def _status_by(settlement: _Settlement, connection: CompiledConnection) -> ConnectionStatus:
     if isinstance(settlement, Executed):
         return "delivered" if is_live(settlement, connection.from_output) else "dead"
     return settlement
@@ -163,10 +163,10 @@ def _decided(
     delivered = False
     for connection in node.incoming:
         known = settlements.get(connection.source)
-        fate = _fate(_settlement_of(program, state, connection.source) if known is None else known, connection)
-        if fate == "failed":
+        status = _status_by(_settlement_of(program, state, connection.source) if known is None else known, connection)
+        if status == "failed":
             return "failed"
-        delivered = delivered or fate == "delivered"
+        delivered = delivered or status == "delivered"
     return None if delivered else "dead"
 
 
@@ -190,7 +190,7 @@ def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
 
 def _causes(program: FlowProgram, state: FlowState, node: str) -> tuple[str, ...]:
     """The nodes right before it that failed, or were skipped for a failure."""
-    failed = (w.source for w in program.nodes[node].incoming if fate_of(program, state, w) == "failed")
+    failed = (w.source for w in program.nodes[node].incoming if connection_status(program, state, w) == "failed")
     return tuple(dict.fromkeys(failed))
 
 

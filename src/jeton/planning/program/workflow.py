@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
-BASE = ("input", "state", "output", "_branch")
+BASE_VARIABLES = ("input", "state", "output", "_branch")
 
 CompiledMapping = tuple[tuple[str, Expression], ...]
 JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
@@ -101,7 +101,9 @@ class Program(msgspec.Struct, frozen=True):
 
 def compile_program(workflow: Workflow, library: Library) -> Program:
     """Compile a checked workflow. Tasks given by name are taken from the library."""
-    variables = frozenset(BASE) | {t.foreach.item_var for t in workflow.transitions if t.foreach and t.foreach.item_var}
+    variables = frozenset(BASE_VARIABLES) | {
+        t.foreach.item_var for t in workflow.transitions if t.foreach and t.foreach.item_var
+    }
     transitions = tuple(_compile_transition(i, t, variables) for i, t in enumerate(workflow.transitions))
     nodes = {
         name: _compile_node(name, node, workflow, library, transitions, variables)

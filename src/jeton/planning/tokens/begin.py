@@ -17,7 +17,7 @@ from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, expression_failure, plan_success
-from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.tokens.scope import evaluate_mapping, scope_of
 from jeton.planning.waits.child import plan_call
 from jeton.planning.waits.gate import plan_gate
 from jeton.planning.waits.signal import plan_signal_wait
@@ -95,7 +95,7 @@ def _input(
     """The mapped input and the paths that were missing; unset without a mapping, which means the run's own input."""
     if node.input_mapping is None:
         return UNSET, ()
-    found = mapped(node.input_mapping, scope_of(program, state, token))
+    found = evaluate_mapping(node.input_mapping, scope_of(program, state, token))
     if type(found) is Failed:
         return expression_failure("input_mapping", found)
     tree: JsonObject = {}

@@ -10,7 +10,7 @@ from jeton.planning.flow.progress import plan_flow_completion
 from jeton.planning.program.workflow import Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.cancel import alive_in_run, end_run, end_tokens
-from jeton.planning.tokens.scope import mapped
+from jeton.planning.tokens.scope import evaluate_mapping
 
 
 def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
@@ -21,7 +21,7 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
     output: JsonObject = dict(state.output)
     if program.output_mapping is not None:
         names: JsonObject = {"input": state.input, "state": state.state, "output": state.output}
-        found = mapped(program.output_mapping, names)
+        found = evaluate_mapping(program.output_mapping, names)
         if isinstance(found, Failed):
             message = f"the workflow's output_mapping at {found.position}: {found.problem}"
             return end_run(state, now, "failed", RunError("expression_error", message, details=found.values))

@@ -43,7 +43,7 @@ from jeton.planning.tokens.writes import state_problem
 FanInVerdict = Literal["waits", "opens", "fails"]
 
 
-def judge(strategy: Strategy, arrived: int, live: int) -> FanInVerdict:
+def fan_in_verdict(strategy: Strategy, arrived: int, live: int) -> FanInVerdict:
     """Whether a fan-in opens now, can no longer open, or waits."""
     match strategy:
         case "all":
@@ -81,7 +81,7 @@ def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -
     progress = state.progress[group_id]
     for node, fan_in in progress.fan_ins.items():
         sync = _synchronization(program, fan_in.transition)
-        verdict = judge(sync.strategy, fan_in.arrived, progress.live)
+        verdict = fan_in_verdict(sync.strategy, fan_in.arrived, progress.live)
         if verdict != "waits":
             return _act(program, state, group, node, sync, verdict, now)
     if not progress.fan_ins:
@@ -99,9 +99,9 @@ def _plan_unreached(program: Program, state: RunState, group: Group, progress: P
             return [CloseGroup(group.id)]
         nearest = joins[0]
         empty = group.total == 0
-        verdict: FanInVerdict = "opens" if empty else judge(nearest.synchronization.strategy, 0, 0)
+        verdict: FanInVerdict = "opens" if empty else fan_in_verdict(nearest.synchronization.strategy, 0, 0)
         return _act(program, state, group, nearest.node, nearest.synchronization, verdict, now)
-    if len(joins) == 1 and judge(joins[0].synchronization.strategy, 0, progress.live) == "fails":
+    if len(joins) == 1 and fan_in_verdict(joins[0].synchronization.strategy, 0, progress.live) == "fails":
         return _act(program, state, group, joins[0].node, joins[0].synchronization, "fails", now)
     return []
 

@@ -22,7 +22,7 @@ def joins_of(program: Program, state: RunState, group: Group) -> tuple[Join, ...
     return found
 
 
-def continues(program: Program, state: RunState, group: Group) -> bool:
+def tolerates_lost_branch(program: Program, state: RunState, group: Group) -> bool:
     """Whether a failed branch is lost instead of failing the run."""
     return any(j.synchronization.on_branch_failure == "continue" for j in joins_of(program, state, group))
 

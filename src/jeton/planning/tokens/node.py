@@ -15,8 +15,8 @@ from jeton.planning.flow.progress import plan_flow_success
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.routing import BadFanOut, choose, follow, move, no_match
-from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow, move, no_match_error
+from jeton.planning.tokens.scope import evaluate_mapping, scope_of
 from jeton.planning.tokens.writes import default_writes, state_problem
 from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
@@ -50,7 +50,7 @@ def plan_success(
     if node.output_mapping is None:
         writes = default_writes(node, token, result)
     else:
-        found = mapped(node.output_mapping, scope_of(program, state, token, result))
+        found = evaluate_mapping(node.output_mapping, scope_of(program, state, token, result))
         if type(found) is Failed:
             return Plan(plan_failure(program, state, token, expression_failure("output_mapping", found), now))
         writes, missing = found[0], (*missing, *found[1])
@@ -79,13 +79,13 @@ def plan_onward(program: Program, state: RunState, finished: NodeFinished, now: 
     if not node.tiers:
         return [RouteToken(token.id, token.node, "completed")]
     names = scope_of(program, state, token, result)
-    choice = choose(node.tiers, token.loops, names, node.definition.fan_out == "first_match")
+    choice = choose_transitions(node.tiers, token.loops, names, node.definition.fan_out == "first_match")
     if isinstance(choice, RunError):
         return end_run(state, now, "failed", _at(choice, token), failing=token)
     if not choice.matches:
         if program.workflow.on_no_match == "complete":
             return [RouteToken(token.id, token.node, "completed", choice.considered)]
-        error = no_match(program, node, token, choice, names)
+        error = no_match_error(program, node, token, choice, names)
         return end_run(state, now, "failed", error, failing=token)
     onward = follow(program, state, token, choice, names)
     if isinstance(onward, BadFanOut):

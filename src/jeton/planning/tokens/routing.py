@@ -9,7 +9,7 @@ from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.state.run import RunState, Segment, Token, TokenEnd
 from jeton.planning.program.workflow import CompiledNode, CompiledTransition, Program, RoutingChoice
-from jeton.planning.tokens.scope import evaluated
+from jeton.planning.tokens.scope import evaluate_copied
 
 
 class BadFanOut(msgspec.Struct, frozen=True):
@@ -19,7 +19,7 @@ class BadFanOut(msgspec.Struct, frozen=True):
     message: str
 
 
-def choose(
+def choose_transitions(
     tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
 ) -> RoutingChoice | RunError:
     """The first tier with any match wins, and all matches in it are followed."""
@@ -57,7 +57,9 @@ def _verdict(transition: CompiledTransition, loops: dict[int, int], names: JsonO
     return Considered(transition.index, "matched" if held else "false")
 
 
-def no_match(program: Program, node: CompiledNode, token: Token, choice: RoutingChoice, names: JsonObject) -> RunError:
+def no_match_error(
+    program: Program, node: CompiledNode, token: Token, choice: RoutingChoice, names: JsonObject
+) -> RunError:
     """The error that names the node, the token and each rejected condition with its reason."""
     rejected: list[str] = []
     for seen in choice.considered:
@@ -231,7 +233,7 @@ class Creations:
 def _extent(transition: CompiledTransition, names: JsonObject) -> tuple[int, list[Json] | None] | BadFanOut:
     """How many slots a transition makes, and the items they stand for."""
     if transition.collection is not None:
-        found = evaluated(transition.collection, names)
+        found = evaluate_copied(transition.collection, names)
         if isinstance(found, Failed):
             return BadFanOut("expression_error", f"foreach over {transition.collection.source!r}: {found.problem}")
         if not isinstance(found, list):

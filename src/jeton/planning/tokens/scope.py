@@ -51,7 +51,7 @@ def _add_items(program: Program, state: RunState, slot_id: SlotId, names: JsonOb
         at = group.outer
 
 
-def evaluated(expression: Expression, names: JsonObject) -> Outcome:
+def evaluate_copied(expression: Expression, names: JsonObject) -> Outcome:
     """The value, which may be kept. One that holds a whole section gets a copy: the table itself goes on changing."""
     if expression.whole and not expression.whole.isdisjoint(_TABLES):
         names = {**names, **{name: _copy(names[name]) for name in _TABLES}}
@@ -65,12 +65,12 @@ def _copy(table: Json) -> Json:
     return dict(table) if isinstance(table, dict) else table
 
 
-def mapped(mapping: CompiledMapping, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
+def evaluate_mapping(mapping: CompiledMapping, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
     """Each target's value; a missing path gives null and is recorded, any other problem is the whole mapping's."""
     values: dict[str, Json] = {}
     missing: tuple[str, ...] = ()
     for target, expression in mapping:
-        value = evaluated(expression, names) if expression.whole else expression.evaluate(names)
+        value = evaluate_copied(expression, names) if expression.whole else expression.evaluate(names)
         if type(value) is Missing:
             missing = (*missing, value.path)
             values[target] = None

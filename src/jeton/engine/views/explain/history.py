@@ -31,8 +31,8 @@ from jeton.model.paths import written
 from jeton.model.state.run import Head, RunState, Token, WaitingForGate, WaitingForSubworkflow
 from jeton.model.times import moment
 from jeton.planning.program.workflow import CompiledTransition, Program
-from jeton.planning.tokens.routing import choose
-from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.tokens.routing import choose_transitions
+from jeton.planning.tokens.scope import evaluate_mapping, scope_of
 from jeton.planning.waits.child import caught_error
 
 
@@ -183,7 +183,7 @@ class _Walk:
         mapping = self._program.nodes[token.node].input_mapping
         if mapping is None:
             return self._state.input
-        found = mapped(mapping, scope_of(self._program, self._state, token))
+        found = evaluate_mapping(mapping, scope_of(self._program, self._state, token))
         if isinstance(found, Failed):
             return None
         tree: JsonObject = {}
@@ -196,7 +196,7 @@ def _judged(
     tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
 ) -> dict[int, _Seen]:
     """Ask again what the journal did not keep. A condition that cannot be evaluated ends the run, and the looking."""
-    choice = choose(tiers, loops, names, first_match)
+    choice = choose_transitions(tiers, loops, names, first_match)
     if not isinstance(choice, RunError):
         return {each.transition: _Seen(each.verdict, each.path) for each in choice.considered}
     for way in (way for tier in tiers for way in tier):

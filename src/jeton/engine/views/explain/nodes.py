@@ -4,7 +4,7 @@ from jeton.engine.views.explain.views import Incoming, NodeExplained
 from jeton.engine.views.flows import shown_node
 from jeton.model.state.flow_run import FlowState
 from jeton.model.state.run import RunState
-from jeton.planning.flow.readiness import fate_of
+from jeton.planning.flow.readiness import connection_status
 from jeton.planning.program.flow import CompiledConnection, FlowProgram
 
 
@@ -29,5 +29,5 @@ def _node(program: FlowProgram, run: RunState, node: str) -> NodeExplained:
 
 def _incoming(program: FlowProgram, state: FlowState, wire: CompiledConnection) -> Incoming:
     settled = wire.source in state.executed or wire.source in state.errors or wire.source in state.skipped
-    fate = fate_of(program, state, wire) if settled else "open"
-    return Incoming(wire.source, wire.from_output, wire.to_input, fate)
+    status = connection_status(program, state, wire) if settled else "open"
+    return Incoming(wire.source, wire.from_output, wire.to_input, status)
