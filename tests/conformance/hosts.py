@@ -187,7 +187,7 @@ def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
 def really_run(library: Library, artifacts: Artifacts, runner: asyncio.Runner) -> dict[str, Reply]:
     """Answers worked out by the executor, on a clock that passes at once. Nodes of two workflows differ in name."""
     programs = [compile_definition(library, name) for name in (*library.workflows, *library.flows)]
-    tasks = {name: place.task for program in programs for name, place in program.places.items() if place.task}
+    tasks = {name: place.task for program in programs for name, place in program.nodes.items() if place.task}
     keys = MemoryKeys()
 
     def answer(call: Call) -> Answer:

@@ -9,7 +9,6 @@ from jeton.model.definition.workflow import (
     Foreach,
     GateTarget,
     Library,
-    Limits,
     LoopConfig,
     Merge,
     MOfN,
@@ -20,6 +19,7 @@ from jeton.model.definition.workflow import (
     Transition,
     WaitTarget,
     Workflow,
+    WorkflowLimits,
     WorkflowTarget,
 )
 from jeton.model.json import Schema
@@ -202,7 +202,7 @@ def test_everything_a_workflow_can_say() -> None:
         output_mapping={"votes": "state.votes"},
         timeout_ms=60_000,
         on_no_match="complete",
-        limits=Limits(max_tokens=10),
+        limits=WorkflowLimits(max_tokens=10),
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.executor.task.run_task import Answer
-from jeton.model.definition.task import Action, Outcome, Step, StepCondition, Task
+from jeton.model.definition.task import Action, Step, StepCondition, StepOutcome, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject, Schema
@@ -179,7 +179,7 @@ def test_schemas(given: Task, input: JsonObject, then: Answer) -> None:
 
 
 def only_if(
-    test: Json, then: Outcome = "continue", otherwise: Outcome = "skip", on_failure: OnFailure = "abort"
+    test: Json, then: StepOutcome = "continue", otherwise: StepOutcome = "skip", on_failure: OnFailure = "abort"
 ) -> Task:
     """A step with a condition, and one after it."""
     conditional = Step(
@@ -274,7 +274,7 @@ class Planned(NamedTuple):
 
     fails: bool
     on_failure: OnFailure
-    outcome: Outcome
+    outcome: StepOutcome
 
 
 planned = st.builds(

@@ -47,8 +47,8 @@ MUTANTS = (
     Mutant(
         "an unconditional transition swallows a failure",
         "src/jeton/planning/program/workflow.py",
-        "for priority, way in out if way.handles_failure]",
-        "for priority, way in out if way.handles_failure or way.condition is None]",
+        "for priority, transition in out if transition.handles_failure]",
+        "for priority, transition in out if transition.handles_failure or transition.condition is None]",
     ),
     Mutant(
         "a late error fails the run",
@@ -76,8 +76,8 @@ MUTANTS = (
     Mutant(
         "loops are counted for the run, not for the lineage",
         NODE,
-        "choose(place.tiers, token.loops, names,",
-        "choose(place.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
+        "choose_transitions(node.tiers, token.loops, names,",
+        "choose_transitions(node.tiers, {k: n for t in state.tokens.values() for k, n in t.loops.items()}, names,",
     ),
     Mutant(
         "the continuation of a fan-in forgets its loop counts",
@@ -295,14 +295,14 @@ MUTANTS = (
     Mutant(
         "a node of a flow runs though something before it failed",
         FLOW,
-        '        if fate == "failed":\n            return "failed"\n',
+        '        if status == "failed":\n            return "failed"\n',
         "",
     ),
     Mutant(
         "a branch that is not taken is a failure",
         FLOW,
-        'return "delivered" if is_live(outcome, wire.from_output) else "dead"',
-        'return "delivered" if is_live(outcome, wire.from_output) else "failed"',
+        'return "delivered" if is_live(settlement, connection.from_output) else "dead"',
+        'return "delivered" if is_live(settlement, connection.from_output) else "failed"',
     ),
     Mutant(
         "a node of a flow that waited is run again",
@@ -314,14 +314,14 @@ MUTANTS = (
     Mutant(
         "an override is over what a connection brings",
         "src/jeton/planning/flow/node.py",
-        "            inputs[wire.to_input] = value\n    return inputs\n",
-        "            inputs[wire.to_input] = value\n    return {**inputs, **state.overrides.get(node, {})}\n",
+        "            inputs[connection.to_input] = value\n    return inputs\n",
+        "            inputs[connection.to_input] = value\n    return {**inputs, **state.overrides.get(node, {})}\n",
     ),
     Mutant(
         "the keys of a context come in another order when the run was read back",
         "src/jeton/planning/flow/node.py",
-        "Executed(dict(started_with(state)))",
-        "Executed(started_with(state))",
+        "Executed(dict(initial_context(state)))",
+        "Executed(initial_context(state))",
     ),
     Mutant(
         "a run below is lent what stays with the run that lends it",

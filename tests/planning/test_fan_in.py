@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.model.definition.workflow import MOfN, Strategy
-from jeton.planning.tokens.fan_in import Verdict, judge
+from jeton.planning.tokens.fan_in import FanInVerdict, fan_in_verdict
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ from jeton.planning.tokens.fan_in import Verdict, judge
         pytest.param(MOfN(3), 1, 1, "fails", id="a quorum fails as soon as too few can still arrive"),
     ],
 )
-def test_a_fan_in(strategy: Strategy, arrived: int, live: int, then: Verdict) -> None:
-    assert judge(strategy, arrived, live) == then
+def test_a_fan_in(strategy: Strategy, arrived: int, live: int, then: FanInVerdict) -> None:
+    assert fan_in_verdict(strategy, arrived, live) == then
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12), st.integers(1, 12))
@@ -31,8 +31,8 @@ def test_a_quorum_is_decided_exactly_once_in_every_order(arrives: list[bool], ne
     arrived, live, decided = 0, len(arrives), 0
     for arrives_now in arrives:
         arrived, live = arrived + arrives_now, live - 1
-        if judge(MOfN(needed), arrived, live) != "waits":
+        if fan_in_verdict(MOfN(needed), arrived, live) != "waits":
             decided += 1
             break
     assert decided == 1
-    assert (judge(MOfN(needed), arrived, live) == "opens") == (arrived >= needed)
+    assert (fan_in_verdict(MOfN(needed), arrived, live) == "opens") == (arrived >= needed)

@@ -6,7 +6,7 @@ from jeton.model.definition.trigger import OnEvent, OnRequest, Trigger
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import StartRun
 from jeton.model.state.run import FiredBy as Fired
-from jeton.planning.triggers.firing import Delivery, Refusal, Startable, hears, plan_firing
+from jeton.planning.triggers.firing import Delivery, Refusal, Startable, event_matches, plan_firing
 
 AT = 1_767_225_600_000
 GO = Trigger("go", "w", OnRequest(), node="start", input={"a": 1, "b": 1})
@@ -83,5 +83,5 @@ def test_what_is_refused(startable: Startable | None, brings: Json, code: str) -
     ],
 )
 def test_which_events_are_heard(condition: Json, data: Json, then: bool | str) -> None:
-    heard = hears(OnEvent("e", condition), data)
+    heard = event_matches(OnEvent("e", condition), data)
     assert (heard.code if isinstance(heard, Refusal) else heard) == then

@@ -130,7 +130,7 @@ BRANCHES: Object = {
 
 def test_connections_are_kept_by_handle() -> None:
     """H13"""
-    outgoing = program_of(**BRANCHES).places["a"].outgoing
+    outgoing = program_of(**BRANCHES).nodes["a"].outgoing
     assert {handle: [each.target for each in wires] for handle, wires in outgoing.items()} == {
         "true": ["b", "d"],
         "false": ["c"],
@@ -385,7 +385,7 @@ def test_what_a_node_type_stands_for() -> None:
             "actions": {"ask": mock},
         }
     ).require()
-    places = compile_flow(library.flows["f"], library).places
+    places = compile_flow(library.flows["f"], library).nodes
     assert {name: type(place.work).__name__ for name, place in places.items()} == {
         "task": "TaskTarget",
         "action": "TaskTarget",

@@ -10,7 +10,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.state.flow_run import Executed, WaitingNode
 from jeton.model.state.overlay import Overlay
 from jeton.planning.flow.builtins import compile_builtin
-from jeton.planning.flow.control_keys import Steered, read_result
+from jeton.planning.flow.control_keys import SplitResult, read_result
 
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
 ENDLESS = "{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}"
@@ -19,7 +19,7 @@ CONTEXT = Overlay({"name": "Ada", "tags": ["x"]})
 
 def result(type: str, inputs: JsonObject, data: JsonObject | None = None) -> JsonObject | TaskFailed:
     found = compile_builtin(FlowNode(type, data=data or {}))(inputs, CONTEXT)
-    return {**found.outputs, **found.keys} if isinstance(found, Steered) else found
+    return {**found.outputs, **found.keys} if isinstance(found, SplitResult) else found
 
 
 @pytest.mark.parametrize(

@@ -132,10 +132,12 @@ class Coverage:
 
 
 def _quorum(program: Program, node: str) -> int:
-    strategies = [way.synchronization.strategy for way in program.ways if way.target == node and way.synchronization]
+    strategies = [
+        way.synchronization.strategy for way in program.transitions if way.target == node and way.synchronization
+    ]
     return max((strategy.m_of_n for strategy in strategies if isinstance(strategy, MOfN)), default=0)
 
 
 def _strategy(program: Program, node: str) -> str:
-    rules = [way.synchronization.merge for way in program.ways if way.target == node and way.synchronization]
+    rules = [way.synchronization.merge for way in program.transitions if way.target == node and way.synchronization]
     return next((rule.strategy for rule in rules if rule is not None), "none")

@@ -312,6 +312,6 @@ def _met(scenario: FlowScenario, live: LiveRun, library: Library) -> Counter[str
     met["node failed"] += any(error.type not in TROUBLES for error in flow.errors.values())
     met["node given an override"] += bool(scenario.overrides)
     met["empty flow"] += not scenario.flow["nodes"]
-    wires = sum(len(place.incoming) for place in program.places.values())
+    wires = sum(len(place.incoming) for place in program.nodes.values())
     met["back edge ignored"] += wires < len(program.flow.connections)
     return met

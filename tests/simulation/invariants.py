@@ -118,6 +118,6 @@ class RunInvariants:
 
     def _loops_within_limits(self, seen: Seen, creation: CreateToken) -> None:
         for transition, count in creation.loops.items():
-            most = seen.program.ways[transition].max_iterations
+            most = seen.program.transitions[transition].max_iterations
             if most is None or count > most:
                 broken(f"token {creation.token} followed transition {transition} {count} times of {most}")

@@ -65,7 +65,7 @@ class FanIns:
             broken(f"a slot settles twice: {decision}")
         group.settled.add(index)
         if decision.node is not None and decision.transition is not None:
-            sync = program.ways[decision.transition].synchronization
+            sync = program.transitions[decision.transition].synchronization
             assert sync is not None, "a slot arrives over a transition that synchronizes"
             group.joins.setdefault(decision.node, sync)
             group.arrived.setdefault(decision.node, {})[index] = decision.value

@@ -52,7 +52,7 @@ class FlowNodes:
                 broken(f"node {node} was settled as {was}, and is {settled.get(node)}")
         self._settled = settled
         # all of a node's connections are as many as when nobody has counted them yet: a retry may say so, or leave it
-        waited = {node: n for node, n in state.remaining.items() if n != len(program.places[node].incoming)}
+        waited = {node: n for node, n in state.remaining.items() if n != len(program.nodes[node].incoming)}
         if not head.ended and waited != remaining_of(program, state):
             broken(f"{waited} connections are waited for, and should be {remaining_of(program, state)}")
         under_way = {token.node for token in seen.run.state.tokens.values()}

@@ -117,7 +117,7 @@ class Waits:
                 if ended and not any(isinstance(m, ChildEnded) and m.child == child for m in self._inbox(step.run)):
                     broken(f"token {token.id} waits for run {child}, which has ended without a word")
             case WaitingForGate(answers=answers):
-                target = step.program.places[token.node].node.target
+                target = step.program.nodes[token.node].definition.target
                 if not isinstance(target, GateTarget) or len(answers) >= target.approvals:
                     broken(f"token {token.id} waits at a gate that has its answers: {answers}")
                 if token.abandoned:

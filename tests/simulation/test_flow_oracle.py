@@ -83,7 +83,7 @@ def test_the_grammar_reaches_what_it_is_meant_to_test() -> None:
     for seed in range(400):
         done = play(seed)
         seen.add(done.status)
-        seen.update(done.view(name).status for name in done.program.places)
+        seen.update(done.view(name).status for name in done.program.nodes)
         seen.update(str(done.view(name).skip_reason) for name in done.state.skipped)
         seen.update(error.type for error in done.state.errors.values())
         seen.update(["limit"] if done.error else [])

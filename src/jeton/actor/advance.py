@@ -33,7 +33,7 @@ from jeton.model.message import (
     UnpauseRun,
 )
 from jeton.model.state.run import Pending, RunState
-from jeton.planning.plan_run import plan_cue, plan_quiet, plan_run, plan_started
+from jeton.planning.plan_run import plan_cue, plan_idle, plan_run, plan_started
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.node import Plan, plan_onward
 
@@ -180,7 +180,7 @@ class _Handling:
                 return
             elif head.busy and head.purse is None:
                 return  # somebody works for it
-            elif over := plan_quiet(self._program, state, self._now):
+            elif over := plan_idle(self._program, state, self._now):
                 self._take(Plan(over))
             else:
                 return

@@ -7,7 +7,7 @@ import msgspec
 
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.message import Message, TaskFinished
-from jeton.model.state.kept import proper
+from jeton.model.state.kept import valid_text
 
 _TEXTS = ("type", "message", "step", "stack")
 _encode = msgspec.json.Encoder().encode
@@ -39,5 +39,5 @@ def _proper(failure: TaskFailed | None) -> TaskFailed | None:
     """The failure with its texts made valid Unicode."""
     if failure is None:
         return None
-    texts = {name: proper(text) for name in _TEXTS if (text := getattr(failure, name)) is not None}
+    texts = {name: valid_text(text) for name in _TEXTS if (text := getattr(failure, name)) is not None}
     return msgspec.structs.replace(failure, **texts)

@@ -51,7 +51,7 @@ def fork_history(draft: Draft, decision: ForkHistory) -> None:
             for node, f in progress.fan_ins.items()
         }
         draft.put_progress(group, msgspec.structs.replace(progress, fan_ins=fan_ins))
-    draft.timers.wind()
+    draft.timers.rebuild()
     _look_at_everything(draft)
 
 

@@ -122,7 +122,7 @@ def take_signal(draft: Draft, decision: TakeSignal) -> None:
 def set_paused(draft: Draft, decision: SetPaused) -> None:
     """The children too: a tree stands still as a whole."""
     draft.state.head.paused = decision.paused
-    draft.timers.wind()
+    draft.timers.rebuild()
     for token in draft.state.tokens.values():
         if isinstance(token.phase, WaitingForSubworkflow):
             message = PauseRun(draft.now) if decision.paused else UnpauseRun(draft.now)

@@ -21,7 +21,7 @@ from jeton.model.state.run import (
     WaitingForTimer,
 )
 
-_Entry: TypeAlias = tuple[int, int, int, int, str]
+_Timer: TypeAlias = tuple[int, int, int, int, str]
 """Due, set at, kind, number, node: ties go to who waited first."""
 
 _RUN, _TOKEN, _FAN_IN = 0, 1, 2
@@ -32,10 +32,10 @@ class Timers:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
-        self._heap: list[_Entry] = []
-        self.wind()
+        self._heap: list[_Timer] = []
+        self.rebuild()
 
-    def wind(self) -> None:
+    def rebuild(self) -> None:
         """Read every deadline off the state."""
         state, head = self._state, self._state.head
         self._heap = []
@@ -71,9 +71,9 @@ class Timers:
     def take_due(self, now: int) -> TimerDue | None:
         """The next one due by `now`; stale ones are passed over."""
         while self._heap and self._heap[0][0] <= now:
-            entry = heappop(self._heap)
-            if self._holds(entry):
-                _, _, kind, number, node = entry
+            timer = heappop(self._heap)
+            if self._holds(timer):
+                _, _, kind, number, node = timer
                 if kind == _TOKEN:
                     return TimerDue(token=TokenId(number))
                 if kind == _FAN_IN:
@@ -81,8 +81,8 @@ class Timers:
                 return TimerDue()
         return None
 
-    def _holds(self, entry: _Entry) -> bool:
-        due, _, kind, number, node = entry
+    def _holds(self, timer: _Timer) -> bool:
+        due, _, kind, number, node = timer
         state = self._state
         if state.head.ended_at is not None:
             return False

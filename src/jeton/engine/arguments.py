@@ -1,7 +1,7 @@
 """What is asked of the engine, checked at its door: whatever got past it would be found in the store, by everybody."""
 
 from jeton.model.failure import Refused
-from jeton.model.state.kept import is_text
+from jeton.model.storable import is_valid_text
 
 MOST_ROWS = 1 << 31
 MOST_CREDITS = 1 << 53
@@ -12,7 +12,7 @@ def check_texts(**given: object) -> None:
     for name, value in given.items():
         if not isinstance(value, str):
             raise _refused(name, f"must be a text, and is {_shown(value)}", "give a text")
-        if not is_text(value):
+        if not is_valid_text(value):
             raise _refused(name, "holds half of a surrogate pair, which is no character", "give whole characters")
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from jeton.model.failure import Refused
 from jeton.model.json import Json
-from jeton.model.state.kept import LARGEST_INTEGER, TOO_DEEP, Flaws, kept
+from jeton.model.storable import LARGEST_INTEGER, TOO_DEEP, Flaws, storable
 from jeton.planning.program.workflow import Program
 
 MOST_DIGITS = 20  # more can never fit 64 bits, and Python is slow to convert thousands of them
@@ -90,7 +90,7 @@ def _plain(value: object, name: str, remedy: str) -> Json:
 
 
 def _without_flaws(value: object, name: str, remedy: str, flaws: Flaws) -> Json:
-    found = kept(value, name, flaws)
+    found = storable(value, name, flaws)
     if flaws:
         raise InputInvalid(tuple(InputProblem(path, problem) for path, problem in flaws), remedy)
     return found

@@ -23,8 +23,8 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.times import maybe_moment
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import validator_of
+from jeton.planning.schema_problem import schema_problem
 from jeton.planning.triggers.firing import Delivery
 
 SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
@@ -109,7 +109,7 @@ class Firing(Spending):
         except UnicodeDecodeError:
             raise Refused("input_invalid", "the body is no text in utf-8", "send JSON") from None
         brings: Json = read_input(text) if text.strip() else None
-        problem = misfit(validator_of(on.schema), brings, "body")
+        problem = schema_problem(validator_of(on.schema), brings, "body")
         if problem is not None:
             raise Refused("input_invalid", problem, "send what the trigger's schema says")
         delivery = delivery_id or next((lowered[name] for name in DELIVERIES if name in lowered), None)

@@ -28,7 +28,7 @@ from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote, Note, ProgressNote
-from jeton.model.state.kept import proper
+from jeton.model.storable import valid_text
 
 
 def wall_ms() -> int:
@@ -143,8 +143,8 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def failed_by(error: BaseException) -> ActionFailed:
     """A raised error as a failure: connections and timeouts pass, as does what says so itself; the rest is business."""
     if isinstance(error, BadResult):
-        return ActionFailed("bad_result", proper(str(error)))
-    message = proper(str(error)) or type(error).__name__
+        return ActionFailed("bad_result", valid_text(str(error)))
+    message = valid_text(str(error)) or type(error).__name__
     if isinstance(error, TransientError):
         return ActionFailed(type(error).__name__, message, transient=True, retry_after_ms=error.retry_after_ms)
     return ActionFailed(type(error).__name__, message, transient=isinstance(error, ConnectionError | TimeoutError))

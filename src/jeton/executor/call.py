@@ -12,7 +12,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
 from jeton.model.json import Json
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
-from jeton.model.state.kept import proper
+from jeton.model.storable import valid_text
 
 MOST_CREDITS = (1 << 53) - 1  # what every JSON reader can take
 NO_PROFILES: Mapping[str, ModelProfile] = {}
@@ -48,11 +48,11 @@ class Call(msgspec.Struct, frozen=True):
         """Say how far the function is, from 0 to 1, in the run's events. A whole percent is the least that shows."""
         if done is not None and not (math.isfinite(done) and 0 <= done <= 1):
             raise ValueError(f"progress goes from 0 to 1, and this is {done}")
-        _entered().tell(ProgressNote(self.step, None if done is None else float(done), proper(str(text))))
+        _entered().tell(ProgressNote(self.step, None if done is None else float(done), valid_text(str(text))))
 
     def log(self, text: str) -> None:
         """Keep a text in the run's events. Secrets of the project are redacted."""
-        _entered().tell(LogNote(self.step, "log", proper(str(text))))
+        _entered().tell(LogNote(self.step, "log", valid_text(str(text))))
 
     def cost(self, credits: int) -> None:
         """Say that the function used so many credits. Said more than once, they add up."""

@@ -46,7 +46,7 @@ from jeton.model.message import (
 )
 from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
 from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
-from jeton.planning.flow.progress import plan_flow_again
+from jeton.planning.flow.progress import plan_flow_retry
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.begin import plan_begin
 from jeton.planning.tokens.cancel import end_run
@@ -93,7 +93,7 @@ def plan_run(program: Program, state: RunState, message: Message) -> Plan:
         case UnpauseRun():
             return Plan([SetPaused(paused=False)] if state.head.paused else [])
         case ForkRun():
-            again = plan_flow_again(program, state) if message.again else []
+            again = plan_flow_retry(program, state) if message.again else []
             return Plan([_plan_fork(program, message), *again])
         case CreditsGranted():
             return Plan([] if state.head.purse is None else [TakeCredits(message.amount)])
@@ -127,7 +127,7 @@ def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
             assert_never(cue)
 
 
-def plan_quiet(program: Program, state: RunState, now: int) -> list[Decision]:
+def plan_idle(program: Program, state: RunState, now: int) -> list[Decision]:
     """Nothing moves by itself any more: perhaps the run is over."""
     head = state.head
     if head.busy or head.parked or head.status == "submitted":

@@ -15,11 +15,11 @@ from jeton.model.definition.workflow import (
     DEFAULT_MAX_DEPTH,
     DEFAULT_MAX_NODE_EXECUTIONS,
     DEFAULT_MAX_TOKENS,
-    Limits,
     Node,
     TaskTarget,
     Transition,
     Workflow,
+    WorkflowLimits,
 )
 from jeton.model.json import Json, JsonObject
 
@@ -185,11 +185,11 @@ def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
     return tuple(joined), frozenset(by_fan_in)
 
 
-def _limits(fields: Fields) -> Limits:
+def _limits(fields: Fields) -> WorkflowLimits:
     inner = fields.inner("limits", ("max_tokens", "max_node_executions", "max_depth"), "'limits'")
     if inner is None:
-        return Limits()
-    return Limits(
+        return WorkflowLimits()
+    return WorkflowLimits(
         max_tokens=inner.integer("max_tokens", at_least=1) or DEFAULT_MAX_TOKENS,
         max_node_executions=inner.integer("max_node_executions", at_least=1) or DEFAULT_MAX_NODE_EXECUTIONS,
         max_depth=inner.integer("max_depth", at_least=1) or DEFAULT_MAX_DEPTH,

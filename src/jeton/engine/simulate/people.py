@@ -29,7 +29,7 @@ class People:
                 case OpenGate(token, node):
                     self._answer(step, token, node)
                 case WaitForSignal(token, node, name=name):
-                    target = step.program.places[node].node.target
+                    target = step.program.nodes[node].definition.target
                     schema = target.schema if isinstance(target, WaitTarget) else None
                     value = self._value(step, token, node, schema)
                     self._world.signal(step.run, SignalRun(0, self._id(), name, value), after_ms=self._delay_ms())
@@ -37,7 +37,7 @@ class People:
                     pass
 
     def _answer(self, step: Step, token: TokenId, node: str) -> None:
-        target = step.program.places[node].node.target
+        target = step.program.nodes[node].definition.target
         if not isinstance(target, GateTarget):
             return
         names = [*target.assignees, *(f"person {n + 1}" for n in range(target.approvals))]

@@ -75,7 +75,7 @@ class Bench:
     def _task(self, workflow: str, node: str) -> ReadyTask:
         place = (workflow, node)
         if place not in self._ready:
-            task = self._programs[workflow].places[node].task
+            task = self._programs[workflow].nodes[node].task
             if task is None:
                 raise BrokenInvariant("only a node with a task is worked on", node=node)
             self._ready[place] = compile_task(self._mocked(task), self._library)

@@ -97,7 +97,7 @@ def _finished(
 
 def _arrival(program: Program, run: LiveRun, token: Token, node: str) -> Plan:
     """As if its node had finished without writing anything, and a transition into the fan-in had matched."""
-    ways = [way for way in program.ways if way.target == node and way.synchronization is not None]
+    ways = [way for way in program.transitions if way.target == node and way.synchronization is not None]
     for way in sorted(ways, key=lambda way: program.workflow.transitions[way.index].source != token.node):
         group = joined_group(run.state, token.slot, way)
         if group is not None:

@@ -7,7 +7,7 @@ import msgspec
 
 from jeton.executor.python.schema_of import PLAIN_DATA, PydanticModel, is_pydantic
 from jeton.model.json import Json
-from jeton.model.state.kept import DEEPEST, TOO_DEEP, Flaws, kept
+from jeton.model.storable import DEEPEST, TOO_DEEP, Flaws, storable
 
 MOST_FLAWS = 5
 DIGITS = 19  # a number with fewer fits 64 bits
@@ -58,7 +58,7 @@ def _is_deep(value: Json) -> bool:
 
 def _refuse_flaws(value: object, name: str) -> None:
     flaws: Flaws = []
-    kept(builtins_of(value), name, flaws)
+    storable(builtins_of(value), name, flaws)
     if flaws:
         more = f"; and {len(flaws) - MOST_FLAWS} more" if len(flaws) > MOST_FLAWS else ""
         raise BadResult("; ".join(f"{path}: {problem}" for path, problem in flaws[:MOST_FLAWS]) + more)

@@ -14,7 +14,16 @@ from jeton.executor.task.mapping import CONTEXT, Mapped, compiled, compiled_mapp
 from jeton.executor.task.schema import Validator, validator_of
 from jeton.expression import Expression
 from jeton.model.definition.profile import ModelProfile
-from jeton.model.definition.task import Action, CircuitBreaker, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
+from jeton.model.definition.task import (
+    Action,
+    CircuitBreaker,
+    Execution,
+    Idempotency,
+    RetryPolicy,
+    Step,
+    StepOutcome,
+    Task,
+)
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
@@ -62,8 +71,8 @@ class ReadyStep(msgspec.Struct, frozen=True):
     action: ReadyAction
     on_failure: str
     condition: Expression | None
-    then: Outcome
-    otherwise: Outcome
+    then: StepOutcome
+    otherwise: StepOutcome
     input_mapping: Mapped | None
     output_mapping: Mapped | None
 

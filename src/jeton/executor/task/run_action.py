@@ -18,7 +18,7 @@ from jeton.executor.workers.stopping import is_being_stopped
 from jeton.expression import Failed, Missing
 from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
-from jeton.model.state.kept import proper
+from jeton.model.storable import valid_text
 
 LONGEST_STACK = 8_000
 
@@ -144,7 +144,7 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
 
 def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
     """The failure, with where it was raised: redacted before it is cut, or half a secret would show."""
-    stack = call.secrets.text(proper("".join(traceback.format_exception(error))))
+    stack = call.secrets.text(valid_text("".join(traceback.format_exception(error))))
     return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
 
 

@@ -10,7 +10,7 @@ from jeton.model.json import Json, JsonObject, Mapping, Schema
 DEFAULT_TASK_TIMEOUT_MS = 600_000
 
 Backoff = Literal["none", "linear", "exponential"]
-Outcome = Literal["continue", "skip", "succeed", "fail"]
+StepOutcome = Literal["continue", "skip", "succeed", "fail"]
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -93,8 +93,8 @@ class StepCondition(
     """Whether a step runs. Written `{if, then, else}`."""
 
     test: Json
-    then: Outcome = "continue"
-    otherwise: Outcome = "skip"
+    then: StepOutcome = "continue"
+    otherwise: StepOutcome = "skip"
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

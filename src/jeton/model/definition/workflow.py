@@ -140,7 +140,7 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
     fan_out: Literal["all", "first_match"] = "all"
 
 
-class Limits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class WorkflowLimits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What one run may grow to."""
 
     max_tokens: int = DEFAULT_MAX_TOKENS
@@ -161,7 +161,7 @@ class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
     output_mapping: Mapping | None = None
     timeout_ms: int | None = None
     on_no_match: Literal["fail", "complete"] = "fail"
-    limits: Limits = Limits()
+    limits: WorkflowLimits = WorkflowLimits()
     description: str | None = None
     tags: tuple[str, ...] = ()
 

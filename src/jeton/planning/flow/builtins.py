@@ -16,14 +16,14 @@ from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.state.overlay import Overlay
 from jeton.model.times import time_in
-from jeton.planning.flow.control_keys import Steered
+from jeton.planning.flow.control_keys import SplitResult
 from jeton.planning.program.workflow import compiled
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TEMPLATE_FUEL = 200_000
 VARIABLES = ("inputs", "context")
 
-Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | Steered | TaskFailed]
+Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | SplitResult | TaskFailed]
 Number: TypeAlias = int | float
 
 
@@ -54,8 +54,8 @@ def compile_builtin(node: FlowNode) -> Compute:
             return _arithmetic(node.type)
 
 
-def _merge(inputs: JsonObject, context: Overlay) -> Steered:
-    return Steered(inputs)
+def _merge(inputs: JsonObject, context: Overlay) -> SplitResult:
+    return SplitResult(inputs)
 
 
 def _constant(node: FlowNode) -> Compute:
@@ -145,7 +145,7 @@ def _set(node: FlowNode) -> Compute:
 def _if_else(node: FlowNode) -> Compute:
     condition = compiled(node.data["condition"], VARIABLES)
 
-    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
         holds = condition.holds(_scope(condition, inputs, context))
         if isinstance(holds, Failed):
             return _expression_failure("data.condition", holds)
@@ -157,7 +157,7 @@ def _if_else(node: FlowNode) -> Compute:
 def _switch(node: FlowNode) -> Compute:
     expression, cases = compiled(node.data["value"], VARIABLES), node.data["cases"]
 
-    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
         value = _evaluated(expression, inputs, context)
         if isinstance(value, Failed):
             return _expression_failure("data.value", value)
@@ -167,8 +167,8 @@ def _switch(node: FlowNode) -> Compute:
     return compute
 
 
-def _chosen(handle: str, inputs: JsonObject) -> Steered:
-    return Steered({handle: inputs.get(MAIN)}, {"_branch": handle})
+def _chosen(handle: str, inputs: JsonObject) -> SplitResult:
+    return SplitResult({handle: inputs.get(MAIN)}, {"_branch": handle})
 
 
 def _text(value: Json) -> str | None:
@@ -214,14 +214,14 @@ def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
     written, label = node.data.get(key), node.data.get("label")
     expression = None if written is None or _is_time(written) else compiled(written, VARIABLES)
 
-    def compute(inputs: JsonObject, context: Overlay) -> Steered | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
         value = written if expression is None else _evaluated(expression, inputs, context)
         if key in inputs:
             value = inputs[key]
         if isinstance(value, Failed):
             return _expression_failure(f"data.{key}", value)
         wait: JsonObject = {key: None if isinstance(value, Missing) else value}
-        return Steered(inputs, {control_key: wait if label is None else {**wait, "label": label}})
+        return SplitResult(inputs, {control_key: wait if label is None else {**wait, "label": label}})
 
     return compute
 

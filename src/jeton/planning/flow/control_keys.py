@@ -16,7 +16,7 @@ from jeton.model.times import time_in
 LONGEST_WAIT_S = 100 * 366 * 24 * 3600
 
 
-class _Bad(Exception):
+class _BadControlKey(Exception):
     """A control key that is none."""
 
 
@@ -25,7 +25,7 @@ class _Wait(msgspec.Struct, frozen=True):
     label: str | None
 
 
-class Steered(msgspec.Struct, frozen=True):
+class SplitResult(msgspec.Struct, frozen=True):
     """A result whose outputs are data, whatever their keys are called: the control keys stand beside them."""
 
     outputs: JsonObject
@@ -40,15 +40,15 @@ def read_result(result: Json, now: int) -> Executed | WaitingNode | TaskFailed:
         message = f"a node gives back an object with its outputs, and this one gave {kind_of(result)}"
         return TaskFailed("bad_result", message)
     outputs: JsonObject = {key: value for key, value in result.items() if key not in CONTROL_KEYS}
-    return read_steered(Steered(outputs, result), now)
+    return read_split_result(SplitResult(outputs, result), now)
 
 
-def read_steered(result: Steered, now: int) -> Executed | WaitingNode | TaskFailed:
+def read_split_result(result: SplitResult, now: int) -> Executed | WaitingNode | TaskFailed:
     """The same of a result that keeps the two apart."""
     try:
         executed, wait = Executed(result.outputs, _branch(result.keys)), _wait(result.keys, now)
-    except _Bad as bad:
-        return TaskFailed("bad_control_key", str(bad))
+    except _BadControlKey as problem:
+        return TaskFailed("bad_control_key", str(problem))
     return executed if wait is None or wait.due <= now else WaitingNode(executed, wait.due, wait.label)
 
 
@@ -57,22 +57,22 @@ def _branch(result: JsonObject) -> str | None:
         return None
     branch = result["_branch"]
     if not isinstance(branch, str) or not branch:
-        raise _Bad(f"_branch must be the name of a handle, and is {_said(branch)}")
+        raise _BadControlKey(f"_branch must be the name of a handle, and is {_shown(branch)}")
     return branch
 
 
 def _wait(result: JsonObject, now: int) -> _Wait | None:
     keys = [key for key in CONTROL_KEYS if key != "_branch" and key in result]
     if len(keys) > 1:
-        raise _Bad(f"a node waits once, and this one asks for {' and '.join(keys)}")
+        raise _BadControlKey(f"a node waits once, and this one asks for {' and '.join(keys)}")
     for key in keys:
         wanted = "seconds" if key == "_wait" else "timestamp"
         value = result[key]
         if not isinstance(value, dict) or wanted not in value or not value.keys() <= {wanted, "label"}:
-            raise _Bad(f"{key} must be {{{wanted}, label?}}, and is {_said(value)}")
+            raise _BadControlKey(f"{key} must be {{{wanted}, label?}}, and is {_shown(value)}")
         label = value.get("label")
         if label is not None and not isinstance(label, str):
-            raise _Bad(f"{key}.label must be a text, and is {_said(label)}")
+            raise _BadControlKey(f"{key}.label must be a text, and is {_shown(label)}")
         due = _after(value[wanted], now) if key == "_wait" else _at(value[wanted], key)
         return _Wait(due, label)
     return None
@@ -80,21 +80,23 @@ def _wait(result: JsonObject, now: int) -> _Wait | None:
 
 def _after(seconds: Json, now: int) -> int:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_WAIT_S:
-        raise _Bad(f"_wait.seconds must be a number, more than 0 and at most a hundred years, and is {_said(seconds)}")
+        raise _BadControlKey(
+            f"_wait.seconds must be a number, more than 0 and at most a hundred years, and is {_shown(seconds)}"
+        )
     return now + math.ceil(seconds * 1000)
 
 
 def _at(timestamp: Json, key: str) -> int:
     when = time_in(timestamp) if isinstance(timestamp, str) else None
     if when is None or when.tzinfo is None:
-        raise _Bad(f"{key}.timestamp must be an RFC 3339 time with a zone, and is {_said(timestamp)}")
+        raise _BadControlKey(f"{key}.timestamp must be an RFC 3339 time with a zone, and is {_shown(timestamp)}")
     try:
         return round(when.timestamp() * 1000)
     except OverflowError:
-        raise _Bad(f"{key}.timestamp is out of range: {_said(timestamp)}") from None
+        raise _BadControlKey(f"{key}.timestamp is out of range: {_shown(timestamp)}") from None
 
 
-def _said(value: Json) -> str:
+def _shown(value: Json) -> str:
     match value:
         case str():
             return repr(value[:60])

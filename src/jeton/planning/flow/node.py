@@ -10,9 +10,9 @@ from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.flow_run import Executed, FlowState, WaitingNode
 from jeton.model.state.overlay import Overlay, merged
-from jeton.planning.flow.control_keys import Steered, read_result, read_steered
-from jeton.planning.flow.readiness import fate_of
-from jeton.planning.program.flow import Entry, FlowProgram, Pure, Unknown, Wire
+from jeton.planning.flow.control_keys import SplitResult, read_result, read_split_result
+from jeton.planning.flow.readiness import connection_status
+from jeton.planning.program.flow import BuiltinNode, CompiledConnection, FlowProgram, TriggerNode, UnknownNode
 
 
 class NodeCall(msgspec.Struct, frozen=True):
@@ -27,62 +27,66 @@ class NodeCall(msgspec.Struct, frozen=True):
     context: JsonObject | None = None
 
 
-Begun: TypeAlias = Executed | WaitingNode | TaskFailed | NodeCall
+BeginResult: TypeAlias = Executed | WaitingNode | TaskFailed | NodeCall
 
 
-def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> Begun:
+def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> BeginResult:
     """What a ready node does. One that asks for work to be done is finished with `read_result` when it comes back."""
-    place = program.places[node]
-    inputs, context = inputs_of(program, state, node), context_into(program, state, node)
-    match place.work:
-        case Entry():
+    compiled = program.nodes[node]
+    inputs, context = inputs_of(program, state, node), context_before(program, state, node)
+    match compiled.work:
+        case TriggerNode():
             # what a run was given is plain data, whatever its keys are called; an object of its own, as it will be when
             # the run is read back, or the keys of a context would come in another order then
-            return Executed(dict(started_with(state)))
-        case Pure(compute):
+            return Executed(dict(initial_context(state)))
+        case BuiltinNode(compute):
             match compute(inputs, context):
                 case TaskFailed() as failed:
                     return failed
-                case Steered() as steered:
-                    return read_steered(steered, now)
+                case SplitResult() as split:
+                    return read_split_result(split, now)
                 case result:
                     return read_result(result, now)
-        case Unknown(type):
+        case UnknownNode(type):
             return TaskFailed("unknown_node_type", f"no task, action, built-in or Python node is called '{type}'")
         case work:
-            seen = _copied(context.plain()) if place.wants_context else None
-            return NodeCall(work, _copied(inputs), _copied(place.node.data), seen)
+            seen = _copied(context.plain()) if compiled.wants_context else None
+            return NodeCall(work, _copied(inputs), _copied(compiled.definition.data), seen)
 
 
 def inputs_of(program: FlowProgram, state: FlowState, node: str) -> JsonObject:
     """By input handle: the literal, over it the run's override, over both what was delivered. Absent is absent."""
-    place = program.places[node]
-    inputs: JsonObject = {**place.node.inputs, **state.overrides.get(node, {})}
+    compiled = program.nodes[node]
+    inputs: JsonObject = {**compiled.definition.inputs, **state.overrides.get(node, {})}
     lists: dict[str, list[Json]] = {}
-    for wire in place.incoming:
-        if fate_of(program, state, wire) != "delivered":
+    for connection in compiled.incoming:
+        if connection_status(program, state, connection) != "delivered":
             continue
-        value = delivered(state.executed[wire.source], wire)
-        if wire.to_input in place.repeated:
-            inputs[wire.to_input] = lists.setdefault(wire.to_input, [])
-            lists[wire.to_input].append(value)
+        value = delivered(state.executed[connection.source], connection)
+        if connection.to_input in compiled.repeated:
+            inputs[connection.to_input] = lists.setdefault(connection.to_input, [])
+            lists[connection.to_input].append(value)
         else:
-            inputs[wire.to_input] = value
+            inputs[connection.to_input] = value
     return inputs
 
 
-def delivered(executed: Executed, wire: Wire) -> Json:
+def delivered(executed: Executed, connection: CompiledConnection) -> Json:
     """What a live connection carries: by `main` all of it, by another handle, or a chosen one, what is under it."""
-    if executed.branch is None and wire.from_output == MAIN:
+    if executed.branch is None and connection.from_output == MAIN:
         return executed.outputs
-    return executed.outputs.get(wire.from_output, executed.outputs)
+    return executed.outputs.get(connection.from_output, executed.outputs)
 
 
-def context_into(program: FlowProgram, state: FlowState, node: str) -> Overlay:
+def context_before(program: FlowProgram, state: FlowState, node: str) -> Overlay:
     """What the paths into a node produced; where they meet, the later declared connection wins, key by key."""
-    paths = [wire.source for wire in program.places[node].incoming if fate_of(program, state, wire) == "delivered"]
+    paths = [
+        connection.source
+        for connection in program.nodes[node].incoming
+        if connection_status(program, state, connection) == "delivered"
+    ]
     if not paths:
-        return Overlay(started_with(state))
+        return Overlay(initial_context(state))
     return merged([context_after(program, state, source) for source in paths])
 
 
@@ -92,21 +96,21 @@ def context_after(program: FlowProgram, state: FlowState, node: str) -> Overlay:
     while asked:
         name = asked[-1]
         open_sources = [
-            wire.source
-            for wire in program.places[name].incoming
-            if wire.source in state.executed and wire.source not in state.contexts
+            connection.source
+            for connection in program.nodes[name].incoming
+            if connection.source in state.executed and connection.source not in state.contexts
         ]
         if open_sources:
             asked += open_sources
             continue
         if name not in state.contexts:
-            into = context_into(program, state, name)
+            into = context_before(program, state, name)
             state.contexts[name] = into.under(state.executed[name].outputs)
         asked.pop()
     return state.contexts[node]
 
 
-def started_with(state: FlowState) -> JsonObject:
+def initial_context(state: FlowState) -> JsonObject:
     """The run's input as a context: an object as it is, anything else under `input`."""
     match state.input:
         case dict():

@@ -8,11 +8,11 @@ from jeton.model.json import JsonObject
 from jeton.model.paths import written
 from jeton.model.state.flow_run import FlowState
 from jeton.model.state.overlay import merged
-from jeton.planning.flow.node import context_after, started_with
+from jeton.planning.flow.node import context_after, initial_context
 from jeton.planning.flow.readiness import is_live
-from jeton.planning.misfit import misfit
 from jeton.planning.program.flow import FlowProgram
-from jeton.planning.tokens.scope import mapped
+from jeton.planning.schema_problem import schema_problem
+from jeton.planning.tokens.scope import evaluate_mapping
 
 
 class FlowOutput(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError
     """The final context, or what the flow's mapping makes of it; a problem with either fails the run."""
     found = FlowOutput(final_context(program, state))
     if program.output_mapping is not None:
-        values = mapped(program.output_mapping, {"context": found.value})
+        values = evaluate_mapping(program.output_mapping, {"context": found.value})
         if isinstance(values, Failed):
             message = f"the flow's output_mapping at {values.position}: {values.problem}"
             return RunError("expression_error", message, details=values.values)
@@ -34,18 +34,18 @@ def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError
         for target, value in values[0].items():
             tree = written(tree, target.split("."), value)
         found = FlowOutput(tree, values[1])
-    problem = misfit(program.output_validator, found.value, "output")
+    problem = schema_problem(program.output_validator, found.value, "output")
     return found if problem is None else RunError("output_invalid", problem)
 
 
 def final_context(program: FlowProgram, state: FlowState) -> JsonObject:
     """The contexts of all last nodes, as declared; of a flow that ran nothing, what it was given."""
-    last = [name for name in program.places if name in state.executed and not _went_on(program, state, name)]
+    last = [name for name in program.nodes if name in state.executed and not _went_on(program, state, name)]
     if not last:
-        return dict(started_with(state))
+        return dict(initial_context(state))
     return merged([context_after(program, state, name) for name in last]).plain()
 
 
 def _went_on(program: FlowProgram, state: FlowState, node: str) -> bool:
     """Whether a node delivered anything onward."""
-    return any(is_live(state.executed[node], handle) for handle in program.places[node].outgoing)
+    return any(is_live(state.executed[node], handle) for handle in program.nodes[node].outgoing)

@@ -38,7 +38,7 @@ def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> li
     return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
 
 
-def plan_flow_again(program: Program, state: RunState) -> list[Decision]:
+def plan_flow_retry(program: Program, state: RunState) -> list[Decision]:
     """A token at every node that failed, in a run that goes on where another one ended."""
     reopen = None if program.flow is None else reopened(program.flow, state.flow)
     if reopen is None:
@@ -68,7 +68,7 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
     begin = BeginNode(token.id, token.node)
     match begun:
         case NodeCall():
-            task = program.places[token.node].task
+            task = program.nodes[token.node].task
             if task is None:
                 raise BrokenInvariant("a node that is handed out has a task", node=token.node)
             given = task_input(begun, token.node)
@@ -102,7 +102,7 @@ def plan_flow_success(program: Program, state: RunState, token: Token, result: J
     held = state.flow.waiting.get(token.node)
     if held is not None:
         return _executed(flow, state, token, held.executed, waited=True)
-    if isinstance(flow.places[token.node].work, GateTarget | WorkflowTarget | AgentTarget):
+    if isinstance(flow.nodes[token.node].work, GateTarget | WorkflowTarget | AgentTarget):
         # what people and other runs say is data, whatever its keys are called
         done = Executed(result if isinstance(result, dict) else {} if result is None else {"result": result})
         return _executed(flow, state, token, done)
@@ -124,7 +124,7 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[De
     """Every node is settled: the output of the last ones, or the first error as declared."""
     flow = flow_of(program)
     if status_of(flow, state.flow) == "failed":
-        node = next(name for name in flow.places if name in state.flow.errors)
+        node = next(name for name in flow.nodes if name in state.flow.errors)
         failure = state.flow.errors[node]
         others = len(state.flow.errors) - 1
         more = f" (and {others} more)" if others else ""

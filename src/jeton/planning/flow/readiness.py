@@ -10,18 +10,18 @@ from jeton.model.decision import ReopenNodes
 from jeton.model.definition.flow import MAIN
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
-from jeton.planning.program.flow import FlowPlace, FlowProgram, Wire
+from jeton.planning.program.flow import CompiledConnection, CompiledFlowNode, FlowProgram
 
-Fate: TypeAlias = Literal["delivered", "dead", "failed"]
+ConnectionStatus: TypeAlias = Literal["delivered", "dead", "failed"]
 """How a connection is settled."""
 
-_Outcome: TypeAlias = Executed | Literal["failed", "dead"]
+_Settlement: TypeAlias = Executed | Literal["failed", "dead"]
 """How a node is settled, as its connections see it: it ran, it or something before it failed, it was not on the way."""
 
 
 def start_flow(program: FlowProgram, state: FlowState, fired: str | None = None) -> Settled:
     """Where a run begins: at every root, but of several triggers only at the one that fired, else the first."""
-    triggers = [name for name in program.roots if program.places[name].node.type == "trigger"]
+    triggers = [name for name in program.roots if program.nodes[name].definition.type == "trigger"]
     chosen = fired if fired in triggers else next(iter(triggers), None)
     others = [name for name in triggers if name != chosen]
     spread = _spread(program, state, dict.fromkeys(others, "dead"))
@@ -32,7 +32,7 @@ def start_flow(program: FlowProgram, state: FlowState, fired: str | None = None)
 def settle_executed(program: FlowProgram, state: FlowState, node: str, executed: Executed) -> Settled:
     """What follows from a node that ran, and whose wait, if it asked for one, is over."""
     settled = _spread(program, state, {node: executed})
-    dead_end = executed.branch is not None and executed.branch not in program.places[node].outgoing
+    dead_end = executed.branch is not None and executed.branch not in program.nodes[node].outgoing
     return Settled(settled.ready, settled.skipped, settled.remaining, dead_end)
 
 
@@ -53,7 +53,7 @@ def status_of(program: FlowProgram, state: FlowState) -> FlowStatus:
     """How the run stands. A node is skipped for a failure only after one, so errors alone decide how it ends."""
     if state.errors and program.flow.on_error == "fail":
         return "failed"
-    if len(state.executed) + len(state.skipped) + len(state.errors) < len(program.places):
+    if len(state.executed) + len(state.skipped) + len(state.errors) < len(program.nodes):
         return "running"
     return "failed" if state.errors else "completed"
 
@@ -80,9 +80,9 @@ def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
     """The counters of a run that was read back, from its other tables: what folding each `Settled` would have left."""
     counted: dict[str, int] = {}
     for name in (*state.executed, *state.errors, *state.skipped):
-        for wire in program.places[name].leaving:
-            left = counted.get(wire.target, len(program.places[wire.target].incoming)) - 1
-            counted[wire.target] = left
+        for connection in program.nodes[name].leaving:
+            left = counted.get(connection.target, len(program.nodes[connection.target].incoming)) - 1
+            counted[connection.target] = left
     return {name: left for name, left in counted.items() if left}
 
 
@@ -95,17 +95,17 @@ def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
     kept.executed = state.executed
     kept.skipped = {name: None for name in state.skipped if name not in set(skipped)}
     counted = remaining_of(program, kept)
-    behind = {wire.target for name in (*state.errors, *skipped) for wire in program.places[name].leaving}
+    behind = {connection.target for name in (*state.errors, *skipped) for connection in program.nodes[name].leaving}
     return ReopenNodes(
         failed=_by_position(program, list(state.errors)),
         skipped=_by_position(program, skipped),
-        remaining={name: counted.get(name, len(program.places[name].incoming)) for name in sorted(behind)},
+        remaining={name: counted.get(name, len(program.nodes[name].incoming)) for name in sorted(behind)},
     )
 
 
-def fate_of(program: FlowProgram, state: FlowState, wire: Wire) -> Fate:
+def connection_status(program: FlowProgram, state: FlowState, connection: CompiledConnection) -> ConnectionStatus:
     """How a connection is settled whose source is."""
-    return _fate(_outcome(program, state, wire.source), wire)
+    return _status_by(_settlement_of(program, state, connection.source), connection)
 
 
 def is_live(executed: Executed, handle: str) -> bool:
@@ -115,13 +115,13 @@ def is_live(executed: Executed, handle: str) -> bool:
     return handle == MAIN or handle in executed.outputs
 
 
-def _fate(outcome: _Outcome, wire: Wire) -> Fate:
-    if isinstance(outcome, Executed):
-        return "delivered" if is_live(outcome, wire.from_output) else "dead"
-    return outcome
+def _status_by(settlement: _Settlement, connection: CompiledConnection) -> ConnectionStatus:
+    if isinstance(settlement, Executed):
+        return "delivered" if is_live(settlement, connection.from_output) else "dead"
+    return settlement
 
 
-def _outcome(program: FlowProgram, state: FlowState, node: str) -> _Outcome:
+def _settlement_of(program: FlowProgram, state: FlowState, node: str) -> _Settlement:
     if node in state.executed:
         return state.executed[node]
     if node in state.errors:
@@ -131,25 +131,25 @@ def _outcome(program: FlowProgram, state: FlowState, node: str) -> _Outcome:
     raise BrokenInvariant("a node is decided before all that leads to it is settled", node=node)
 
 
-def _spread(program: FlowProgram, state: FlowState, outcomes: dict[str, _Outcome]) -> Settled:
+def _spread(program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement]) -> Settled:
     """Count down everything these nodes lead to, and everything that is skipped in turn."""
     remaining: dict[str, int] = {}
     ready: list[str] = []
     skipped: list[str] = []
-    outcomes = dict(outcomes)
-    waiting = list(outcomes)
+    settlements = dict(settlements)
+    waiting = list(settlements)
     for node in waiting:
-        for wire in program.places[node].leaving:
-            target = program.places[wire.target]
+        for connection in program.nodes[node].leaving:
+            target = program.nodes[connection.target]
             before = remaining.get(target.name, state.remaining.get(target.name, len(target.incoming)))
             remaining[target.name] = before - 1
             if before > 1:
                 continue
-            decided = _decided(program, state, outcomes, target)
+            decided = _decided(program, state, settlements, target)
             if decided is None:
                 ready.append(target.name)
             else:
-                outcomes[target.name] = decided
+                settlements[target.name] = decided
                 skipped.append(target.name)
                 waiting.append(target.name)
     left = {name: count for name, count in remaining.items() if count}
@@ -157,16 +157,16 @@ def _spread(program: FlowProgram, state: FlowState, outcomes: dict[str, _Outcome
 
 
 def _decided(
-    program: FlowProgram, state: FlowState, outcomes: dict[str, _Outcome], place: FlowPlace
+    program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement], node: CompiledFlowNode
 ) -> Literal["failed", "dead"] | None:
     """Whether a node whose connections are all settled is skipped, and why; nothing if it may begin."""
     delivered = False
-    for wire in place.incoming:
-        known = outcomes.get(wire.source)
-        fate = _fate(_outcome(program, state, wire.source) if known is None else known, wire)
-        if fate == "failed":
+    for connection in node.incoming:
+        known = settlements.get(connection.source)
+        status = _status_by(_settlement_of(program, state, connection.source) if known is None else known, connection)
+        if status == "failed":
             return "failed"
-        delivered = delivered or fate == "delivered"
+        delivered = delivered or status == "delivered"
     return None if delivered else "dead"
 
 
@@ -175,7 +175,7 @@ def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
     asked = [] if node in state.blocked else [node]
     while asked:
         name = asked[-1]
-        sources = [wire.source for wire in program.places[name].incoming]
+        sources = [connection.source for connection in program.nodes[name].incoming]
         open_sources = [each for each in sources if each in state.skipped and each not in state.blocked]
         if any(each in state.errors or state.blocked.get(each) for each in sources):
             state.blocked[name] = True
@@ -190,9 +190,9 @@ def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
 
 def _causes(program: FlowProgram, state: FlowState, node: str) -> tuple[str, ...]:
     """The nodes right before it that failed, or were skipped for a failure."""
-    failed = (w.source for w in program.places[node].incoming if fate_of(program, state, w) == "failed")
+    failed = (w.source for w in program.nodes[node].incoming if connection_status(program, state, w) == "failed")
     return tuple(dict.fromkeys(failed))
 
 
 def _by_position(program: FlowProgram, names: list[str]) -> tuple[str, ...]:
-    return tuple(sorted(names, key=lambda name: program.places[name].position))
+    return tuple(sorted(names, key=lambda name: program.nodes[name].position))

@@ -29,10 +29,8 @@ def _as_workflow(program: FlowProgram) -> Workflow:
     """The nodes and what they ask of others; the connections stay with the flow."""
     flow = program.flow
     nodes = {
-        name: Node(
-            place.work if isinstance(place.work, TaskTarget | GateTarget | WorkflowTarget | AgentTarget) else None
-        )
-        for name, place in program.places.items()
+        name: Node(node.work if isinstance(node.work, TaskTarget | GateTarget | WorkflowTarget | AgentTarget) else None)
+        for name, node in program.nodes.items()
     }
     return Workflow(
         name=flow.name,

@@ -10,29 +10,29 @@ from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import AgentTarget, GateTarget, Library, TaskTarget, WorkflowTarget
 from jeton.planning.flow.builtins import Compute, compile_builtin
 from jeton.planning.program.flow_order import graph_of_flow
-from jeton.planning.program.workflow import Mapped, compiled
+from jeton.planning.program.workflow import CompiledMapping, compiled
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TriggerNode(msgspec.Struct, frozen=True):
     """A trigger: it passes on what the run was given."""
 
 
-class Pure(msgspec.Struct, frozen=True):
+class BuiltinNode(msgspec.Struct, frozen=True):
     """A built-in that is worked out here and now."""
 
     compute: Compute
 
 
-class Unknown(msgspec.Struct, frozen=True):
+class UnknownNode(msgspec.Struct, frozen=True):
     """A type nobody registered: the node fails when it runs."""
 
     type: str
 
 
-Work: TypeAlias = Entry | Pure | TaskTarget | GateTarget | WorkflowTarget | AgentTarget | Unknown
+NodeWork: TypeAlias = TriggerNode | BuiltinNode | TaskTarget | GateTarget | WorkflowTarget | AgentTarget | UnknownNode
 
 
-class Wire(msgspec.Struct, frozen=True):
+class CompiledConnection(msgspec.Struct, frozen=True):
     """A connection, with its place in the declaration."""
 
     index: int
@@ -42,31 +42,31 @@ class Wire(msgspec.Struct, frozen=True):
     to_input: str
 
 
-class FlowPlace(msgspec.Struct, frozen=True):
+class CompiledFlowNode(msgspec.Struct, frozen=True):
     """A node, compiled. Ignored connections are in neither list."""
 
     name: str
     position: int  # in the topological order
-    node: FlowNode
-    work: Work
-    incoming: tuple[Wire, ...]  # as declared
-    outgoing: dict[str, tuple[Wire, ...]]  # by handle, as declared
+    definition: FlowNode
+    work: NodeWork
+    incoming: tuple[CompiledConnection, ...]  # as declared
+    outgoing: dict[str, tuple[CompiledConnection, ...]]  # by handle, as declared
     repeated: frozenset[str]
     wants_context: bool  # only those who can read one are given one
 
     @property
-    def leaving(self) -> tuple[Wire, ...]:
-        return tuple(wire for wires in self.outgoing.values() for wire in wires)
+    def leaving(self) -> tuple[CompiledConnection, ...]:
+        return tuple(connection for connections in self.outgoing.values() for connection in connections)
 
 
 class FlowProgram(msgspec.Struct, frozen=True):
     """Everything planning needs to know of a flow. It is fixed when a run starts."""
 
     flow: Flow
-    places: dict[str, FlowPlace]  # in declaration order
+    nodes: dict[str, CompiledFlowNode]  # in declaration order
     order: tuple[str, ...]
     roots: tuple[str, ...]
-    output_mapping: Mapped | None
+    output_mapping: CompiledMapping | None
     output_validator: Any
 
 
@@ -74,21 +74,21 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
     """Compile a checked flow. A Python node is an action of the kind `node`, and so a task of one step."""
     graph = graph_of_flow(flow)
     position = {name: at for at, name in enumerate(graph.order)}
-    incoming: dict[str, list[Wire]] = {}
-    outgoing: dict[str, dict[str, list[Wire]]] = {}
+    incoming: dict[str, list[CompiledConnection]] = {}
+    outgoing: dict[str, dict[str, list[CompiledConnection]]] = {}
     for index, each in enumerate(flow.connections):
         if index not in graph.ignored:
-            wire = Wire(index, each.source, each.from_output, each.target, each.to_input)
-            incoming.setdefault(each.target, []).append(wire)
-            outgoing.setdefault(each.source, {}).setdefault(each.from_output, []).append(wire)
-    places = {
-        name: FlowPlace(
+            connection = CompiledConnection(index, each.source, each.from_output, each.target, each.to_input)
+            incoming.setdefault(each.target, []).append(connection)
+            outgoing.setdefault(each.source, {}).setdefault(each.from_output, []).append(connection)
+    nodes = {
+        name: CompiledFlowNode(
             name=name,
             position=position[name],
-            node=flow.nodes[name],
+            definition=flow.nodes[name],
             work=_work(name, flow.nodes[name], library),
             incoming=tuple(incoming.get(name, ())),
-            outgoing={handle: tuple(wires) for handle, wires in outgoing.get(name, {}).items()},
+            outgoing={handle: tuple(connections) for handle, connections in outgoing.get(name, {}).items()},
             repeated=frozenset(flow.nodes[name].repeated),
             wants_context=_wants_context(flow.nodes[name], library),
         )
@@ -97,7 +97,7 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
     mapping = flow.output_mapping
     return FlowProgram(
         flow=flow,
-        places=places,
+        nodes=nodes,
         order=graph.order,
         roots=graph.roots,
         output_mapping=None
@@ -107,12 +107,12 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
     )
 
 
-def _work(name: str, node: FlowNode, library: Library) -> Work:
+def _work(name: str, node: FlowNode, library: Library) -> NodeWork:
     """What the type stands for. Built-ins come first, so that a new task cannot change what a flow means by `sum`."""
     reference = node.type.partition("@")[0]
     match node.type:
         case "trigger":
-            return Entry()
+            return TriggerNode()
         case "http" | "llm":
             return TaskTarget(Task((Step(Action(node.type, node.data), ref=name),)))
         case "gate":
@@ -122,13 +122,13 @@ def _work(name: str, node: FlowNode, library: Library) -> Work:
         case "agent":
             return msgspec.convert(node.data, AgentTarget)
         case _ if node.type in PURE_TYPES:
-            return Pure(compile_builtin(node))
+            return BuiltinNode(compile_builtin(node))
         case _ if reference in library.tasks:
             return TaskTarget(library.tasks[reference])
         case _ if reference in library.actions:
             return TaskTarget(Task((Step(reference, ref=name),)))
         case _:
-            return Unknown(node.type)
+            return UnknownNode(node.type)
 
 
 def _wants_context(node: FlowNode, library: Library) -> bool:

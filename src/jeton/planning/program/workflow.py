@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
-BASE = ("input", "state", "output", "_branch")
+BASE_VARIABLES = ("input", "state", "output", "_branch")
 
-Mapped = tuple[tuple[str, Expression], ...]
+CompiledMapping = tuple[tuple[str, Expression], ...]
 JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
 """A group as the graph knows it: the transitions that made it, its name, the names of the groups around it."""
 
 
-class Way(msgspec.Struct, frozen=True):
+class CompiledTransition(msgspec.Struct, frozen=True):
     """A transition, compiled."""
 
     index: int
@@ -53,38 +53,38 @@ class Way(msgspec.Struct, frozen=True):
     source: str  # the condition as written, for messages
 
 
-class Choice(msgspec.Struct, frozen=True):
+class RoutingChoice(msgspec.Struct, frozen=True):
     """The winning tier's matches, and everything that was looked at on the way."""
 
-    matches: tuple[Way, ...]
+    matches: tuple[CompiledTransition, ...]
     considered: tuple[Considered, ...]
 
 
-class Place(msgspec.Struct, frozen=True):
+class CompiledNode(msgspec.Struct, frozen=True):
     """A node, compiled. `tiers` are its ways out by priority; `handlers` only those that speak of the last error."""
 
     name: str
-    node: Node
+    definition: Node
     task: Task | None
     wait: WaitTarget | None
     seconds: Expression | None
     until: Expression | None
-    input_mapping: Mapped | None
-    output_mapping: Mapped | None
-    tiers: tuple[tuple[Way, ...], ...]
-    handlers: tuple[tuple[Way, ...], ...]
+    input_mapping: CompiledMapping | None
+    output_mapping: CompiledMapping | None
+    tiers: tuple[tuple[CompiledTransition, ...], ...]
+    handlers: tuple[tuple[CompiledTransition, ...], ...]
     validator: Any = None  # of what people and signals say to the node
     title: Any = None  # of a gate: a template
-    direct: Choice | None = None  # the only way out, if there is nothing to evaluate and nothing to count on it
+    direct: RoutingChoice | None = None  # the only way out, if there is nothing to evaluate and nothing to count on it
 
 
 class Program(msgspec.Struct, frozen=True):
     """Everything planning needs to know of a workflow."""
 
     workflow: Workflow
-    places: dict[str, Place]
-    ways: tuple[Way, ...]
-    output_mapping: Mapped | None
+    nodes: dict[str, CompiledNode]
+    transitions: tuple[CompiledTransition, ...]
+    output_mapping: CompiledMapping | None
     input_validator: Any
     output_validator: Any
     state_validators: dict[str, Any]  # by top-level key
@@ -101,14 +101,19 @@ class Program(msgspec.Struct, frozen=True):
 
 def compile_program(workflow: Workflow, library: Library) -> Program:
     """Compile a checked workflow. Tasks given by name are taken from the library."""
-    variables = frozenset(BASE) | {t.foreach.item_var for t in workflow.transitions if t.foreach and t.foreach.item_var}
-    ways = tuple(_way(i, t, variables) for i, t in enumerate(workflow.transitions))
-    places = {name: _place(name, node, workflow, library, ways, variables) for name, node in workflow.nodes.items()}
+    variables = frozenset(BASE_VARIABLES) | {
+        t.foreach.item_var for t in workflow.transitions if t.foreach and t.foreach.item_var
+    }
+    transitions = tuple(_compile_transition(i, t, variables) for i, t in enumerate(workflow.transitions))
+    nodes = {
+        name: _compile_node(name, node, workflow, library, transitions, variables)
+        for name, node in workflow.nodes.items()
+    }
     state_schema = workflow.state_schema or {}
     return Program(
         workflow=workflow,
-        places=places,
-        ways=ways,
+        nodes=nodes,
+        transitions=transitions,
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
         input_validator=validator_of(workflow.input_schema),
         output_validator=validator_of(workflow.output_schema),
@@ -128,17 +133,17 @@ def compiled(source: Json, variables: Collection[str]) -> Expression:
     return compile_expression(source, variables) if isinstance(source, str) else literal(source)
 
 
-def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> Mapped | None:
+def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> CompiledMapping | None:
     if mapping is None:
         return None
     return tuple((target, compiled(source, variables)) for target, source in mapping.items())
 
 
-def _way(index: int, transition: Transition, variables: frozenset[str]) -> Way:
+def _compile_transition(index: int, transition: Transition, variables: frozenset[str]) -> CompiledTransition:
     condition = None
     if transition.condition not in (True, "true"):
         condition = compiled(transition.condition, variables | {"result"})
-    return Way(
+    return CompiledTransition(
         index=index,
         target=transition.target,
         condition=condition,
@@ -155,10 +160,15 @@ def _way(index: int, transition: Transition, variables: frozenset[str]) -> Way:
     )
 
 
-def _place(
-    name: str, node: Node, workflow: Workflow, library: Library, ways: tuple[Way, ...], variables: frozenset[str]
-) -> Place:
-    out = [(t.priority, ways[i]) for i, t in enumerate(workflow.transitions) if t.source == name]
+def _compile_node(
+    name: str,
+    node: Node,
+    workflow: Workflow,
+    library: Library,
+    transitions: tuple[CompiledTransition, ...],
+    variables: frozenset[str],
+) -> CompiledNode:
+    out = [(t.priority, transitions[i]) for i, t in enumerate(workflow.transitions) if t.source == name]
     task = wait = None
     match node.target:
         case TaskTarget(task=str() as ref):
@@ -169,9 +179,9 @@ def _place(
             wait = node.target
         case _:
             pass
-    return Place(
+    return CompiledNode(
         name=name,
-        node=node,
+        definition=node,
         task=task,
         wait=wait,
         seconds=compiled(wait.seconds, variables) if wait and wait.seconds is not None else None,
@@ -179,20 +189,20 @@ def _place(
         input_mapping=_mapping(node.input_mapping, variables),
         output_mapping=_mapping(node.output_mapping, variables | {"result"}),
         tiers=_tiers(out),
-        handlers=_tiers([(priority, way) for priority, way in out if way.handles_failure]),
+        handlers=_tiers([(priority, transition) for priority, transition in out if transition.handles_failure]),
         validator=validator_of(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
         title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
-        direct=_direct([way for _, way in out]),
+        direct=_direct([transition for _, transition in out]),
     )
 
 
-def _direct(ways: list[Way]) -> Choice | None:
-    if len(ways) != 1:
+def _direct(transitions: list[CompiledTransition]) -> RoutingChoice | None:
+    if len(transitions) != 1:
         return None
-    (way,) = ways
-    if way.condition is not None or way.makes_slots or way.max_iterations is not None:
+    (transition,) = transitions
+    if transition.condition is not None or transition.makes_slots or transition.max_iterations is not None:
         return None
-    return Choice((way,), (Considered(way.index, "matched"),))
+    return RoutingChoice((transition,), (Considered(transition.index, "matched"),))
 
 
 def _template(title: str) -> Environment:
@@ -202,9 +212,9 @@ def _template(title: str) -> Environment:
     return environment
 
 
-def _tiers(ways: list[tuple[int, Way]]) -> tuple[tuple[Way, ...], ...]:
-    priorities = sorted({priority for priority, _ in ways})
-    return tuple(tuple(way for p, way in ways if p == priority) for priority in priorities)
+def _tiers(transitions: list[tuple[int, CompiledTransition]]) -> tuple[tuple[CompiledTransition, ...], ...]:
+    priorities = sorted({priority for priority, _ in transitions})
+    return tuple(tuple(transition for p, transition in transitions if p == priority) for priority in priorities)
 
 
 def _key_validators(schema: Schema) -> dict[str, Any]:

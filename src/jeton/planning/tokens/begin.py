@@ -13,11 +13,11 @@ from jeton.model.paths import written
 from jeton.model.state.run import RunState, Token
 from jeton.planning.credits import await_credits, pay
 from jeton.planning.flow.progress import plain_input, plan_flow_begin
-from jeton.planning.program.workflow import Place, Program
+from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, expression_failure, plan_success
-from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.tokens.scope import evaluate_mapping, scope_of
 from jeton.planning.waits.child import plan_call
 from jeton.planning.waits.gate import plan_gate
 from jeton.planning.waits.signal import plan_signal_wait
@@ -44,19 +44,19 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         return Plan(
             end_run(state, now, "failed", RunError("limit_exceeded", message, token.node, token.id), failing=token)
         )
-    place = program.places[token.node]
-    found = _input(program, state, token, place)
+    node = program.nodes[token.node]
+    found = _input(program, state, token, node)
     if type(found) is TaskFailed:
         return Plan(plan_failure(program, state, token, found, now))
     given, missing = found
-    if place.task is not None:
-        return Plan([DispatchToken(token.id, token.node, now, now + place.task.timeout_ms, 1, given, missing)])
-    match place.node.target:
+    if node.task is not None:
+        return Plan([DispatchToken(token.id, token.node, now, now + node.task.timeout_ms, 1, given, missing)])
+    match node.definition.target:
         case None:
             result = state.input if isinstance(given, UnsetType) else given
             return plan_success(program, state, token, result, now, missing)
         case WaitTarget(signal=None):
-            return plan_wait(program, state, token, place, missing, now)
+            return plan_wait(program, state, token, node, missing, now)
         case WaitTarget():
             return plan_signal_wait(program, state, token, missing, now)
         case GateTarget():
@@ -69,7 +69,7 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         case TaskTarget():
             raise BrokenInvariant("a node that names a task has one", node=token.node)
         case _:
-            assert_never(place.node.target)
+            assert_never(node.definition.target)
 
 
 def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) -> Plan:
@@ -90,12 +90,12 @@ def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) 
 
 
 def _input(
-    program: Program, state: RunState, token: Token, place: Place
+    program: Program, state: RunState, token: Token, node: CompiledNode
 ) -> tuple[Json | UnsetType, tuple[str, ...]] | TaskFailed:
     """The mapped input and the paths that were missing; unset without a mapping, which means the run's own input."""
-    if place.input_mapping is None:
+    if node.input_mapping is None:
         return UNSET, ()
-    found = mapped(place.input_mapping, scope_of(program, state, token))
+    found = evaluate_mapping(node.input_mapping, scope_of(program, state, token))
     if type(found) is Failed:
         return expression_failure("input_mapping", found)
     tree: JsonObject = {}

@@ -7,10 +7,10 @@ from jeton.model.json import JsonObject
 from jeton.model.paths import written
 from jeton.model.state.run import RunState
 from jeton.planning.flow.progress import plan_flow_completion
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import Program
+from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.cancel import alive_in_run, end_run, end_tokens
-from jeton.planning.tokens.scope import mapped
+from jeton.planning.tokens.scope import evaluate_mapping
 
 
 def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
@@ -21,7 +21,7 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
     output: JsonObject = dict(state.output)
     if program.output_mapping is not None:
         names: JsonObject = {"input": state.input, "state": state.state, "output": state.output}
-        found = mapped(program.output_mapping, names)
+        found = evaluate_mapping(program.output_mapping, names)
         if isinstance(found, Failed):
             message = f"the workflow's output_mapping at {found.position}: {found.problem}"
             return end_run(state, now, "failed", RunError("expression_error", message, details=found.values))
@@ -29,7 +29,7 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
         output = {}
         for target, value in values.items():
             output = written(output, target.split("."), value)
-    problem = misfit(program.output_validator, output, "output")
+    problem = schema_problem(program.output_validator, output, "output")
     if problem is not None:
         return end_run(state, now, "failed", RunError("output_invalid", problem))
     left = end_tokens(state, alive_in_run(state), "cancelled", "abandoned")

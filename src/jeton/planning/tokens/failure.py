@@ -8,8 +8,8 @@ from jeton.model.state.run import RunState, Token, TokenEnd
 from jeton.planning.flow.progress import plan_flow_failure
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import alive_in_slot, end_run, end_tokens
-from jeton.planning.tokens.joins import continues
-from jeton.planning.tokens.routing import BadFanOut, choose, follow
+from jeton.planning.tokens.joins import tolerates_lost_branch
+from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow
 from jeton.planning.tokens.scope import scope_of
 
 
@@ -28,12 +28,12 @@ def plan_failure(program: Program, state: RunState, token: Token, failure: TaskF
     """Only transitions that mention `state._last_error` are considered: an unconditional one swallows no failure."""
     if program.flow is not None:
         return plan_flow_failure(program, state, token, failure, now)
-    place = program.places[token.node]
+    node = program.nodes[token.node]
     error = last_error(token, failure)
     ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"
     failed: list[Decision] = [FailNode(token.id, token.node, error)]
     names = scope_of(program, state, token, error=error)
-    choice = choose(place.handlers, token.loops, names, place.node.fan_out == "first_match")
+    choice = choose_transitions(node.handlers, token.loops, names, node.definition.fan_out == "first_match")
     if isinstance(choice, RunError):
         return failed + end_run(state, now, "failed", choice, failing=token, ends=ends)
     if choice.matches:
@@ -57,7 +57,7 @@ def continuing_slot(program: Program, state: RunState, slot: SlotId | None) -> S
     """The innermost branch whose join goes on without it."""
     while slot is not None:
         group = state.groups[slot[0]]
-        if continues(program, state, group):
+        if tolerates_lost_branch(program, state, group):
             return slot
         slot = group.outer
     return None

@@ -40,10 +40,10 @@ from jeton.planning.tokens.merge import MergeFailed, laid_over, merge, source_va
 from jeton.planning.tokens.routing import Creations, joined_from_new, too_many_tokens
 from jeton.planning.tokens.writes import state_problem
 
-Verdict = Literal["waits", "opens", "fails"]
+FanInVerdict = Literal["waits", "opens", "fails"]
 
 
-def judge(strategy: Strategy, arrived: int, live: int) -> Verdict:
+def fan_in_verdict(strategy: Strategy, arrived: int, live: int) -> FanInVerdict:
     """Whether a fan-in opens now, can no longer open, or waits."""
     match strategy:
         case "all":
@@ -81,7 +81,7 @@ def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -
     progress = state.progress[group_id]
     for node, fan_in in progress.fan_ins.items():
         sync = _synchronization(program, fan_in.transition)
-        verdict = judge(sync.strategy, fan_in.arrived, progress.live)
+        verdict = fan_in_verdict(sync.strategy, fan_in.arrived, progress.live)
         if verdict != "waits":
             return _act(program, state, group, node, sync, verdict, now)
     if not progress.fan_ins:
@@ -99,15 +99,15 @@ def _plan_unreached(program: Program, state: RunState, group: Group, progress: P
             return [CloseGroup(group.id)]
         nearest = joins[0]
         empty = group.total == 0
-        verdict: Verdict = "opens" if empty else judge(nearest.synchronization.strategy, 0, 0)
+        verdict: FanInVerdict = "opens" if empty else fan_in_verdict(nearest.synchronization.strategy, 0, 0)
         return _act(program, state, group, nearest.node, nearest.synchronization, verdict, now)
-    if len(joins) == 1 and judge(joins[0].synchronization.strategy, 0, progress.live) == "fails":
+    if len(joins) == 1 and fan_in_verdict(joins[0].synchronization.strategy, 0, progress.live) == "fails":
         return _act(program, state, group, joins[0].node, joins[0].synchronization, "fails", now)
     return []
 
 
 def _act(
-    program: Program, state: RunState, group: Group, node: str, sync: Synchronization, verdict: Verdict, now: int
+    program: Program, state: RunState, group: Group, node: str, sync: Synchronization, verdict: FanInVerdict, now: int
 ) -> list[Decision]:
     if verdict == "opens":
         return open_fan_in(program, state, group, node, sync, now)
@@ -215,16 +215,16 @@ def _start_slots(program: Program, state: RunState, group: Group, progress: Prog
             continue
         started = progress.started[number]
         room = min(segment.max_parallel - progress.flying[number], segment.count - started)
-        way = program.ways[segment.transition]
-        joined = joined_from_new(state, group.outer, way, group.name, group.id)
+        transition = program.transitions[segment.transition]
+        joined = joined_from_new(state, group.outer, transition, group.name, group.id)
         for index in range(segment.first + started, segment.first + started + room):
-            creations.add(way, branch_path(group.path, way.target, index), (group.id, index), joined)
+            creations.add(transition, branch_path(group.path, transition.target, index), (group.id, index), joined)
     if state.head.busy + state.head.parked + len(creations.decisions) > program.workflow.limits.max_tokens:
         return end_run(state, now, "failed", too_many_tokens(program, group.node))
     return [*creations.decisions, *creations.arrivals]
 
 
 def _synchronization(program: Program, transition: int) -> Synchronization:
-    sync = program.ways[transition].synchronization
+    sync = program.transitions[transition].synchronization
     assert sync is not None, "a fan-in is reached over a transition that synchronizes"
     return sync

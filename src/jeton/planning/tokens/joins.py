@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from jeton.model.state.lineage import MAX_STACKS, Join
 from jeton.model.state.run import Group, RunState
-from jeton.planning.program.workflow import JoinsKey, Place, Program, Way
+from jeton.planning.program.workflow import CompiledNode, CompiledTransition, JoinsKey, Program
 
 
 def joins_of(program: Program, state: RunState, group: Group) -> tuple[Join, ...]:
@@ -22,7 +22,7 @@ def joins_of(program: Program, state: RunState, group: Group) -> tuple[Join, ...
     return found
 
 
-def continues(program: Program, state: RunState, group: Group) -> bool:
+def tolerates_lost_branch(program: Program, state: RunState, group: Group) -> bool:
     """Whether a failed branch is lost instead of failing the run."""
     return any(j.synchronization.on_branch_failure == "continue" for j in joins_of(program, state, group))
 
@@ -41,21 +41,25 @@ def _walk(program: Program, made_by: tuple[int, ...], name: str, around: tuple[s
     joins: dict[str, Join] = {}
     seen: set[tuple[str, tuple[str, ...]]] = set()
     visits: Counter[str] = Counter()
-    steps: deque[tuple[Way, tuple[str, ...]]] = deque((program.ways[index], ()) for index in made_by)
+    steps: deque[tuple[CompiledTransition, tuple[str, ...]]] = deque(
+        (program.transitions[index], ()) for index in made_by
+    )
     while steps:
-        way, inner = steps.popleft()
-        if way.synchronization is not None:
-            depth = _joined_depth((*around, name, *inner), way.synchronization.sibling_group)
+        transition, inner = steps.popleft()
+        if transition.synchronization is not None:
+            depth = _joined_depth((*around, name, *inner), transition.synchronization.sibling_group)
             if depth == own:
-                joins.setdefault(way.target, Join(way.target, way.index, way.synchronization))
+                joins.setdefault(
+                    transition.target, Join(transition.target, transition.index, transition.synchronization)
+                )
             if depth is not None and depth <= own:
                 continue  # it is joined here, or leaves this group outwards
             inner = inner if depth is None else inner[: depth - own - 1]
-        if (way.target, inner) not in seen and visits[way.target] < MAX_STACKS:
-            visits[way.target] += 1
-            seen.add((way.target, inner))
-            place = program.places[way.target]
-            steps.extend((onward, entered) for tier in place.tiers for onward, entered in _onward(place, tier, inner))
+        if (transition.target, inner) not in seen and visits[transition.target] < MAX_STACKS:
+            visits[transition.target] += 1
+            seen.add((transition.target, inner))
+            node = program.nodes[transition.target]
+            steps.extend((onward, entered) for tier in node.tiers for onward, entered in _onward(node, tier, inner))
     return tuple(joins.values())
 
 
@@ -66,14 +70,22 @@ def _joined_depth(names: tuple[str, ...], wanted: str | None) -> int | None:
     return None
 
 
-def _onward(place: Place, tier: tuple[Way, ...], inner: tuple[str, ...]) -> Iterator[tuple[Way, tuple[str, ...]]]:
+def _onward(
+    node: CompiledNode, tier: tuple[CompiledTransition, ...], inner: tuple[str, ...]
+) -> Iterator[tuple[CompiledTransition, tuple[str, ...]]]:
     """Each way of the tier with the groups a token is in after it: one more, the same, or either."""
-    for way in tier:
-        name = way.group or place.name
+    for transition in tier:
+        name = transition.group or node.name
         # a failure is routed over its handlers alone, and a success never over one
-        rivals = [w for w in tier if w is not way and w.group is None and w.handles_failure == way.handles_failure]
-        plain = place.node.fan_out == "first_match" or not rivals
-        if not way.makes_slots and (plain or not any(w.condition is None and w.max_iterations is None for w in rivals)):
-            yield way, inner
-        if (way.makes_slots or not plain) and name not in inner:  # a fan-out inside itself leads nowhere new
-            yield way, (*inner, name)
+        rivals = [
+            w
+            for w in tier
+            if w is not transition and w.group is None and w.handles_failure == transition.handles_failure
+        ]
+        plain = node.definition.fan_out == "first_match" or not rivals
+        if not transition.makes_slots and (
+            plain or not any(w.condition is None and w.max_iterations is None for w in rivals)
+        ):
+            yield transition, inner
+        if (transition.makes_slots or not plain) and name not in inner:  # a fan-out inside itself leads nowhere new
+            yield transition, (*inner, name)

@@ -15,8 +15,8 @@ from jeton.planning.flow.progress import plan_flow_success
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.routing import BadFanOut, choose, follow, move, no_match
-from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow, move, no_match_error
+from jeton.planning.tokens.scope import evaluate_mapping, scope_of
 from jeton.planning.tokens.writes import default_writes, state_problem
 from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
@@ -46,11 +46,11 @@ def plan_success(
     """The node succeeded: map its output, then look for the way on. `missing`: paths its input mapping did not find."""
     if program.flow is not None:
         return Plan(plan_flow_success(program, state, token, result, now))
-    place = program.places[token.node]
-    if place.output_mapping is None:
-        writes = default_writes(place, token, result)
+    node = program.nodes[token.node]
+    if node.output_mapping is None:
+        writes = default_writes(node, token, result)
     else:
-        found = mapped(place.output_mapping, scope_of(program, state, token, result))
+        found = evaluate_mapping(node.output_mapping, scope_of(program, state, token, result))
         if type(found) is Failed:
             return Plan(plan_failure(program, state, token, expression_failure("output_mapping", found), now))
         writes, missing = found[0], (*missing, *found[1])
@@ -73,19 +73,19 @@ def _work(token: Token) -> Literal["task", "timer"] | None:
 def plan_onward(program: Program, state: RunState, finished: NodeFinished, now: int) -> list[Decision]:
     """Route a token whose node finished and whose output is written."""
     token, result = state.tokens[finished.token], finished.result
-    place = program.places[token.node]
-    if place.direct is not None:
-        return move(state, token, place.direct)
-    if not place.tiers:
+    node = program.nodes[token.node]
+    if node.direct is not None:
+        return move(state, token, node.direct)
+    if not node.tiers:
         return [RouteToken(token.id, token.node, "completed")]
     names = scope_of(program, state, token, result)
-    choice = choose(place.tiers, token.loops, names, place.node.fan_out == "first_match")
+    choice = choose_transitions(node.tiers, token.loops, names, node.definition.fan_out == "first_match")
     if isinstance(choice, RunError):
         return end_run(state, now, "failed", _at(choice, token), failing=token)
     if not choice.matches:
         if program.workflow.on_no_match == "complete":
             return [RouteToken(token.id, token.node, "completed", choice.considered)]
-        error = no_match(program, place, token, choice, names)
+        error = no_match_error(program, node, token, choice, names)
         return end_run(state, now, "failed", error, failing=token)
     onward = follow(program, state, token, choice, names)
     if isinstance(onward, BadFanOut):
@@ -101,7 +101,7 @@ def _at(error: RunError, token: Token) -> RunError:
 
 def plan_task_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
     """A task failed: once more if it asked for it and may, else it is the node's failure."""
-    task = program.places[token.node].task
+    task = program.nodes[token.node].task
     policy = task.retry if task is not None else None
     if policy is not None and may_retry(policy, token.attempt, failure) and not token.abandoned:
         due = now + retry_delay_ms(policy, token.attempt, state.head.run, token.id)
@@ -111,5 +111,5 @@ def plan_task_failure(program: Program, state: RunState, token: Token, failure: 
 
 def timeout_ms(program: Program, token: Token) -> int:
     """How long one attempt of the token's task may take."""
-    task = program.places[token.node].task
+    task = program.nodes[token.node].task
     return DEFAULT_TASK_TIMEOUT_MS if task is None else task.timeout_ms

@@ -8,8 +8,8 @@ from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.state.run import RunState, Segment, Token, TokenEnd
-from jeton.planning.program.workflow import Choice, Place, Program, Way
-from jeton.planning.tokens.scope import evaluated
+from jeton.planning.program.workflow import CompiledNode, CompiledTransition, Program, RoutingChoice
+from jeton.planning.tokens.scope import evaluate_copied
 
 
 class BadFanOut(msgspec.Struct, frozen=True):
@@ -19,54 +19,60 @@ class BadFanOut(msgspec.Struct, frozen=True):
     message: str
 
 
-def choose(
-    tiers: tuple[tuple[Way, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
-) -> Choice | RunError:
+def choose_transitions(
+    tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
+) -> RoutingChoice | RunError:
     """The first tier with any match wins, and all matches in it are followed."""
     considered: list[Considered] = []
     for tier in tiers:
-        matches: list[Way] = []
-        for way in tier:
+        matches: list[CompiledTransition] = []
+        for transition in tier:
             if first_match and matches:
-                considered.append(Considered(way.index, "not_first"))
+                considered.append(Considered(transition.index, "not_first"))
                 continue
-            verdict = _verdict(way, loops, names)
+            verdict = _verdict(transition, loops, names)
             if isinstance(verdict, RunError):
                 return verdict
             considered.append(verdict)
             if verdict.verdict == "matched":
-                matches.append(way)
+                matches.append(transition)
         if matches:
-            return Choice(tuple(matches), tuple(considered))
-    return Choice((), tuple(considered))
+            return RoutingChoice(tuple(matches), tuple(considered))
+    return RoutingChoice((), tuple(considered))
 
 
-def _verdict(way: Way, loops: dict[int, int], names: JsonObject) -> Considered | RunError:
-    if way.max_iterations is not None and loops.get(way.index, 0) >= way.max_iterations:
-        return Considered(way.index, "loop_limit_reached")  # its condition is not even evaluated
-    if way.condition is None:
-        return Considered(way.index, "matched")
-    held = way.condition.holds(names)
+def _verdict(transition: CompiledTransition, loops: dict[int, int], names: JsonObject) -> Considered | RunError:
+    if transition.max_iterations is not None and loops.get(transition.index, 0) >= transition.max_iterations:
+        return Considered(transition.index, "loop_limit_reached")  # its condition is not even evaluated
+    if transition.condition is None:
+        return Considered(transition.index, "matched")
+    held = transition.condition.holds(names)
     if isinstance(held, Missing):
-        return Considered(way.index, "missing", held.path)
+        return Considered(transition.index, "missing", held.path)
     if isinstance(held, Failed):
-        message = f"the condition {way.source!r} of the transition to '{way.target}' failed: {held.problem}"
+        message = (
+            f"the condition {transition.source!r} of the transition to '{transition.target}' failed: {held.problem}"
+        )
         return RunError("expression_error", message, details={"position": held.position, "values": held.values})
-    return Considered(way.index, "matched" if held else "false")
+    return Considered(transition.index, "matched" if held else "false")
 
 
-def no_match(program: Program, place: Place, token: Token, choice: Choice, names: JsonObject) -> RunError:
+def no_match_error(
+    program: Program, node: CompiledNode, token: Token, choice: RoutingChoice, names: JsonObject
+) -> RunError:
     """The error that names the node, the token and each rejected condition with its reason."""
     rejected: list[str] = []
     for seen in choice.considered:
-        way = program.ways[seen.transition]
+        transition = program.transitions[seen.transition]
         reason = {"false": "is false", "missing": f"has nothing at {seen.path}"}.get(
             seen.verdict, "has no iteration left"
         )
-        read = way.condition.values(names) if way.condition is not None else {}
-        rejected.append(f"to '{way.target}': {way.source} {reason}" + (f" with {_shown(read)}" if read else ""))
-    message = f"node '{place.name}' finished and no transition matches: " + "; ".join(rejected)
-    return RunError("no_matching_transition", message, place.name, token.id)
+        read = transition.condition.values(names) if transition.condition is not None else {}
+        rejected.append(
+            f"to '{transition.target}': {transition.source} {reason}" + (f" with {_shown(read)}" if read else "")
+        )
+    message = f"node '{node.name}' finished and no transition matches: " + "; ".join(rejected)
+    return RunError("no_matching_transition", message, node.name, token.id)
 
 
 def _shown(read: dict[str, Json]) -> str:
@@ -77,7 +83,7 @@ def follow(
     program: Program,
     state: RunState,
     token: Token,
-    choice: Choice,
+    choice: RoutingChoice,
     names: JsonObject,
     ends: TokenEnd = "completed",
     error: JsonObject | None = None,
@@ -89,39 +95,41 @@ def follow(
 
 
 def move(
-    state: RunState, token: Token, choice: Choice, ends: TokenEnd = "completed", error: JsonObject | None = None
+    state: RunState, token: Token, choice: RoutingChoice, ends: TokenEnd = "completed", error: JsonObject | None = None
 ) -> list[Decision]:
     """Follow the one match: on to its target, or to the fan-in before it."""
-    (way,) = choice.matches
-    group = joined_group(state, token.slot, way)
+    (transition,) = choice.matches
+    group = joined_group(state, token.slot, transition)
     if group is not None:
         # the token that finished its node waits itself: an arrival makes no token of its own
         return [
             RouteToken(token.id, token.node, None, choice.considered),
-            ParkToken(token.id, group, way.target, way.index),
+            ParkToken(token.id, group, transition.target, transition.index),
         ]
     created = CreateToken(
         TokenId(state.head.next_token),
-        way.target,
+        transition.target,
         token.path,
         token.id,
         token.slot,
-        loops_after(token.loops, way),
+        loops_after(token.loops, transition),
         error,
     )
     return [RouteToken(token.id, token.node, ends, choice.considered), created]
 
 
-def loops_after(loops: dict[int, int], way: Way) -> dict[int, int]:
+def loops_after(loops: dict[int, int], transition: CompiledTransition) -> dict[int, int]:
     """How often the lineage has followed each bounded transition, this one included."""
-    return loops if way.max_iterations is None else {**loops, way.index: loops.get(way.index, 0) + 1}
+    return (
+        loops if transition.max_iterations is None else {**loops, transition.index: loops.get(transition.index, 0) + 1}
+    )
 
 
-def joined_group(state: RunState, slot: SlotId | None, way: Way) -> GroupId | None:
+def joined_group(state: RunState, slot: SlotId | None, transition: CompiledTransition) -> GroupId | None:
     """The group instance whose fan-in the transition leads to: the named one, or the innermost; None passes through."""
-    if way.synchronization is None:
+    if transition.synchronization is None:
         return None
-    wanted = way.synchronization.sibling_group
+    wanted = transition.synchronization.sibling_group
     while slot is not None:
         group = state.groups[slot[0]]
         if wanted is None or group.name == wanted:
@@ -134,25 +142,25 @@ def _fan_out(
     program: Program,
     state: RunState,
     token: Token,
-    choice: Choice,
+    choice: RoutingChoice,
     names: JsonObject,
     ends: TokenEnd,
     error: JsonObject | None,
 ) -> list[Decision] | BadFanOut | RunError:
     segments: dict[str, list[Segment]] = {}
     slots_of: dict[int, tuple[str, Segment]] = {}
-    for way in choice.matches:
-        if _stays_in_place(way, choice.matches):
+    for transition in choice.matches:
+        if _stays_in_place(transition, choice.matches):
             continue
-        extent = _extent(way, names)
+        extent = _extent(transition, names)
         if isinstance(extent, BadFanOut):
             return extent
         count, items = extent
-        name = way.group or token.node
+        name = transition.group or token.node
         first = sum(s.count for s in segments.get(name, ()))
-        segment = Segment(way.index, first, count, items, way.max_parallel)
+        segment = Segment(transition.index, first, count, items, transition.max_parallel)
         segments.setdefault(name, []).append(segment)
-        slots_of[way.index] = (name, segment)
+        slots_of[transition.index] = (name, segment)
     ids = {name: GroupId(state.head.next_group + i) for i, name in enumerate(segments)}
     decisions: list[Decision] = [RouteToken(token.id, token.node, ends, choice.considered)]
     for name, found in segments.items():
@@ -163,14 +171,14 @@ def _fan_out(
             )
         )
     creations = Creations(state, token.id, token.node, token.loops, error)
-    for way in choice.matches:
-        if way.index not in slots_of:
-            creations.add(way, token.path, token.slot, joined_group(state, token.slot, way))
+    for transition in choice.matches:
+        if transition.index not in slots_of:
+            creations.add(transition, token.path, token.slot, joined_group(state, token.slot, transition))
             continue
-        name, segment = slots_of[way.index]
-        joined = joined_from_new(state, token.slot, way, name, ids[name])
+        name, segment = slots_of[transition.index]
+        joined = joined_from_new(state, token.slot, transition, name, ids[name])
         for index in range(segment.first, segment.first + _at_once(segment)):
-            creations.add(way, branch_path(token.path, way.target, index), (ids[name], index), joined)
+            creations.add(transition, branch_path(token.path, transition.target, index), (ids[name], index), joined)
     alive = state.head.busy + state.head.parked - 1 + len(creations.decisions)  # the token that fans out ends with it
     if alive > program.workflow.limits.max_tokens:
         return too_many_tokens(program, token.node)
@@ -182,22 +190,24 @@ def too_many_tokens(program: Program, node: str) -> RunError:
     return RunError("limit_exceeded", f"max_tokens: more than {limit} tokens would be alive at once, at '{node}'", node)
 
 
-def _stays_in_place(way: Way, matches: tuple[Way, ...]) -> bool:
+def _stays_in_place(transition: CompiledTransition, matches: tuple[CompiledTransition, ...]) -> bool:
     """One plain match beside named groups only makes no slot; with any unnamed rival it shares that one's group."""
-    return not way.makes_slots and not any(w is not way and w.group is None for w in matches)
+    return not transition.makes_slots and not any(w is not transition and w.group is None for w in matches)
 
 
 def _at_once(segment: Segment) -> int:
     return segment.count if segment.max_parallel is None else min(segment.count, segment.max_parallel)
 
 
-def joined_from_new(state: RunState, outer: SlotId | None, way: Way, name: str, group: GroupId) -> GroupId | None:
+def joined_from_new(
+    state: RunState, outer: SlotId | None, transition: CompiledTransition, name: str, group: GroupId
+) -> GroupId | None:
     """As `joined_group`, for a token whose innermost group is about to be made."""
-    if way.synchronization is None:
+    if transition.synchronization is None:
         return None
-    if way.synchronization.sibling_group in (None, name):
+    if transition.synchronization.sibling_group in (None, name):
         return group
-    return joined_group(state, outer, way)
+    return joined_group(state, outer, transition)
 
 
 class Creations:
@@ -209,34 +219,36 @@ class Creations:
         self.decisions: list[Decision] = []
         self.arrivals: list[Decision] = []
 
-    def add(self, way: Way, path: str, slot: SlotId | None, joined: GroupId | None) -> None:
+    def add(self, transition: CompiledTransition, path: str, slot: SlotId | None, joined: GroupId | None) -> None:
         token = TokenId(self._next)
         self._next += 1
         # one that goes straight to a fan-in never stands at its target: that is for the continuation
-        node = way.target if joined is None else self._node
-        loops = loops_after(self._loops, way)
+        node = transition.target if joined is None else self._node
+        loops = loops_after(self._loops, transition)
         self.decisions.append(CreateToken(token, node, path, self._origin, slot, loops, self._error))
         if joined is not None:
-            self.arrivals.append(ParkToken(token, joined, way.target, way.index))
+            self.arrivals.append(ParkToken(token, joined, transition.target, transition.index))
 
 
-def _extent(way: Way, names: JsonObject) -> tuple[int, list[Json] | None] | BadFanOut:
+def _extent(transition: CompiledTransition, names: JsonObject) -> tuple[int, list[Json] | None] | BadFanOut:
     """How many slots a transition makes, and the items they stand for."""
-    if way.collection is not None:
-        found = evaluated(way.collection, names)
+    if transition.collection is not None:
+        found = evaluate_copied(transition.collection, names)
         if isinstance(found, Failed):
-            return BadFanOut("expression_error", f"foreach over {way.collection.source!r}: {found.problem}")
+            return BadFanOut("expression_error", f"foreach over {transition.collection.source!r}: {found.problem}")
         if not isinstance(found, list):
             kind = f"nothing is at {found.path}" if isinstance(found, Missing) else f"it is {kind_of(found)}"
-            return BadFanOut("not_a_list", f"foreach needs a list, and {way.collection.source!r} gives none: {kind}")
+            return BadFanOut(
+                "not_a_list", f"foreach needs a list, and {transition.collection.source!r} gives none: {kind}"
+            )
         return len(found), found
-    if way.spawn_count is not None:
-        count = way.spawn_count.evaluate(names)
+    if transition.spawn_count is not None:
+        count = transition.spawn_count.evaluate(names)
         if isinstance(count, Failed):
-            return BadFanOut("expression_error", f"spawn_count {way.spawn_count.source!r}: {count.problem}")
+            return BadFanOut("expression_error", f"spawn_count {transition.spawn_count.source!r}: {count.problem}")
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             return BadFanOut(
-                "not_a_count", f"spawn_count {way.spawn_count.source!r} must give a whole number, 0 or more"
+                "not_a_count", f"spawn_count {transition.spawn_count.source!r} must give a whole number, 0 or more"
             )
         return count, None
     return 1, None

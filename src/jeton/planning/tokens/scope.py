@@ -6,7 +6,7 @@ from jeton.expression import Expression, Failed, Missing, Outcome
 from jeton.model.ids import SlotId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunState, Token
-from jeton.planning.program.workflow import Mapped, Program
+from jeton.planning.program.workflow import CompiledMapping, Program
 
 
 def scope_of(
@@ -45,13 +45,13 @@ def _add_items(program: Program, state: RunState, slot_id: SlotId, names: JsonOb
     while at is not None:
         group = state.groups[at[0]]
         segment = group.segments[group.segment_of(at[1])]
-        item_var = program.ways[segment.transition].item_var
+        item_var = program.transitions[segment.transition].item_var
         if item_var is not None and item_var not in names:
             names[item_var] = group.item(at[1])
         at = group.outer
 
 
-def evaluated(expression: Expression, names: JsonObject) -> Outcome:
+def evaluate_copied(expression: Expression, names: JsonObject) -> Outcome:
     """The value, which may be kept. One that holds a whole section gets a copy: the table itself goes on changing."""
     if expression.whole and not expression.whole.isdisjoint(_TABLES):
         names = {**names, **{name: _copy(names[name]) for name in _TABLES}}
@@ -65,12 +65,12 @@ def _copy(table: Json) -> Json:
     return dict(table) if isinstance(table, dict) else table
 
 
-def mapped(mapping: Mapped, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
+def evaluate_mapping(mapping: CompiledMapping, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
     """Each target's value; a missing path gives null and is recorded, any other problem is the whole mapping's."""
     values: dict[str, Json] = {}
     missing: tuple[str, ...] = ()
     for target, expression in mapping:
-        value = evaluated(expression, names) if expression.whole else expression.evaluate(names)
+        value = evaluate_copied(expression, names) if expression.whole else expression.evaluate(names)
         if type(value) is Missing:
             missing = (*missing, value.path)
             values[target] = None

@@ -7,8 +7,8 @@ from jeton.model.message import StartRun
 from jeton.model.state.run import RunState
 from jeton.planning.credits import purse_for
 from jeton.planning.flow.progress import plan_flow_start
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import Program
+from jeton.planning.schema_problem import schema_problem
 
 
 def plan_start(program: Program, state: RunState, message: StartRun) -> list[Decision]:
@@ -20,7 +20,7 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
     purse = purse_for(program, message)
     begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides, purse)
     # anybody else's input was checked before it was accepted; what a parent maps is checked here
-    problem = None if message.parent is None else misfit(program.input_validator, message.input, "input")
+    problem = None if message.parent is None else schema_problem(program.input_validator, message.input, "input")
     if problem is not None:
         return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]
     if program.flow is not None:

@@ -3,13 +3,13 @@
 from jeton.model.json import Json
 from jeton.model.paths import written
 from jeton.model.state.run import RunState, Token
-from jeton.planning.misfit import misfit
-from jeton.planning.program.workflow import Place, Program
+from jeton.planning.program.workflow import CompiledNode, Program
+from jeton.planning.schema_problem import schema_problem
 
 
-def default_writes(place: Place, token: Token, result: Json) -> dict[str, Json]:
+def default_writes(node: CompiledNode, token: Token, result: Json) -> dict[str, Json]:
     """Without an output mapping nothing is written, except that a branch keeps the result of its work."""
-    if token.slot is None or place.node.target is None:
+    if token.slot is None or node.definition.target is None:
         return {}
     return {"_branch.output": result}
 
@@ -30,7 +30,7 @@ def state_problem(program: Program, state: RunState, writes: dict[str, Json]) ->
             if not program.state_open:
                 return f"state.{key}: the state schema has no '{key}'"
             continue
-        problem = misfit(validator, value, f"state.{key}")
+        problem = schema_problem(validator, value, f"state.{key}")
         if problem is not None:
             return problem
     return None

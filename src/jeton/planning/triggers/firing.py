@@ -15,8 +15,8 @@ from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.message import StartRun
 from jeton.model.state.run import FiredBy
 from jeton.model.times import rfc3339
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import validator_of
+from jeton.planning.schema_problem import schema_problem
 
 MAX_DEPTH = 3
 NAMES_OF_AN_EVENT = frozenset(("event",))
@@ -63,7 +63,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 def plan_event(trigger: Trigger, on: OnEvent, delivery: Delivery, startable: Startable | None) -> Planned | None:
     """What a published event leads to; None if the trigger does not wait for such a one."""
-    held = hears(on, delivery.brings)
+    held = event_matches(on, delivery.brings)
     if held is False:
         return None
     return Planned(trigger, delivery, plan_firing(trigger, delivery, startable) if held is True else held)
@@ -78,8 +78,8 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
     if delivery.from_depth is not None and delivery.from_depth >= limit:
         problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
         return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
-    given = laid_over(trigger.input, delivery.brings)
-    wrong = misfit(validator_of(startable.input_schema), given, "input")
+    given = merged_input(trigger.input, delivery.brings)
+    wrong = schema_problem(validator_of(startable.input_schema), given, "input")
     if wrong is not None:
         return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
     depth = firing_depth(delivery)
@@ -111,14 +111,14 @@ def max_depth(settings: Mapping[str, Json]) -> int:
     return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else MAX_DEPTH
 
 
-def laid_over(below: JsonObject, brings: Json) -> JsonObject:
+def merged_input(below: JsonObject, brings: Json) -> JsonObject:
     """The trigger's own input with what the cause brings over it; what is no object is under `payload`."""
     if brings is None:
         return dict(below)
     return {**below, **(brings if isinstance(brings, dict) else {"payload": brings})}
 
 
-def hears(on: OnEvent, data: Json) -> bool | Refusal:
+def event_matches(on: OnEvent, data: Json) -> bool | Refusal:
     """Whether a published event is one the trigger waits for. A key that is missing makes the condition false."""
     if not isinstance(on.condition, str):
         return bool(on.condition)

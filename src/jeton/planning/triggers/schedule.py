@@ -21,7 +21,7 @@ MOST_AT_ONCE = 1000
 WINDOWS = (timedelta(hours=1), DAY, timedelta(days=31), timedelta(days=366), LONGEST_SEARCH)
 
 
-class Due(msgspec.Struct, frozen=True):
+class DueTimes(msgspec.Struct, frozen=True):
     """The times to fire for now, oldest first, and up to when that settles the schedule."""
 
     times: tuple[datetime, ...]
@@ -38,19 +38,19 @@ def fires(cron: Cron, zone: tzinfo, after: datetime) -> Iterator[datetime]:
     return _by_time(cron, zone, after) if cron.every_hour else _by_clock(cron, zone, after)
 
 
-def due(cron: Cron, zone: tzinfo, last: datetime, now: datetime, missed: Missed, grace: timedelta = MINUTE) -> Due:
+def due(cron: Cron, zone: tzinfo, last: datetime, now: datetime, missed: Missed, grace: timedelta = MINUTE) -> DueTimes:
     """What is due now if everything up to `last` was seen to. One that is later than `grace` counts as missed.
 
     Of missed ones, `skip` fires none, `once` the newest, and `all` each of them, a thousand at a time.
     """
     if missed == "all":
         times = tuple(islice(_until(cron, zone, last, now), MOST_AT_ONCE))
-        return Due(times, times[-1] if len(times) == MOST_AT_ONCE else now)
+        return DueTimes(times, times[-1] if len(times) == MOST_AT_ONCE else now)
     since = last if missed == "once" else max(last, now - grace - MINUTE)
     newest = _newest(cron, zone, since, now)
     if newest is None or (missed == "skip" and now - newest > grace):
-        return Due((), now)
-    return Due((newest,), now)
+        return DueTimes((), now)
+    return DueTimes((newest,), now)
 
 
 def _until(cron: Cron, zone: tzinfo, last: datetime, now: datetime) -> Iterator[datetime]:

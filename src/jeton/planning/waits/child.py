@@ -88,7 +88,7 @@ def _failure(program: Program, token: Token, message: ChildEnded) -> TaskFailed:
 
 
 def _target(program: Program, token: Token) -> WorkflowTarget:
-    target = program.places[token.node].node.target
+    target = program.nodes[token.node].definition.target
     if not isinstance(target, WorkflowTarget):
         raise BrokenInvariant("only a node that calls a workflow has a child", node=token.node)
     return target

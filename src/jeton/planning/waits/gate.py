@@ -9,8 +9,8 @@ from jeton.model.ids import ROOT_PATH
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate
 from jeton.model.state.run import GateAnswer, RunState, Token, WaitingForGate
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import Program
+from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, plan_success
 from jeton.planning.tokens.scope import scope_of
@@ -27,10 +27,10 @@ def plan_gate(
     names: JsonObject | None = None,
 ) -> Plan:
     """Open it, and take what was answered before it was. `names` are those its title may use."""
-    place = program.places[token.node]
+    node = program.nodes[token.node]
     target = _target(program, token.node)
     try:
-        title = place.title.render_template("title", **(names or scope_of(program, state, token)))
+        title = node.title.render_template("title", **(names or scope_of(program, state, token)))
     except TemplateError as problem:
         failure = TaskFailed("template_error", f"the gate's title: {problem.message}")
         return Plan(plan_failure(program, state, token, failure, now))
@@ -85,8 +85,8 @@ def _addressed(state: RunState, message: AnswerGate) -> Token | None:
 def _plan_early(
     program: Program, state: RunState, message: AnswerGate, node: str, answer: GateAnswer
 ) -> list[Decision]:
-    place = program.places.get(node)
-    if place is None or not isinstance(place.node.target, GateTarget):
+    found = program.nodes.get(node)
+    if found is None or not isinstance(found.definition.target, GateTarget):
         return [ReplyTo(message.id, accepted=False, why=f"there is no gate at '{node}'")]
     why = _refusal(program, node, (), answer)
     if why is not None:
@@ -104,7 +104,7 @@ def _refusal(program: Program, node: str, taken: tuple[GateAnswer, ...], answer:
         return f"{target.approvals} different people must answer: say who you are"
     if target.approvals > 1 and any(other.by == answer.by for other in taken):
         return f"'{answer.by}' has answered already"
-    return misfit(program.places[node].validator, answer.value, "answer")
+    return schema_problem(program.nodes[node].validator, answer.value, "answer")
 
 
 def _enough(
@@ -125,7 +125,7 @@ def _enough(
 
 
 def _target(program: Program, node: str) -> GateTarget:
-    target = program.places[node].node.target
+    target = program.nodes[node].definition.target
     if not isinstance(target, GateTarget):
         raise BrokenInvariant("only a gate is answered", node=node)
     return target

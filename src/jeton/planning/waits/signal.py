@@ -6,8 +6,8 @@ from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.json import Json
 from jeton.model.message import SignalRun
 from jeton.model.state.run import RunState, Token
-from jeton.planning.misfit import misfit
 from jeton.planning.program.workflow import Program
+from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, plan_success
 
@@ -17,7 +17,7 @@ def plan_signal_wait(program: Program, state: RunState, token: Token, missing: t
     target = _target(program, token)
     name = target.signal or ""
     for number, signal in state.signals.get(name, {}).items():
-        if _misfit(program, token.node, signal.value) is None:
+        if _value_problem(program, token.node, signal.value) is None:
             plan = plan_success(program, state, token, signal.value, now, missing)
             return Plan([TakeSignal(token.id, name, number), *plan.decisions], plan.then)
     deadline = None if target.timeout_ms is None else now + target.timeout_ms
@@ -31,7 +31,7 @@ def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
     waiters = [state.tokens[token] for token in state.waiters.get(message.name, ())]
     why = None
     for token in waiters:
-        problem = _misfit(program, token.node, message.value)
+        problem = _value_problem(program, token.node, message.value)
         if problem is None:
             return _wake(program, state, token, message)
         why = why or problem
@@ -63,20 +63,20 @@ def _kept(state: RunState, message: SignalRun) -> KeepSignal:
 def _fits_nowhere(program: Program, message: SignalRun) -> str | None:
     """Why no wait for this signal, wherever it is in the workflow, would take the value."""
     nodes = [
-        place.name
-        for place in program.places.values()
-        if isinstance(place.node.target, WaitTarget) and place.node.target.signal == message.name
+        node.name
+        for node in program.nodes.values()
+        if isinstance(node.definition.target, WaitTarget) and node.definition.target.signal == message.name
     ]
-    misfits = [_misfit(program, node, message.value) for node in nodes]
-    return misfits[0] if misfits and all(misfits) else None
+    problems = [_value_problem(program, node, message.value) for node in nodes]
+    return problems[0] if problems and all(problems) else None
 
 
-def _misfit(program: Program, node: str, value: Json) -> str | None:
-    return misfit(program.places[node].validator, value, "signal")
+def _value_problem(program: Program, node: str, value: Json) -> str | None:
+    return schema_problem(program.nodes[node].validator, value, "signal")
 
 
 def _target(program: Program, token: Token) -> WaitTarget:
-    target = program.places[token.node].node.target
+    target = program.nodes[token.node].definition.target
     if not isinstance(target, WaitTarget):
         raise BrokenInvariant("only a wait is signalled", node=token.node)
     return target

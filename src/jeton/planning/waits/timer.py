@@ -7,27 +7,27 @@ from jeton.model.json import JsonObject
 from jeton.model.state.run import RunState, Token
 from jeton.model.times import time_in
 from jeton.planning.flow.control_keys import LONGEST_WAIT_S
-from jeton.planning.program.workflow import Place, Program
+from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, expression_failure
 from jeton.planning.tokens.scope import scope_of
 
 
 def plan_wait(
-    program: Program, state: RunState, token: Token, place: Place, missing: tuple[str, ...], now: int
+    program: Program, state: RunState, token: Token, node: CompiledNode, missing: tuple[str, ...], now: int
 ) -> Plan:
     """Until a time, which may have passed already."""
     names = scope_of(program, state, token)
     due: int | TaskFailed
-    if place.seconds is not None:
-        due = _seconds_from(place.seconds, names, now)
-    elif place.until is not None:
-        due = _time_of(place.until, names)
+    if node.seconds is not None:
+        due = _seconds_from(node.seconds, names, now)
+    elif node.until is not None:
+        due = _time_of(node.until, names)
     else:
         raise BrokenInvariant("a timed wait says how long", node=token.node)
     if isinstance(due, TaskFailed):
         return Plan(plan_failure(program, state, token, due, now))
-    label = place.wait.label if place.wait is not None else None
+    label = node.wait.label if node.wait is not None else None
     return Plan([WaitForTimer(token.id, token.node, now, max(due, now), label, missing)])
 
 

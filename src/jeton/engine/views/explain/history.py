@@ -30,9 +30,9 @@ from jeton.model.message import ChildEnded, TaskFinished
 from jeton.model.paths import written
 from jeton.model.state.run import Head, RunState, Token, WaitingForGate, WaitingForSubworkflow
 from jeton.model.times import moment
-from jeton.planning.program.workflow import Program, Way
-from jeton.planning.tokens.routing import choose
-from jeton.planning.tokens.scope import mapped, scope_of
+from jeton.planning.program.workflow import CompiledTransition, Program
+from jeton.planning.tokens.routing import choose_transitions
+from jeton.planning.tokens.scope import evaluate_mapping, scope_of
 from jeton.planning.waits.child import caught_error
 
 
@@ -108,7 +108,7 @@ class _Walk:
         )
 
     def _considered(self, decision: RouteToken, token: Token, error: JsonObject | None) -> tuple[Considering, ...]:
-        place = self._program.places[token.node]
+        place = self._program.nodes[token.node]
         if error is None:
             names = scope_of(self._program, self._state, token, self._results[token.id])
         else:
@@ -117,12 +117,12 @@ class _Walk:
         if decision.considered:
             seen = {each.transition: _Seen(each.verdict, each.path) for each in decision.considered}
         else:  # a run that failed here kept its error instead; the same question has the same answer
-            seen = _judged(tiers, token.loops, names, place.node.fan_out == "first_match")
+            seen = _judged(tiers, token.loops, names, place.definition.fan_out == "first_match")
         asked = {way.index for tier in tiers for way in tier}
         ways = [way for tier in place.tiers for way in tier]
         return tuple(self._considering(way, seen.get(way.index) or _unseen(way, asked), token, names) for way in ways)
 
-    def _considering(self, way: Way, seen: _Seen, token: Token, names: JsonObject) -> Considering:
+    def _considering(self, way: CompiledTransition, seen: _Seen, token: Token, names: JsonObject) -> Considering:
         values: dict[str, Json] = {}
         if way.condition is not None and seen.verdict in ("matched", "false", "missing", "error"):
             values = way.condition.values(names)
@@ -163,7 +163,7 @@ class _Walk:
                 return self._passed_through(token)
 
     def _gate(self, node: str) -> GateTarget:
-        target = self._program.places[node].node.target
+        target = self._program.nodes[node].definition.target
         assert isinstance(target, GateTarget), "only a gate is answered"
         return target
 
@@ -180,10 +180,10 @@ class _Walk:
         return None
 
     def _passed_through(self, token: Token) -> Json:
-        mapping = self._program.places[token.node].input_mapping
+        mapping = self._program.nodes[token.node].input_mapping
         if mapping is None:
             return self._state.input
-        found = mapped(mapping, scope_of(self._program, self._state, token))
+        found = evaluate_mapping(mapping, scope_of(self._program, self._state, token))
         if isinstance(found, Failed):
             return None
         tree: JsonObject = {}
@@ -193,10 +193,10 @@ class _Walk:
 
 
 def _judged(
-    tiers: tuple[tuple[Way, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
+    tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
 ) -> dict[int, _Seen]:
     """Ask again what the journal did not keep. A condition that cannot be evaluated ends the run, and the looking."""
-    choice = choose(tiers, loops, names, first_match)
+    choice = choose_transitions(tiers, loops, names, first_match)
     if not isinstance(choice, RunError):
         return {each.transition: _Seen(each.verdict, each.path) for each in choice.considered}
     for way in (way for tier in tiers for way in tier):
@@ -206,7 +206,7 @@ def _judged(
     return {}
 
 
-def _unseen(way: Way, asked: set[int]) -> _Seen:
+def _unseen(way: CompiledTransition, asked: set[int]) -> _Seen:
     return _Seen("tier_decided" if way.index in asked else "not_for_failures")
 
 

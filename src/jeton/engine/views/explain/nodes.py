@@ -4,8 +4,8 @@ from jeton.engine.views.explain.views import Incoming, NodeExplained
 from jeton.engine.views.flows import shown_node
 from jeton.model.state.flow_run import FlowState
 from jeton.model.state.run import RunState
-from jeton.planning.flow.readiness import fate_of
-from jeton.planning.program.flow import FlowProgram, Wire
+from jeton.planning.flow.readiness import connection_status
+from jeton.planning.program.flow import CompiledConnection, FlowProgram
 
 
 def nodes_explained(program: FlowProgram, run: RunState) -> tuple[NodeExplained, ...]:
@@ -22,12 +22,12 @@ def _node(program: FlowProgram, run: RunState, node: str) -> NodeExplained:
         branch=None if executed is None else executed.branch,
         skip_reason=view.skip_reason,
         blocked_by=view.blocked_by,
-        incoming=tuple(_incoming(program, state, wire) for wire in program.places[node].incoming),
+        incoming=tuple(_incoming(program, state, wire) for wire in program.nodes[node].incoming),
         error=None if view.error is None else f"{view.error.type}: {view.error.message}",
     )
 
 
-def _incoming(program: FlowProgram, state: FlowState, wire: Wire) -> Incoming:
+def _incoming(program: FlowProgram, state: FlowState, wire: CompiledConnection) -> Incoming:
     settled = wire.source in state.executed or wire.source in state.errors or wire.source in state.skipped
-    fate = fate_of(program, state, wire) if settled else "open"
-    return Incoming(wire.source, wire.from_output, wire.to_input, fate)
+    status = connection_status(program, state, wire) if settled else "open"
+    return Incoming(wire.source, wire.from_output, wire.to_input, status)

@@ -38,7 +38,7 @@ def fan_ins(program: Program, state: RunState) -> tuple[FanInView, ...]:
 
 def _fan_in(program: Program, state: RunState, group_id: GroupId, node: str, fan_in: FanIn) -> FanInView:
     group, progress = state.groups[group_id], state.progress[group_id]
-    sync = program.ways[fan_in.transition].synchronization
+    sync = program.transitions[fan_in.transition].synchronization
     strategy: Strategy = "all" if sync is None else sync.strategy
     settled = sum(each.arrived for each in progress.fan_ins.values())
     return FanInView(

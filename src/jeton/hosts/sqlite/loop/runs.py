@@ -40,6 +40,7 @@ from jeton.model.message import (
 )
 from jeton.model.note import Note
 from jeton.model.state.run import FiredBy, Head, RunState
+from jeton.model.storable import valid_text
 
 RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
@@ -414,7 +415,7 @@ class Runs:
 
 
 def _task(actor: Actor, node: str) -> Task:
-    task = actor.program.places[node].task
+    task = actor.program.nodes[node].task
     if task is None:
         raise BrokenInvariant("a task was asked for at a node without one", node=node)
     return task

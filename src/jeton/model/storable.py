@@ -17,7 +17,7 @@ Flaws: TypeAlias = list[tuple[str, str]]
 """Where something cannot be kept, and why."""
 
 
-def kept(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
+def storable(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
     """A copy of the value; whatever cannot be kept is null in it, and among the flaws."""
     match value:
         case None | bool():
@@ -31,7 +31,7 @@ def kept(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
                 return value
             problem = f"{value} is no number JSON knows"
         case str():
-            if is_text(value):
+            if is_valid_text(value):
                 return value
             problem = "holds half of a surrogate pair, which is no character"
         case list() | tuple() | dict() if depth == DEEPEST:
@@ -39,26 +39,26 @@ def kept(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
             return None
         case list() | tuple():
             items = cast("list[object] | tuple[object, ...]", value)
-            return [kept(item, f"{path}[{index}]", flaws, depth + 1) for index, item in enumerate(items)]
+            return [storable(item, f"{path}[{index}]", flaws, depth + 1) for index, item in enumerate(items)]
         case dict():
-            return _kept_object(cast("dict[object, object]", value), path, flaws, depth)
+            return _storable_object(cast("dict[object, object]", value), path, flaws, depth)
         case _:
             problem = f"a Python {type(value).__name__} is not plain data"
     flaws.append((path, problem))
     return None
 
 
-def _kept_object(value: dict[object, object], path: str, flaws: Flaws, depth: int) -> JsonObject:
+def _storable_object(value: dict[object, object], path: str, flaws: Flaws, depth: int) -> JsonObject:
     found: JsonObject = {}
     for key, item in value.items():
-        if isinstance(key, str) and is_text(key):
-            found[key] = kept(item, f"{path}.{key}", flaws, depth + 1)
+        if isinstance(key, str) and is_valid_text(key):
+            found[key] = storable(item, f"{path}.{key}", flaws, depth + 1)
         else:
             flaws.append((path, f"the key {key!r} is no text"))
     return found
 
 
-def is_text(text: str) -> bool:
+def is_valid_text(text: str) -> bool:
     """Whether all of it are characters: half of a surrogate pair is none."""
     if text.isascii():
         return True
@@ -69,6 +69,6 @@ def is_text(text: str) -> bool:
     return True
 
 
-def proper(text: str) -> str:
+def valid_text(text: str) -> str:
     """The text with `?` for what is no character, so that it can be stored."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

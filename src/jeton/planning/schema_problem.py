@@ -5,7 +5,7 @@ from typing import Any
 from jeton.model.json import Json
 
 
-def misfit(validator: Any, value: Json, root: str) -> str | None:
+def schema_problem(validator: Any, value: Json, root: str) -> str | None:
     """The first place that does not fit, and why; None if all does, or if there is no schema."""
     if validator is None:
         return None

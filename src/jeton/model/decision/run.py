@@ -1,0 +1,61 @@
+"""Decisions about the run as a whole."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from jeton.model.decision.base import DecisionBase
+from jeton.model.failure import RunError
+from jeton.model.ids import RunId
+from jeton.model.json import Json, JsonObject
+from jeton.model.state.credits import Purse
+from jeton.model.state.run import FiredBy, Parent, RunStatus
+
+
+class BeginRun(DecisionBase, frozen=True, tag="begin_run"):
+    at: int
+    input: Json
+    deadline: int | None = None
+    parent: Parent | None = None
+    trigger: FiredBy | None = None
+    overrides: dict[str, JsonObject] = {}
+    purse: Purse | None = None
+
+
+class SetStatus(DecisionBase, frozen=True, tag="set_status"):
+    status: Literal["running", "waiting"]
+
+
+class SetPaused(DecisionBase, frozen=True, tag="set_paused"):
+    paused: bool
+
+
+class NoteFiring(DecisionBase, frozen=True, tag="note_firing"):
+    """Keep what a trigger made of an event that the run published; nothing else follows from it."""
+
+    trigger: str
+    depth: int
+    run: RunId | None = None
+    code: str | None = None
+    problem: str | None = None
+
+
+class ReplyTo(DecisionBase, frozen=True, tag="reply_to"):
+    """What whoever sent the message `id` is told."""
+
+    id: str
+    accepted: bool
+    why: str = ""
+
+
+class EndRun(DecisionBase, frozen=True, tag="end_run"):
+    at: int
+    status: RunStatus
+    output: Json | msgspec.UnsetType = msgspec.UNSET
+    error: RunError | None = None
+    missing: tuple[str, ...] = ()
+    broken: bool = False  # the state contradicted a decision: drop it all, and keep the evidence in `error`
+    untold: bool = False  # the parent stopped it, and waits for no answer
+
+
+RunDecision: TypeAlias = BeginRun | SetStatus | SetPaused | NoteFiring | ReplyTo | EndRun

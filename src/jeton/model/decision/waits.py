@@ -1,0 +1,126 @@
+"""Decisions about what tokens wait for: timers, child runs, gates and signals."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.model.decision.base import DecisionBase
+from jeton.model.failure import RunError
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json
+from jeton.model.state.run import GateAnswer, RunStatus
+
+
+class WaitForTimer(DecisionBase, frozen=True, tag="wait_for_timer"):
+    token: TokenId
+    node: str
+    at: int
+    due: int
+    label: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class CallWorkflow(DecisionBase, frozen=True, tag="call_workflow"):
+    """Start another workflow as a run of its own, and wait for its end."""
+
+    token: TokenId
+    node: str
+    at: int
+    child: RunId
+    workflow: str
+    input: Json | msgspec.UnsetType = msgspec.UNSET
+    deadline: int | None = None
+    inherit_artifacts: bool = False
+    missing: tuple[str, ...] = ()
+
+
+class EndChild(DecisionBase, frozen=True, tag="end_child"):
+    """The child is over, as it said itself."""
+
+    token: TokenId
+    child: RunId
+    status: RunStatus
+    error: RunError | None = None
+
+
+class StopChild(DecisionBase, frozen=True, tag="stop_child"):
+    """Nobody waits for the child any more: it is cancelled, with its own children."""
+
+    token: TokenId
+    child: RunId
+    reason: str
+
+
+class OpenGate(DecisionBase, frozen=True, tag="open_gate"):
+    token: TokenId
+    node: str
+    at: int
+    title: str
+    deadline: int | None = None
+    missing: tuple[str, ...] = ()
+
+
+class TakeAnswer(DecisionBase, frozen=True, tag="take_answer"):
+    """An answer that fits. `early`: it was kept under this number, and is not any more."""
+
+    token: TokenId
+    node: str
+    answer: GateAnswer
+    early: int | None = None
+
+
+class KeepAnswer(DecisionBase, frozen=True, tag="keep_answer"):
+    """An answer to a gate that is not open yet."""
+
+    number: int
+    node: str
+    path: str
+    answer: GateAnswer
+
+
+class TimeOutGate(DecisionBase, frozen=True, tag="time_out_gate"):
+    token: TokenId
+    node: str
+
+
+class WaitForSignal(DecisionBase, frozen=True, tag="wait_for_signal"):
+    token: TokenId
+    node: str
+    at: int
+    name: str
+    deadline: int | None = None
+    label: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class KeepSignal(DecisionBase, frozen=True, tag="keep_signal"):
+    """A signal came. It is kept until somebody takes it, which may be at once."""
+
+    number: int
+    name: str
+    at: int
+    value: Json = None
+    key: str | None = None
+
+
+class TakeSignal(DecisionBase, frozen=True, tag="take_signal"):
+    """One signal, one waiter."""
+
+    token: TokenId
+    name: str
+    number: int
+
+
+WaitsDecision: TypeAlias = (
+    WaitForTimer
+    | CallWorkflow
+    | EndChild
+    | StopChild
+    | OpenGate
+    | TakeAnswer
+    | KeepAnswer
+    | TimeOutGate
+    | WaitForSignal
+    | KeepSignal
+    | TakeSignal
+)

@@ -1,0 +1,89 @@
+"""Facts about the run as a whole."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from jeton.model.event.base import FactBase
+from jeton.model.failure import RunError
+from jeton.model.ids import RunId
+from jeton.model.json import Json
+
+
+class RunSubmitted(FactBase, frozen=True, tag="run.submitted"):
+    input: Json
+
+
+class RunStarted(FactBase, frozen=True, tag="run.started"):
+    pass
+
+
+class TriggerFired(FactBase, frozen=True, tag="trigger.fired"):
+    """A trigger began this run; or, with `started`, that one, for an event that this run published."""
+
+    cause: str
+    depth: int
+    trigger: str | None = None
+    source: str | None = None
+    started: RunId | None = None
+
+
+class TriggerRefused(FactBase, frozen=True, tag="trigger.refused"):
+    """A trigger heard an event that this run published, and started nothing."""
+
+    trigger: str
+    code: str
+    problem: str
+
+
+class RunWaiting(FactBase, frozen=True, tag="run.waiting"):
+    pass
+
+
+class RunResumed(FactBase, frozen=True, tag="run.resumed"):
+    pass
+
+
+class RunPaused(FactBase, frozen=True, tag="run.paused"):
+    pass
+
+
+class RunUnpaused(FactBase, frozen=True, tag="run.unpaused"):
+    pass
+
+
+class RunCompleted(FactBase, frozen=True, tag="run.completed"):
+    output: Json | msgspec.UnsetType = msgspec.UNSET
+
+
+class RunFailed(FactBase, frozen=True, tag="run.failed"):
+    error: RunError | None = None
+
+
+class RunCancelled(FactBase, frozen=True, tag="run.cancelled"):
+    error: RunError | None = None
+
+
+class RunTimedOut(FactBase, frozen=True, tag="run.timed_out"):
+    error: RunError | None = None
+
+
+class RunExhausted(FactBase, frozen=True, tag="run.exhausted"):
+    error: RunError | None = None
+
+
+RunFact: TypeAlias = (
+    RunSubmitted
+    | RunStarted
+    | TriggerFired
+    | TriggerRefused
+    | RunWaiting
+    | RunResumed
+    | RunPaused
+    | RunUnpaused
+    | RunCompleted
+    | RunFailed
+    | RunCancelled
+    | RunTimedOut
+    | RunExhausted
+)
