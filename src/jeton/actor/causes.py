@@ -7,7 +7,7 @@ its end it hears nothing, since nothing is after that.
 import msgspec
 
 from jeton.actor.ports import RunRow
-from jeton.executor.outlet import Emitted
+from jeton.executor.event_sink import ActionEvent
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import TriggerHeard
@@ -28,7 +28,7 @@ class FiringRow(msgspec.Struct, frozen=True):
     problem: str | None
 
 
-def by_event(emitted: Emitted, publisher: RunRow | None, at: int) -> Delivery:
+def by_event(emitted: ActionEvent, publisher: RunRow | None, at: int) -> Delivery:
     """The event is its own delivery id: the call that published it may be made again, and means the same one."""
     return Delivery(emitted.id, "event", at, emitted.data, emitted.run, _depth(publisher))
 

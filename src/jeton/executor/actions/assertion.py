@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.actions.context import expression_flaws
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
+from jeton.executor.actions.context import expression_problems
 from jeton.executor.task.mapping import CONTEXT, compiled, expression_problem
 from jeton.expression import Failed, Missing
 from jeton.model.json import Json
@@ -14,13 +14,13 @@ class Assert(Kind, frozen=True):
 
     that: str | bool
 
-    def flaws(self) -> Iterator[Flaw]:
-        return expression_flaws("that", self.that)
+    def problems(self) -> Iterator[KindProblem]:
+        return expression_problems("that", self.that)
 
     def lane(self) -> LaneName:
         return "instant"
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         condition = compiled(self.that, CONTEXT)
 
         async def act(call: ActionCall) -> Json | ActionFailed:

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 from jeton.executor.action import ActionFailed, Resources
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import TimedOut
-from jeton.executor.task.compile import ReadyStep, ReadyTask
+from jeton.executor.task.compile import CompiledStep, CompiledTask
 from jeton.executor.task.mapping import Mapped, expression_problem, holds, mapped
-from jeton.executor.task.notes import NO_NOTES, Notes
+from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.task.run_action import run_action
 from jeton.expression import Expression, Failed
 from jeton.model.definition.task import Suspended
@@ -19,10 +19,12 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.note import MissingNote
 from jeton.model.paths import written
 
-Answer: TypeAlias = Json | TaskFailed | Suspended
+TaskResult: TypeAlias = Json | TaskFailed | Suspended
 
 
-async def run_task(call: TaskCall, task: ReadyTask, resources: Resources, notes: Notes = NO_NOTES) -> Answer:
+async def run_task(
+    call: TaskCall, task: CompiledTask, resources: Resources, notes: NoteLimiter = NO_NOTES
+) -> TaskResult:
     """The task's output, or why it has none, or has none yet. Waits only where an action or a delay does."""
     context = _Context(call.input, notes)
     if task.lane == "instant":
@@ -38,7 +40,7 @@ class _Context:
 
     __slots__ = ("input", "notes", "output", "state", "step")
 
-    def __init__(self, given: Json, notes: Notes) -> None:
+    def __init__(self, given: Json, notes: NoteLimiter) -> None:
         self.input = given
         self.notes = notes
         self.state: JsonObject = {}
@@ -59,7 +61,7 @@ class _Context:
         self.state = {**self.state, "_errors": [*(before if isinstance(before, list) else []), error]}
 
 
-async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resources: Resources) -> Answer:
+async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, resources: Resources) -> TaskResult:
     flaw = None if task.input_validator is None else task.input_validator.flaw(call.input, "input")
     if flaw is not None:
         return TaskFailed("input_invalid", flaw)
@@ -85,7 +87,7 @@ async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resourc
 
 
 def _outcome(
-    step: ReadyStep, condition: Expression, context: _Context
+    step: CompiledStep, condition: Expression, context: _Context
 ) -> Literal["continue", "skip", "succeed"] | ActionFailed:
     """Whether the step runs. The outcome `fail` fails the step, so that its `on_failure` has a say."""
     answer = holds(condition, context.scope())
@@ -98,7 +100,7 @@ def _outcome(
 
 
 async def _run_step(
-    call: TaskCall, step: ReadyStep, context: _Context, resources: Resources, alone: bool
+    call: TaskCall, step: CompiledStep, context: _Context, resources: Resources, alone: bool
 ) -> ActionFailed | Suspended | None:
     given = context.input
     if step.input_mapping is not None:
