@@ -19,7 +19,7 @@ from jeton.executor.python.bytes_paths import bytes_paths_in
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.results import plain
 from jeton.executor.python.schema_of import schema_of
-from jeton.executor.task.schema import Validator
+from jeton.expression.schema import SchemaValidator
 from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
@@ -171,7 +171,7 @@ def test_most_hints_expect_none(hint: Any) -> None:
     ],
 )
 def test_a_schema_takes_text_and_references(hint: Any, value: Json, fits: bool) -> None:
-    assert (Validator(schema_of(hint)).flaw(value, "it") is None) is fits
+    assert (SchemaValidator(schema_of(hint)).problem(value, "it") is None) is fits
 
 
 def test_what_is_said_about_a_place_stays_with_it() -> None:

@@ -40,6 +40,10 @@ LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
 """What an action holds while it runs: nothing, because it never waits; a place on the loop; a thread; a process."""
 
 
+EXPRESSION_VARIABLES = ("input", "state", "output")
+"""What the expressions of a task and of its actions may read."""
+
+
 class TransientError(Exception):
     """Raised by an action that failed for a passing reason: the same call may succeed when it is made again."""
 
@@ -99,6 +103,10 @@ class ActionCall(msgspec.Struct, frozen=True):
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # the project's
     may_suspend: bool = False  # nothing is lost if the task is left here, and begun again later
     given_at: int = 0  # when the task was given out: no sleep that was over then is slept again
+
+    def scope(self) -> JsonObject:
+        """The variables of an action's expressions."""
+        return {"input": self.input, "state": self.state, "output": self.output}
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""

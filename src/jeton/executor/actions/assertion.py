@@ -2,10 +2,18 @@
 
 from collections.abc import Iterator
 
-from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
+from jeton.executor.action import (
+    EXPRESSION_VARIABLES,
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+)
 from jeton.executor.actions.context import expression_problems
-from jeton.executor.task.mapping import CONTEXT, compiled, expression_problem
 from jeton.expression import Failed, Missing
+from jeton.expression.mapping import compile_value, failure_text
 from jeton.model.json import Json
 
 
@@ -21,15 +29,15 @@ class Assert(Kind, frozen=True):
         return "instant"
 
     def prepare(self) -> ActionHandler:
-        condition = compiled(self.that, CONTEXT)
+        condition = compile_value(self.that, EXPRESSION_VARIABLES)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            scope: dict[str, Json] = {"input": call.input, "state": call.state, "output": call.output}
+            scope = call.scope()
             match condition.holds(scope):
                 case True:
                     return {}
                 case Failed() as failed:
-                    return ActionFailed("expression_error", expression_problem("that", failed), fatal=True)
+                    return ActionFailed("expression_error", failure_text("that", failed), fatal=True)
                 case Missing(path):
                     return ActionFailed("assertion_failed", f"{self.that} does not hold: nothing is at {path}")
                 case _:

@@ -5,10 +5,18 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
-from jeton.executor.task.mapping import CONTEXT, compiled_mapping, expression_problem, mapped
-from jeton.executor.task.schema import Validator
+from jeton.executor.action import (
+    EXPRESSION_VARIABLES,
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+)
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
+from jeton.expression.mapping import build_tree, compile_mapping, evaluate_mapping, failure_text
+from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json, Mapping, Schema
 from jeton.model.note import MissingNote
 
@@ -37,7 +45,7 @@ class Context(Kind, frozen=True):
 
     def prepare(self) -> ActionHandler:
         if self.validate:
-            return _validating(Validator(self.validate.schema))
+            return _validating(SchemaValidator(self.validate.schema))
         return _setting(self.set or {})
 
 
@@ -45,29 +53,30 @@ def expression_problems(path: str, source: Json) -> Iterator[KindProblem]:
     """Every reason why a text is no expression over the action's input and the task's state and output."""
     if isinstance(source, str):
         try:
-            compile_expression(source, CONTEXT)
+            compile_expression(source, EXPRESSION_VARIABLES)
         except ExpressionInvalid as invalid:
             for each in invalid.problems:
                 yield KindProblem(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
 
 
 def _setting(mapping: Mapping) -> ActionHandler:
-    expressions = compiled_mapping(mapping, CONTEXT)
+    expressions = compile_mapping(mapping, EXPRESSION_VARIABLES)
 
     async def act(call: ActionCall) -> Json | ActionFailed:
-        made = mapped(expressions, {"input": call.input, "state": call.state, "output": call.output})
-        if isinstance(made, Failed):
-            return ActionFailed("expression_error", expression_problem("set", made), fatal=True)
-        if made.missing:
-            call.tell(MissingNote(call.call.step, made.missing))
-        return made.tree()
+        found = evaluate_mapping(expressions, call.scope())
+        if isinstance(found, Failed):
+            return ActionFailed("expression_error", failure_text("set", found), fatal=True)
+        values, missing = found
+        if missing:
+            call.tell(MissingNote(call.call.step, missing))
+        return build_tree(values)
 
     return act
 
 
-def _validating(validator: Validator) -> ActionHandler:
+def _validating(validator: SchemaValidator) -> ActionHandler:
     async def act(call: ActionCall) -> Json | ActionFailed:
-        flaw = validator.flaw(call.input, "input")
-        return call.input if flaw is None else ActionFailed("validation_failed", flaw)
+        problem = validator.problem(call.input, "input")
+        return call.input if problem is None else ActionFailed("validation_failed", problem)
 
     return act

@@ -42,11 +42,11 @@ class Http(Kind, frozen=True):
         yield from self.limits.problems()
 
     def prepare(self) -> ActionHandler:
-        flaw = next(self.problems(), None)  # again, because a definition that nobody checked must not choose its host
+        problem = next(self.problems(), None)  # a definition that nobody checked must not choose its host
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            if flaw is not None:
-                return ActionFailed("bad_implementation", f"http: {flaw.path} {flaw.problem}", fatal=True)
+            if problem is not None:
+                return ActionFailed("bad_implementation", f"http: {problem.path} {problem.problem}", fatal=True)
             await call.resources.connections.load()
             from jeton.executor.http.exchange import exchange
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions.sample import sample
-from jeton.executor.task.schema import Validator
+from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json, Schema
 
 
@@ -53,7 +53,7 @@ class Mock(Kind, frozen=True):
         return "instant" if self.delay_ms == 0 else "loop"
 
     def prepare(self) -> ActionHandler:
-        validator = None if self.schema is None else Validator(self.schema)
+        validator = None if self.schema is None else SchemaValidator(self.schema)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
             if self.delay_ms != 0:
@@ -64,10 +64,10 @@ class Mock(Kind, frozen=True):
             if validator is None or self.schema is None:
                 return {} if isinstance(self.output, UnsetType) else self.output
             made = sample(self.schema, self._chance(call))
-            flaw = validator.flaw(made, "output")
-            if flaw is None:
+            problem = validator.problem(made, "output")
+            if problem is None:
                 return made
-            return ActionFailed("mock_schema", f"cannot make data for this schema; write 'output' instead: {flaw}")
+            return ActionFailed("mock_schema", f"cannot make data for this schema; write 'output' instead: {problem}")
 
         return act
 

@@ -5,14 +5,22 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
+from jeton.executor.action import (
+    EXPRESSION_VARIABLES,
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+)
 from jeton.executor.actions import find_kind, read_kind
 from jeton.executor.call import NO_PROFILES
 from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
-from jeton.executor.task.mapping import CONTEXT, Mapped, compiled, compiled_mapping
-from jeton.executor.task.schema import Validator, validator_of
 from jeton.expression import Expression
+from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
+from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Action, CircuitBreaker, Execution, Idempotency, Outcome, RetryPolicy, Step, Task
 from jeton.model.definition.workflow import Library
@@ -46,8 +54,8 @@ class CompiledAction(msgspec.Struct, frozen=True):
     lane: LaneName
     policy: RetryPolicy
     timeout_ms: int | None
-    input_validator: Validator | None
-    output_validator: Validator | None
+    input_validator: SchemaValidator | None
+    output_validator: SchemaValidator | None
     settings: JsonObject = {}  # the project's
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # likewise
     limits: ActionLimits | None = None
@@ -64,8 +72,8 @@ class CompiledStep(msgspec.Struct, frozen=True):
     condition: Expression | None
     then: Outcome
     otherwise: Outcome
-    input_mapping: Mapped | None
-    output_mapping: Mapped | None
+    input_mapping: CompiledMapping | None
+    output_mapping: CompiledMapping | None
 
 
 class CompiledTask(msgspec.Struct, frozen=True):
@@ -74,8 +82,8 @@ class CompiledTask(msgspec.Struct, frozen=True):
     steps: tuple[CompiledStep, ...]
     timeout_ms: int
     lane: LaneName
-    input_validator: Validator | None
-    output_validator: Validator | None
+    input_validator: SchemaValidator | None
+    output_validator: SchemaValidator | None
 
 
 def compile_task(task: Task, library: Library) -> CompiledTask:
@@ -85,8 +93,8 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
         steps=steps,
         timeout_ms=task.timeout_ms,
         lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
-        input_validator=validator_of(task.input_schema),
-        output_validator=validator_of(task.output_schema),
+        input_validator=compile_schema(task.input_schema),
+        output_validator=compile_schema(task.output_schema),
     )
 
 
@@ -125,13 +133,13 @@ def _step(index: int, step: Step, library: Library) -> CompiledStep:
         ref=step.ref or str(index),
         action=_action(step.action, library),
         on_failure=step.on_failure,
-        condition=None if condition is None else compiled(condition.test, CONTEXT),
+        condition=None if condition is None else compile_value(condition.test, EXPRESSION_VARIABLES),
         then="continue" if condition is None else condition.then,
         otherwise="skip" if condition is None else condition.otherwise,
-        input_mapping=None if step.input_mapping is None else compiled_mapping(step.input_mapping, CONTEXT),
+        input_mapping=None if step.input_mapping is None else compile_mapping(step.input_mapping, EXPRESSION_VARIABLES),
         output_mapping=None
         if step.output_mapping is None
-        else compiled_mapping(step.output_mapping, (*CONTEXT, "result")),
+        else compile_mapping(step.output_mapping, (*EXPRESSION_VARIABLES, "result")),
     )
 
 
@@ -166,8 +174,8 @@ def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: L
         lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
-        input_validator=validator_of(action.input_schema),
-        output_validator=validator_of(action.output_schema),
+        input_validator=compile_schema(action.input_schema),
+        output_validator=compile_schema(action.output_schema),
         settings=library.settings,
         profiles=library.model_profiles,
         limits=limits,
@@ -193,7 +201,7 @@ def _limits(name: str, kind: str, execution: Execution, settings: JsonObject) ->
 
 
 def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
-    return CompiledIdempotencyKey(name, compiled(idempotency.key, CONTEXT), idempotency.ttl_ms)
+    return CompiledIdempotencyKey(name, compile_value(idempotency.key, EXPRESSION_VARIABLES), idempotency.ttl_ms)
 
 
 def _failing(failure: str, message: str) -> CompiledAction:

@@ -12,10 +12,10 @@ from jeton.executor.limits.circuit_breakers import CircuitOpen
 from jeton.executor.limits.idempotency import Completed
 from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretUnavailable
 from jeton.executor.task.compile import CompiledAction, CompiledIdempotencyKey
-from jeton.executor.task.mapping import expression_problem
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.cancellation import is_being_cancelled
 from jeton.expression import Failed, Missing
+from jeton.expression.mapping import failure_text
 from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.kept import proper
@@ -43,9 +43,9 @@ async def run_action(
     of its own keeps its place all the same, because others wait behind it.
     """
     if action.input_validator is not None:
-        flaw = action.input_validator.flaw(given, "input")
-        if flaw is not None:
-            return ActionFailed("input_invalid", flaw)
+        problem = action.input_validator.problem(given, "input")
+        if problem is not None:
+            return ActionFailed("input_invalid", problem)
     secrets = resources.secrets.of(action.settings)
     call = CurrentCall(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
     may_suspend = alone and action.once is None
@@ -57,9 +57,9 @@ async def run_action(
 
 async def _once(action: CompiledAction, once: CompiledIdempotencyKey, call: ActionCall) -> ActionResult:
     """What the first call with the key gave, or gives now: a second one waits for it, and is made only if it fails."""
-    value = once.expression.evaluate({"input": call.input, "state": call.state, "output": call.output})
+    value = once.expression.evaluate(call.scope())
     if isinstance(value, Failed):
-        return ActionFailed("expression_error", expression_problem("idempotency.key", value), fatal=True)
+        return ActionFailed("expression_error", failure_text("idempotency.key", value), fatal=True)
     if value is None or isinstance(value, Missing):
         return ActionFailed("no_idempotency_key", f"{once.expression.source} gives no key")
     key, keys = f"{once.name}:{_encode(value).decode()}", call.resources.idempotency
@@ -92,8 +92,8 @@ async def _tries(action: CompiledAction, call: ActionCall) -> ActionResult:
             await call.resources.clock.sleep(delay)
         again = msgspec.structs.replace(made, action_attempt=made.action_attempt + 1)
         call = msgspec.structs.replace(call, call=again)
-    flaw = None if action.output_validator is None else action.output_validator.flaw(result, "result")
-    return result if flaw is None else ActionFailed("output_invalid", flaw)
+    problem = None if action.output_validator is None else action.output_validator.problem(result, "result")
+    return result if problem is None else ActionFailed("output_invalid", problem)
 
 
 def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: int | None = None) -> int:
