@@ -22,15 +22,15 @@ from jeton.executor import (
     Executor,
     Resources,
     TaskCall,
-    Threads,
+    ThreadPool,
     VirtualClock,
     action_functions,
     compile_task,
     run_task,
 )
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.limits.once import MemoryKeys
-from jeton.executor.outlet import MemoryOutlet
+from jeton.executor.event_sink import MemoryEventSink
+from jeton.executor.limits.idempotency import MemoryIdempotencyStore
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script, answer_of
 from jeton.hosts.simulated.world import World
@@ -188,16 +188,21 @@ def really_run(library: Library, artifacts: Artifacts, runner: asyncio.Runner) -
     """Answers worked out by the executor, on a clock that passes at once. Nodes of two workflows differ in name."""
     programs = [compile_definition(library, name) for name in (*library.workflows, *library.flows)]
     tasks = {name: place.task for program in programs for name, place in program.nodes.items() if place.task}
-    keys = MemoryKeys()
+    keys = MemoryIdempotencyStore()
 
     def answer(call: Call) -> Answer:
         task = tasks[call.node]
         clock = VirtualClock()
         token = TokenId(crc32(f"{call.node}/{call.path}/{call.visit}".encode()))  # the steps of each are its own
         asked = TaskCall(call.run, token, call.node, call.attempt, call.input)
-        outlet = MemoryOutlet()
+        outlet = MemoryEventSink()
         resources = Resources(
-            clock, Threads(1), artifacts=artifacts, keys=keys, outlet=outlet, wall=lambda: call.at + clock.now()
+            clock,
+            ThreadPool(1),
+            artifacts=artifacts,
+            idempotency=keys,
+            event_sink=outlet,
+            wall_clock=lambda: call.at + clock.now(),
         )
         answer = answer_of(runner.run(run_task(asked, compile_task(task, library), resources)), clock.now())
         publishes = tuple((made.event, made.data) for made in outlet.events)

@@ -1,7 +1,7 @@
 """Short ways to write a task, and to run it in virtual time: nothing here ever waits."""
 
-from jeton.executor import Clock, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
-from jeton.executor.task.run_task import Answer
+from jeton.executor import Clock, Resources, TaskCall, ThreadPool, VirtualClock, compile_task, run_task
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId, TokenId
@@ -42,15 +42,15 @@ def run(
     attempt: int = 1,
     library: Library | None = None,
     clock: Clock | None = None,
-) -> Answer:
+) -> TaskResult:
     """What one attempt at the task gives. Fails if it waits for anything real."""
     call = TaskCall(RUN, TOKEN, NODE, attempt, {} if input is None else input)
-    resources = Resources(clock or VirtualClock(), Threads(1))
+    resources = Resources(clock or VirtualClock(), ThreadPool(1))
     work = run_task(call, compile_task(given, library or Library()), resources)
     try:
         work.send(None)
     except StopIteration as end:
-        answer: Answer = end.value
+        answer: TaskResult = end.value
         return answer
     work.close()
     raise AssertionError("the task waited for something real")

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
-from jeton.executor.task.notes import Notes, on_the_loop
-from jeton.executor.task.run_task import Answer
+from jeton.executor import LoopClock, Resources, TaskCall, ThreadPool, compile_task, run_task
+from jeton.executor.task.notes import NoteLimiter, on_the_loop
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
@@ -26,7 +26,7 @@ class Bench:
         self.settings: JsonObject = {"files": {"workspace": "workspace"}, "shell": {"scripts": True}}
         self.profiles: dict[str, ModelProfile] = {}
         self.heard: list[Note] = []
-        self.resources = Resources(LoopClock(), Threads(4), folder=folder, **resources)
+        self.resources = Resources(LoopClock(), ThreadPool(4), folder=folder, **resources)
 
     @property
     def workspace(self) -> Path:
@@ -34,11 +34,13 @@ class Bench:
         folder.mkdir(exist_ok=True)
         return folder
 
-    async def call(self, action: Action, input: JsonObject | None = None, run: str = "r1", token: int = 7) -> Answer:
+    async def call(
+        self, action: Action, input: JsonObject | None = None, run: str = "r1", token: int = 7
+    ) -> TaskResult:
         """What a task of this one action gives."""
         call = TaskCall(RunId(run), TokenId(token), "judge", 1, {} if input is None else input)
         ready = compile_task(task(action), Library(settings=self.settings, model_profiles=self.profiles))
-        return await run_task(call, ready, self.resources, Notes(on_the_loop(self.heard.append)))
+        return await run_task(call, ready, self.resources, NoteLimiter(on_the_loop(self.heard.append)))
 
     async def close(self) -> None:
         await self.resources.processes.close()
@@ -49,12 +51,12 @@ def action(kind: str, **implementation: Json) -> Action:
     return Action(kind, implementation)
 
 
-def failed(answer: Answer) -> TaskFailed:
+def failed(answer: TaskResult) -> TaskFailed:
     assert isinstance(answer, TaskFailed), answer
     return answer
 
 
-def succeeded(answer: Answer) -> JsonObject:
+def succeeded(answer: TaskResult) -> JsonObject:
     assert isinstance(answer, dict), answer
     return answer
 

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from jeton.executor import LoopClock, Resources, TaskCall, Threads, compile_task, run_task
+from jeton.executor import LoopClock, Resources, TaskCall, ThreadPool, compile_task, run_task
 from jeton.executor.http.connections import Connections, Resolver, resolve
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Execution, RetryPolicy, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
@@ -35,12 +35,12 @@ class Caller:
 
     async def call(
         self, url: str, input: JsonObject | None = None, *, attempts: int = 1, **implementation: Json
-    ) -> Answer:
+    ) -> TaskResult:
         """What a task with one http step gives."""
         execution = Execution(retry_policy=RetryPolicy(attempts))
         return await self.run(Action("http", {"url": url, **implementation}, execution=execution), input)
 
-    async def run(self, action: Action, input: JsonObject | None = None) -> Answer:
+    async def run(self, action: Action, input: JsonObject | None = None) -> TaskResult:
         task = compile_task(Task((Step(action, ref="call"),)), Library(settings=self.settings))
         return await run_task(TaskCall(RUN, TOKEN, NODE, 1, {} if input is None else input), task, self.resources)
 
@@ -62,7 +62,7 @@ class Caller:
 @asynccontextmanager
 async def caller(settings: JsonObject = LOOPBACK, resolver: Resolver = resolve) -> AsyncGenerator[Caller]:
     """A project that may call loopback, unless its settings say otherwise."""
-    clock, threads, connections = HurriedClock(), Threads(2), Connections(resolver)
+    clock, threads, connections = HurriedClock(), ThreadPool(2), Connections(resolver)
     try:
         yield Caller(Resources(clock, threads, connections=connections), clock, settings)
     finally:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.executor import ActionCall, ActionFailed, Kind, VirtualClock, check_implementation, register_kind
-from jeton.executor.action import Act
-from jeton.executor.task.run_task import Answer
+from jeton.executor.action import ActionHandler
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Execution, RetryPolicy, Step
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
@@ -60,7 +60,7 @@ PERSON: JsonObject = {
         ),
     ],
 )
-def test_an_action(action: Action, then: Answer) -> None:
+def test_an_action(action: Action, then: TaskResult) -> None:
     answer = run(task(action), {"n": 2})
     if then is None:
         assert isinstance(answer, TaskFailed)
@@ -140,7 +140,7 @@ class Echo(Kind, frozen=True):
 
     prefix: str
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             return {"said": f"{self.prefix}{call.input}"}
 

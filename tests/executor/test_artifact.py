@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from jeton.executor import check_implementation
-from jeton.executor.artifacts import ArtifactMissing, Artifacts, ArtifactTooLarge, MemoryIndex, Reference
+from jeton.executor.artifacts import (
+    ArtifactMissing,
+    ArtifactReference,
+    Artifacts,
+    ArtifactTooLarge,
+    MemoryArtifactIndex,
+)
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.tools.retention import Rule
 from jeton.model.definition.task import Action
@@ -16,7 +22,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from tests.executor.given_action import Bench, action, failed, succeeded
 
-HELLO = Reference(f"sha256:{sha256(b'hello').hexdigest()}", "text/plain", 5)
+HELLO = ArtifactReference(f"sha256:{sha256(b'hello').hexdigest()}", "text/plain", 5)
 R1, R2 = RunId("r1"), RunId("r2")
 
 
@@ -27,7 +33,7 @@ def artifact(operation: str, **more: Json) -> Action:
 @pytest.fixture(params=["memory", "sqlite"])
 async def artifacts(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Artifacts]:
     if request.param == "memory":
-        yield Artifacts(tmp_path / "artifacts", MemoryIndex())
+        yield Artifacts(tmp_path / "artifacts", MemoryArtifactIndex())
         return
     host = await SqliteHost.open(tmp_path / "store.db", workers=None)
     yield host.artifacts
@@ -42,7 +48,7 @@ def files(artifacts: Artifacts) -> list[Path]:
 async def test_the_same_content_is_one_file(artifacts: Artifacts) -> None:
     for run in (R1, R1, R2):
         assert await artifacts.write(run, b"hello", "text/plain") == HELLO
-    assert await artifacts.write(R2, b"hello", "text/html") == Reference(HELLO.id, "text/html", 5)
+    assert await artifacts.write(R2, b"hello", "text/html") == ArtifactReference(HELLO.id, "text/html", 5)
     assert [file.read_bytes() for file in files(artifacts)] == [b"hello"]
     assert await artifacts.list(R1) == [HELLO]
     assert len(await artifacts.list(R2)) == 2

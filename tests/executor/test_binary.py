@@ -13,13 +13,13 @@ import pytest
 import jeton
 from jeton.executor import ActionFunction
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.outlet import MemoryOutlet
-from jeton.executor.python.binary import Lifted, lift
-from jeton.executor.python.contents import MOST_GIVEN_BYTES
-from jeton.executor.python.places import places_in
+from jeton.executor.event_sink import MemoryEventSink
+from jeton.executor.python.bytes_artifacts import MOST_GIVEN_BYTES
+from jeton.executor.python.bytes_paths import bytes_paths_in
+from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.results import plain
 from jeton.executor.python.schema_of import schema_of
-from jeton.executor.task.schema import Validator
+from jeton.expression.schema import SchemaValidator
 from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
@@ -36,7 +36,7 @@ def reference(content: bytes) -> JsonObject:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path, artifacts=Artifacts(tmp_path / "artifacts"), outlet=MemoryOutlet())
+    return Bench(tmp_path, artifacts=Artifacts(tmp_path / "artifacts"), event_sink=MemoryEventSink())
 
 
 async def held(bench: Bench, run: RunId = R1) -> list[Json]:
@@ -88,8 +88,8 @@ class Tree:
     ],
 )
 def test_bytes_are_lifted_out(value: object, rest: Json, contents: dict[tuple[str | int, ...], bytes]) -> None:
-    lifted = lift(value)
-    assert isinstance(lifted, Lifted)
+    lifted = extract_bytes(value)
+    assert isinstance(lifted, ExtractedBytes)
     assert (lifted.value, dict(lifted.contents)) == (rest, contents)
 
 
@@ -104,12 +104,12 @@ def test_bytes_are_lifted_out(value: object, rest: Json, contents: dict[tuple[st
     ],
 )
 def test_what_has_no_bytes_is_plain_as_ever(value: object) -> None:
-    assert lift(value) == plain(value)
+    assert extract_bytes(value) == plain(value)
 
 
 def test_a_value_is_whole_again() -> None:
-    lifted = lift({"a": [bytearray(b"x")], "b": 1})
-    assert isinstance(lifted, Lifted)
+    lifted = extract_bytes({"a": [bytearray(b"x")], "b": 1})
+    assert isinstance(lifted, ExtractedBytes)
     assert lifted.whole() == {"a": [b"x"], "b": 1}
     assert lifted.value == {"a": [None], "b": 1}
 
@@ -142,7 +142,7 @@ Described = Annotated[bytes, msgspec.Meta(description="a picture")]
     ],
 )
 def test_references_are_found_where_bytes_are_expected(hint: Any, value: Json, paths: set[Any] | int) -> None:
-    places = places_in(hint)
+    places = bytes_paths_in(hint)
     assert places is not None
     found = places.references(value)
     assert set(found.values()) <= {REF["id"]}
@@ -151,7 +151,7 @@ def test_references_are_found_where_bytes_are_expected(hint: Any, value: Json, p
 
 @pytest.mark.parametrize("hint", [int, str, Any, dict[str, Any], list[int | None], bytes | str, object])
 def test_most_hints_expect_none(hint: Any) -> None:
-    assert places_in(hint) is None
+    assert bytes_paths_in(hint) is None
 
 
 # schemas
@@ -171,7 +171,7 @@ def test_most_hints_expect_none(hint: Any) -> None:
     ],
 )
 def test_a_schema_takes_text_and_references(hint: Any, value: Json, fits: bool) -> None:
-    assert (Validator(schema_of(hint)).flaw(value, "it") is None) is fits
+    assert (SchemaValidator(schema_of(hint)).problem(value, "it") is None) is fits
 
 
 def test_what_is_said_about_a_place_stays_with_it() -> None:
@@ -290,8 +290,8 @@ def takes_steps_in_a_thread(step: jeton.BlockingSteps, publish: jeton.BlockingPu
 async def test_a_step_gives_bytes_each_time_and_keeps_them_once(
     bench: Bench, function: ActionFunction[..., Any]
 ) -> None:
-    outlet = bench.resources.outlet
-    assert isinstance(outlet, MemoryOutlet)
+    outlet = bench.resources.event_sink
+    assert isinstance(outlet, MemoryEventSink)
     for _ in range(2):  # the second time the step is not taken again
         answer = await bench.call(function.action)
         assert answer == {"kind": "bytes", "same": reference(b"picture"), "picture": reference(b"picture")}

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 import jeton
-from jeton.executor import LoopClock, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
-from jeton.executor.limits.breakers import Breakers, CircuitOpen
-from jeton.executor.task.run_task import Answer
+from jeton.executor import LoopClock, Resources, TaskCall, ThreadPool, VirtualClock, compile_task, run_task
+from jeton.executor.limits.circuit_breakers import CircuitBreakers, CircuitOpen
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, CircuitBreaker, Execution, RetryPolicy
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
@@ -23,7 +23,7 @@ class Line:
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
-        self.breakers = Breakers()
+        self.breakers = CircuitBreakers()
 
     def call(self, answered: bool | None) -> str:
         try:
@@ -127,9 +127,9 @@ async def test_while_a_service_is_down(breaker: CircuitBreaker | None, fewest: i
     service = Service(f"storm{breaker}")
     execution = Execution(retry_policy=RetryPolicy(4, "none", 5), circuit_breaker=breaker)
     given = compile_task(task(Action("python", service.action.implementation, execution=execution)), Library())
-    resources = Resources(LoopClock(), Threads(1))
+    resources = Resources(LoopClock(), ThreadPool(1))
 
-    async def one(number: int) -> Answer:
+    async def one(number: int) -> TaskResult:
         return await run_task(TaskCall(RunId(f"r{number}"), TokenId(1), "n", 1, {}), given, resources)
 
     answers = await asyncio.gather(*(one(number) for number in range(STORM)))

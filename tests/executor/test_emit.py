@@ -3,22 +3,22 @@
 import pytest
 
 from jeton.executor import check_implementation
-from jeton.executor.outlet import Emitted, MemoryOutlet
+from jeton.executor.event_sink import ActionEvent, MemoryEventSink
 from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from tests.executor.given_action import Bench, action, failed
 
 
-def outlet(bench: Bench) -> MemoryOutlet:
-    assert isinstance(bench.resources.outlet, MemoryOutlet)
-    return bench.resources.outlet
+def outlet(bench: Bench) -> MemoryEventSink:
+    assert isinstance(bench.resources.event_sink, MemoryEventSink)
+    return bench.resources.event_sink
 
 
 async def test_the_input_is_the_event_s_data_and_a_repetition_changes_nothing(bench: Bench) -> None:
     given = action("emit", event="order.placed")
     for _ in range(2):
         assert await bench.call(given, {"order": 4}) == {"event": "order.placed", "id": "r1:7:1:s0"}
-    assert [*outlet(bench).events] == [Emitted("r1:7:1:s0", "order.placed", {"order": 4}, RunId("r1"), "judge")]
+    assert [*outlet(bench).events] == [ActionEvent("r1:7:1:s0", "order.placed", {"order": 4}, RunId("r1"), "judge")]
 
 
 async def test_an_event_is_bounded(bench: Bench) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from jeton.actor.workers import Workers
 from jeton.executor import ActionCall, ActionFailed, Executor, Kind, action, register_kind
-from jeton.executor.action import Act, LaneName
-from jeton.executor.task.run_task import Answer
+from jeton.executor.action import ActionHandler, LaneName
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
@@ -30,7 +30,7 @@ class Host:
     def __init__(self, executor: Executor) -> None:
         self.executor: Workers = executor
         self.heard: list[str] = []
-        self.answers: dict[str, Answer] = {}
+        self.answers: dict[str, TaskResult] = {}
         self.notes: list[Note] = []
         self._news = asyncio.Event()
 
@@ -42,7 +42,7 @@ class Host:
         def started() -> None:
             self._hear(f"{name} started")
 
-        def finished(answer: Answer) -> None:
+        def finished(answer: TaskResult) -> None:
             self.answers[name] = answer
             self._hear(f"{name} finished")
 
@@ -60,7 +60,7 @@ class Host:
                 self._news.clear()
                 await self._news.wait()
 
-    async def answer(self, name: str) -> Answer:
+    async def answer(self, name: str) -> TaskResult:
         await self.until(lambda: name in self.answers)
         return self.answers[name]
 
@@ -119,7 +119,7 @@ async def settle() -> None:
         pytest.param(task(setting(a="1 +")), None, id="a definition that nobody checked"),
     ],
 )
-async def test_one_dispatch_is_started_once_and_answered_once(given: Task, then: Answer) -> None:
+async def test_one_dispatch_is_started_once_and_answered_once(given: Task, then: TaskResult) -> None:
     async with host() as at:
         name = at.start(given)
         assert at.heard == [], "nothing is called back before start returns"
@@ -252,7 +252,7 @@ async def test_stopping_what_nobody_has_does_nothing() -> None:
 async def test_a_host_that_stops_a_task_when_told_that_it_started() -> None:
     for given in (task(setting(a=1)), task(mock(delay_ms=1))):
         async with host(tasks=1) as at:
-            effect, heard = StartTask(TokenId(1), "n", 1, 1, {}), list[Answer]()
+            effect, heard = StartTask(TokenId(1), "n", 1, 1, {}), list[TaskResult]()
             at.executor.start(RunId("r"), effect, given, LIBRARY, at.stop, unheard, heard.append)
             await settle()
             await at.answer(at.start(given, 2))
@@ -347,7 +347,7 @@ class Rude(Kind, frozen=True):
     def lane(self) -> LaneName:
         return "instant"
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             if self.how == "waits":
                 await asyncio.sleep(0)
@@ -377,7 +377,7 @@ async def test_a_host_that_cannot_take_an_answer_does_not_stop_the_others() -> N
         reported: list[dict[str, Any]] = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
 
-        def broken(answer: Answer) -> None:
+        def broken(answer: TaskResult) -> None:
             raise RuntimeError("disk full")
 
         effect = StartTask(TokenId(1), "n", 1, 1, {})
@@ -411,7 +411,7 @@ async def test_closing_stops_what_does_not_finish() -> None:
 
 
 def test_when_the_loop_ends_everything_no_answer_is_made_up() -> None:
-    heard: list[Answer] = []
+    heard: list[TaskResult] = []
 
     async def leave_without_closing() -> None:
         effect = StartTask(TokenId(1), "n", 1, 1, {})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jeton.executor import Executor, check_implementation
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
@@ -35,7 +35,7 @@ async def test_what_is_written_can_be_read_listed_and_deleted(bench: Bench) -> N
     assert failed(await bench.call(file("read"), {"path": "a/b/note.txt"})).type == "not_found"
 
 
-def listed(answer: Answer) -> list[JsonObject]:
+def listed(answer: TaskResult) -> list[JsonObject]:
     entries = succeeded(answer)["entries"]
     assert isinstance(entries, list)
     return [entry for entry in entries if isinstance(entry, dict)]
@@ -187,7 +187,7 @@ async def test_three_steps_cost_one_dispatch(tmp_path: Path) -> None:
     library = Library(settings={"files": {"workspace": str(tmp_path)}})
     executor, heard = Executor(), list[str]()
 
-    def finished(answer: Answer) -> None:
+    def finished(answer: TaskResult) -> None:
         heard.append(f"finished {answer}")
 
     effect = StartTask(TokenId(1), "edit", 1, 1, {"path": "a.txt", "text": "hello"})

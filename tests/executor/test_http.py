@@ -11,7 +11,7 @@ import yaml
 
 from jeton.executor import check_implementation
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.http.answer import retry_after_ms
+from jeton.executor.http.response import retry_after_ms
 from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId

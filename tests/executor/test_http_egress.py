@@ -15,7 +15,7 @@ from jeton.executor import Resources
 from jeton.executor.http.backend import GuardedBackend
 from jeton.executor.http.connections import Connections
 from jeton.executor.http.egress import Egress, egress_of
-from jeton.executor.workers.threads import Threads
+from jeton.executor.workers.thread_pool import ThreadPool
 from jeton.model.json import Json, JsonObject
 from tests.executor.evil_server import answer, evil_server, json_answer
 from tests.executor.http_given import LOOPBACK, Caller, caller
@@ -119,7 +119,7 @@ async def test_a_name_that_is_rebound_is_resolved_once() -> None:
             connected.append(host)
             raise ConnectionRefusedError
 
-    threads = Threads(1)
+    threads = ThreadPool(1)
     backend = GuardedBackend(Egress(), rebinding, threads, Nowhere())
     with pytest.raises(ConnectionRefusedError):
         await backend.connect_tcp("rebinding.example", 80, 1)

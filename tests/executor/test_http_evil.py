@@ -8,7 +8,7 @@ import pytest
 
 import jeton
 from jeton.executor import Executor
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
@@ -163,7 +163,7 @@ async def test_a_resolver_that_hangs_is_left_behind() -> None:
 @pytest.mark.parametrize("path", ["/slow-drip", "/silence", "/endless-body", "/slow-headers"])
 async def test_stopping_a_task_stops_its_call_within_a_second(path: str) -> None:
     async with evil_server() as server:
-        executor, answers = Executor(), list[Answer]()
+        executor, answers = Executor(), list[TaskResult]()
         implementation: JsonObject = {"url": server.url + path, "limits": {"body_bytes": 2**40}}
         task = Task((Step(Action("http", implementation), ref="call"),))
         effect = StartTask(TokenId(1), "n", 1, 1, {})

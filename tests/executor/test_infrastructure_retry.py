@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from jeton.executor import TransientError, VirtualClock, action, current_call
 from jeton.executor.task.run_action import retry_delay_ms
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Backoff, Execution, RetryPolicy, Step, Task
 from jeton.model.failure import TaskFailed
 from tests.executor.given import mock, run, task
@@ -48,7 +48,7 @@ def flaky(times: int, policy: RetryPolicy | None = None, *, transient: bool = Tr
         pytest.param(flaky(2, RetryPolicy(3), delay_ms=40), {"ok": 1}, 120, id="each call takes its time"),
     ],
 )
-def test_the_policy_of_an_action(given: Task, then: Answer, took_ms: int) -> None:
+def test_the_policy_of_an_action(given: Task, then: TaskResult, took_ms: int) -> None:
     clock = VirtualClock()
     assert (run(given, clock=clock), clock.now()) == (then, took_ms)
 
@@ -90,7 +90,7 @@ def slow(delay_ms: int, timeout_ms: int, attempts: int = 1) -> Action:
         ),
     ],
 )
-def test_timeouts(given: Task, then: Answer, took_ms: int) -> None:
+def test_timeouts(given: Task, then: TaskResult, took_ms: int) -> None:
     clock = VirtualClock()
     assert (run(given, clock=clock), clock.now()) == (then, took_ms)
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
-from jeton.executor import Executor, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
-from jeton.executor.limits.turns import Limits
-from jeton.executor.task.run_task import Answer
+from jeton.executor import Executor, Resources, TaskCall, ThreadPool, VirtualClock, compile_task, run_task
+from jeton.executor.limits.limiter import Limiter
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Execution
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
@@ -74,7 +74,7 @@ async def test_who_is_stopped_while_waiting_takes_no_place(bench: Bench) -> None
         call.cancel()
     assert succeeded(await calls[4]) == {"ok": 1}
     assert len(door.order) == 2
-    assert bench.resources.limits.__dict__["_turns"] == {}, "and nothing is kept of it"
+    assert bench.resources.limiter.__dict__["_turns"] == {}, "and nothing is kept of it"
 
 
 async def test_waiting_for_a_turn_is_no_part_of_an_action_s_time(bench: Bench) -> None:
@@ -87,7 +87,7 @@ async def test_waiting_for_a_turn_is_no_part_of_an_action_s_time(bench: Bench) -
 @given(rate=st.floats(0.1, 50), calls=st.integers(1, 8))
 def test_calls_begin_no_faster_than_the_rate(rate: float, calls: int) -> None:
     clock, began = VirtualClock(), list[int]()
-    resources = Resources(clock, Threads(1), limits=Limits(), folder=Path())
+    resources = Resources(clock, ThreadPool(1), limiter=Limiter(), folder=Path())
     ready = compile_task(task(Action("mock", execution=Execution(rate_per_s=rate))), Library())
     for n in range(calls):
         work = run_task(TaskCall(RunId("r"), TokenId(n), "n", 1, {}), ready, resources)
@@ -111,7 +111,7 @@ async def test_a_retry_is_a_call_too(bench: Bench) -> None:
 
 async def test_processes_are_bounded_apart() -> None:
     executor = Executor(processes=2)
-    answers, begun = list[Answer](), list[int]()
+    answers, begun = list[TaskResult](), list[int]()
     program = task(action("shell", argv=["sleep", "0.2"]))
     for n in range(4):
         effect = StartTask(TokenId(n), "n", 1, 1, {})

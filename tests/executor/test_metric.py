@@ -3,7 +3,7 @@
 import pytest
 
 from jeton.executor import check_implementation
-from jeton.executor.outlet import Measured, MemoryOutlet
+from jeton.executor.event_sink import MemoryEventSink, MetricSample
 from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
@@ -14,9 +14,9 @@ async def test_a_number_is_measured_once(bench: Bench) -> None:
     given = action("metric", name="orders_total", labels=["region"])
     for _ in range(2):
         assert await bench.call(given, {"value": 3, "region": "eu"}) == {"name": "orders_total", "value": 3}
-    outlet = bench.resources.outlet
-    assert isinstance(outlet, MemoryOutlet)
-    expected = Measured("r1:7:1:s0", "orders_total", "counter", 3.0, {"region": "eu"}, RunId("r1"), "judge")
+    outlet = bench.resources.event_sink
+    assert isinstance(outlet, MemoryEventSink)
+    expected = MetricSample("r1:7:1:s0", "orders_total", "counter", 3.0, {"region": "eu"}, RunId("r1"), "judge")
     assert [*outlet.numbers] == [expected]
 
 

@@ -9,8 +9,8 @@ import pytest
 import jeton
 from jeton import DefinitionError
 from jeton.executor import ActionFunction
-from jeton.executor.outlet import MemoryOutlet
-from jeton.executor.task.run_task import Answer
+from jeton.executor.event_sink import MemoryEventSink
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.json import Json, JsonObject
 from tests.executor.given_action import Bench, failed, succeeded
 
@@ -19,7 +19,7 @@ class Sum(TypedDict):
     result: float
 
 
-async def done(bench: Bench, function: ActionFunction[..., Any], inputs: JsonObject | None = None) -> Answer:
+async def done(bench: Bench, function: ActionFunction[..., Any], inputs: JsonObject | None = None) -> TaskResult:
     given: JsonObject = {"inputs": inputs or {}, "data": {"d": 1}, "context": {"c": 2}, "node_id": "n"}
     return await bench.call(function.action, given)
 
@@ -159,8 +159,8 @@ def blocking_steps(step: jeton.BlockingSteps, publish: jeton.BlockingPublisher) 
 async def test_what_was_done_is_not_done_again(
     tmp_path: Path, function: ActionFunction[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outlet = MemoryOutlet()
-    bench = Bench(tmp_path, outlet=outlet)
+    outlet = MemoryEventSink()
+    bench = Bench(tmp_path, event_sink=outlet)
     monkeypatch.setattr("tests.executor.test_node.WORLD", Flaky())
     assert failed(await done(bench, function)).message == "in the middle"
     WORLD.fails = False

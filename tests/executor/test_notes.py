@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.executor.secrets import Redactor, TextStream
-from jeton.executor.task.notes import MOST_LETTERS, MOST_NOTES, Notes
+from jeton.executor.secrets import RedactingStream, Redactor
+from jeton.executor.task.notes import MOST_LETTERS, MOST_NOTES, NoteLimiter
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.json import Json
 from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
@@ -24,7 +24,7 @@ SECRET = "correct horse battery staple"
 
 def said(*notes: Note) -> list[Note]:
     heard: list[Note] = []
-    listening = Notes(heard.append)
+    listening = NoteLimiter(heard.append)
     for note in notes:
         listening.tell(note)
     return heard
@@ -183,7 +183,7 @@ async def test_missing_paths_of_a_context_action_are_noted(bench: Bench) -> None
 def test_a_secret_that_comes_in_pieces_is_not_shown(size: int) -> None:
     text = f"a {SECRET} b {SECRET}{SECRET} c correct horse"
     redactor = Redactor({SECRET: "TOKEN"})
-    stream = TextStream(lambda: redactor)
+    stream = RedactingStream(lambda: redactor)
     shown = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
     assert "".join([*shown, stream.end()]) == redactor.text(text)
 
@@ -191,7 +191,7 @@ def test_a_secret_that_comes_in_pieces_is_not_shown(size: int) -> None:
 @pytest.mark.parametrize("size", range(1, 16))
 def test_of_two_secrets_that_begin_alike_the_longer_is_not_shown_in_part(size: int) -> None:
     redactor = Redactor({"abcdef": "SHORT", "abcdefghijkl": "LONG"})
-    stream = TextStream(lambda: redactor)
+    stream = RedactingStream(lambda: redactor)
     text = "abcdefghijkl, abcdef, abcdefghijkx"
     shown = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
     assert "".join([*shown, stream.end()]) == "[secret LONG], [secret SHORT], [secret SHORT]ghijkx"
@@ -199,7 +199,7 @@ def test_of_two_secrets_that_begin_alike_the_longer_is_not_shown_in_part(size: i
 
 def test_what_can_be_shown_is_not_held_back_for_longer_than_a_secret() -> None:
     redactor = Redactor({"abcdef": "KEY"})
-    stream = TextStream(lambda: redactor)
+    stream = RedactingStream(lambda: redactor)
     assert len(stream.feed("x" * 1000)) > 900
 
 

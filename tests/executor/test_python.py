@@ -12,19 +12,19 @@ import msgspec
 import pytest
 
 from jeton.executor import (
-    Call,
+    CurrentCall,
     Executor,
     LoopClock,
     Resources,
     TaskCall,
-    Threads,
+    ThreadPool,
     TransientError,
     action,
     compile_task,
     current_call,
     run_task,
 )
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused, TaskFailed
@@ -156,7 +156,7 @@ def python(function: Callable[..., object]) -> Task:
         ),
     ],
 )
-def test_arguments_and_results(function: Callable[..., object], given: JsonObject, then: Answer) -> None:
+def test_arguments_and_results(function: Callable[..., object], given: JsonObject, then: TaskResult) -> None:
     assert run(python(function), given) == then
 
 
@@ -216,7 +216,7 @@ async def test_an_error_in_a_thread(error: str, then: TaskFailed) -> None:
     assert without_stack(await really(python(raises_in_a_thread), {"error": error})) == then
 
 
-def without_stack(answer: Answer) -> Answer:
+def without_stack(answer: TaskResult) -> TaskResult:
     """The failure alone, once it is seen that it says where it was raised."""
     assert isinstance(answer, TaskFailed)
     assert answer.stack is not None
@@ -224,9 +224,9 @@ def without_stack(answer: Answer) -> Answer:
     return msgspec.structs.replace(answer, stack=None)
 
 
-async def really(given: Task, input: JsonObject) -> Answer:
+async def really(given: Task, input: JsonObject) -> TaskResult:
     """On the real loop, in real threads."""
-    resources = Resources(LoopClock(), Threads(2))
+    resources = Resources(LoopClock(), ThreadPool(2))
     try:
         return await run_task(TaskCall(RUN, TOKEN, NODE, 2, input), compile_task(given, Library()), resources)
     finally:
@@ -243,7 +243,7 @@ async def where_on_the_loop() -> dict[str, Json]:
     return where()
 
 
-CALL = Call(RUN, TOKEN, NODE, 2, "s0", 1, "r1:7:2:s0")
+CALL = CurrentCall(RUN, TOKEN, NODE, 2, "s0", 1, "r1:7:2:s0")
 
 
 @pytest.mark.parametrize(

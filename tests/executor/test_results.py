@@ -25,7 +25,7 @@ def nested(levels: int) -> Json:
 
 
 @dataclasses.dataclass
-class Measured:
+class MetricSample:
     mean: float | None
 
 
@@ -37,7 +37,7 @@ def test_what_is_plain_comes_back_as_it_was() -> None:
         "t": [1, None],
         "at": "2026-05-04T00:00:00Z",
     }
-    assert plain(Measured(None)) == {"mean": None}
+    assert plain(MetricSample(None)) == {"mean": None}
     assert plain([2**63 - 1, -(2**63), 1.5e300]) == [2**63 - 1, -(2**63), 1.5e300]
     assert plain(nested(100)) == nested(100)
 
@@ -47,7 +47,7 @@ def test_what_is_plain_comes_back_as_it_was() -> None:
     [
         pytest.param(math.nan, "result: nan is no number", id="nan itself"),
         pytest.param({"a": [1, math.nan], "b": None}, r"result\.a\[1\]: nan is no number", id="nan inside"),
-        pytest.param(Measured(-math.inf), r"result\.mean: -inf is no number", id="infinity in a dataclass"),
+        pytest.param(MetricSample(-math.inf), r"result\.mean: -inf is no number", id="infinity in a dataclass"),
         pytest.param({"n": 10**40}, r"result\.n: this number does not fit 64 bits", id="a large number"),
         pytest.param([2**63], r"result\[0\]: this number does not fit 64 bits", id="one too many"),
         pytest.param([-(2**63) - 1], r"result\[0\]: this number does not fit 64 bits", id="one too few"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, StepCondition, StepOutcome, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
@@ -86,7 +86,7 @@ SHOW_TRAIL = Step(setting(trail="state.trail"), ref="show")
         pytest.param(task(), {}, {}, id="a task without steps gives an empty object"),
     ],
 )
-def test_steps(given: Task, input: JsonObject, then: Answer) -> None:
+def test_steps(given: Task, input: JsonObject, then: TaskResult) -> None:
     assert run(given, input) == then
 
 
@@ -129,7 +129,7 @@ def test_steps(given: Task, input: JsonObject, then: Answer) -> None:
         ),
     ],
 )
-def test_a_failing_step(given: Task, then: Answer) -> None:
+def test_a_failing_step(given: Task, then: TaskResult) -> None:
     assert run(given) == then
 
 
@@ -174,7 +174,7 @@ def test_t04_each_attempt_runs_every_step_with_a_fresh_context(attempt: int) -> 
         ),
     ],
 )
-def test_schemas(given: Task, input: JsonObject, then: Answer) -> None:
+def test_schemas(given: Task, input: JsonObject, then: TaskResult) -> None:
     assert run(given, input) == then
 
 
@@ -215,7 +215,7 @@ def only_if(
         ),
     ],
 )
-def test_conditions(given: Task, then: Answer) -> None:
+def test_conditions(given: Task, then: TaskResult) -> None:
     assert run(given, {"n": 2}) == then
 
 
@@ -289,7 +289,7 @@ planned = st.builds(
 def test_any_list_of_steps_ends_as_the_rules_say(plan: list[Planned]) -> None:
     """The rules once more, on a line of their own each."""
     output: JsonObject = {}
-    expected: Answer = output
+    expected: TaskResult = output
     for index, each in enumerate(plan):
         if each.outcome == "succeed":
             break

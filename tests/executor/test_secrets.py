@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.executor import ActionCall, ActionFailed, Kind, action, register_kind
-from jeton.executor.action import Act
+from jeton.executor.action import ActionHandler
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.secrets import RedactingFilter, Redactor
 from jeton.model.definition.task import Action
@@ -34,7 +34,7 @@ class Tell(Kind, frozen=True):
     name: str
     fail: bool = False
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             value = await call.secret(self.name)
             if self.fail:

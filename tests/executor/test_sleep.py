@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.executor import ActionFunction, TaskCall, Threads, compile_task, run_task
+from jeton.executor import ActionFunction, TaskCall, ThreadPool, compile_task, run_task
 from jeton.executor.action import Resources
-from jeton.executor.limits.once import MemoryKeys
-from jeton.executor.outlet import MemoryOutlet
+from jeton.executor.event_sink import MemoryEventSink
+from jeton.executor.limits.idempotency import MemoryIdempotencyStore
 from jeton.executor.python.node_steps import MOMENT_MS
-from jeton.executor.task.notes import Notes
-from jeton.executor.task.run_task import Answer
+from jeton.executor.task.notes import NoteLimiter
+from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Idempotency, Step, Suspended, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId, TokenId
@@ -60,15 +60,19 @@ class Night:
         self.costs: list[int] = []
         made = function if isinstance(function, Task) else task(function.action)
         self._ready = compile_task(made, Library())
-        self.outlet = MemoryOutlet()
+        self.outlet = MemoryEventSink()
         self._resources = Resources(
-            self.clock, Threads(2), keys=MemoryKeys(), outlet=self.outlet, wall=lambda: self.wall
+            self.clock,
+            ThreadPool(2),
+            idempotency=MemoryIdempotencyStore(),
+            event_sink=self.outlet,
+            wall_clock=lambda: self.wall,
         )
 
-    async def call(self, **inputs: Any) -> Answer:
+    async def call(self, **inputs: Any) -> TaskResult:
         given: JsonObject = {"inputs": inputs, "data": {}, "context": {}, "node_id": "n"}
         call = TaskCall(RunId("r"), TokenId(0), "n", 1, given)
-        return await run_task(call, self._ready, self._resources, Notes(self._hear))
+        return await run_task(call, self._ready, self._resources, NoteLimiter(self._hear))
 
     def _hear(self, note: Note) -> None:
         if isinstance(note, CostNote):

@@ -1,4 +1,4 @@
-"""Threads that can be given up."""
+"""ThreadPool that can be given up."""
 
 import asyncio
 import threading
@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 
-from jeton.executor import Threads
-from jeton.executor.workers.threads import MOST_PER_SIZE
+from jeton.executor import ThreadPool
+from jeton.executor.workers.thread_pool import MOST_PER_SIZE
 
 
 async def test_results_and_errors_come_back() -> None:
-    threads = Threads(2)
+    threads = ThreadPool(2)
     assert await asyncio.gather(*(threads.run(partial(abs, -n)) for n in range(50))) == list(range(50))
     with pytest.raises(ZeroDivisionError):
         await threads.run(lambda: 1 // 0)
@@ -20,7 +20,7 @@ async def test_results_and_errors_come_back() -> None:
 
 
 async def test_no_more_than_its_size_work_at_a_time() -> None:
-    threads, lock, seen = Threads(3), threading.Lock(), Counter[str]()
+    threads, lock, seen = ThreadPool(3), threading.Lock(), Counter[str]()
 
     def work() -> None:
         with lock:
@@ -35,7 +35,7 @@ async def test_no_more_than_its_size_work_at_a_time() -> None:
 
 
 async def test_a_thread_that_hangs_is_replaced_up_to_a_bound() -> None:
-    threads, release = Threads(1), threading.Event()
+    threads, release = ThreadPool(1), threading.Event()
     hanging = MOST_PER_SIZE
     for _ in range(hanging):
         await give_up(threads, release)
@@ -47,7 +47,7 @@ async def test_a_thread_that_hangs_is_replaced_up_to_a_bound() -> None:
     threads.close()
 
 
-async def give_up(threads: Threads, release: threading.Event) -> None:
+async def give_up(threads: ThreadPool, release: threading.Event) -> None:
     began = threading.Event()
 
     def hang() -> None:
@@ -62,7 +62,7 @@ async def give_up(threads: Threads, release: threading.Event) -> None:
 
 
 async def test_what_was_cancelled_while_it_waited_is_never_run() -> None:
-    threads, release, ran = Threads(1), threading.Event(), list[str]()
+    threads, release, ran = ThreadPool(1), threading.Event(), list[str]()
     first = asyncio.create_task(threads.run(lambda: release.wait(5)))
     second = asyncio.create_task(threads.run(lambda: ran.append("second")))
     await asyncio.sleep(0)

@@ -7,14 +7,14 @@ its end it hears nothing, since nothing is after that.
 import msgspec
 
 from jeton.actor.rows import FiringRow, RunRow
-from jeton.executor.outlet import Emitted
+from jeton.executor.event_sink import ActionEvent
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import TriggerHeard
 from jeton.planning.triggers.firing import Delivery, Planned, Refusal, firing_depth
 
 
-def by_event(emitted: Emitted, publisher: RunRow | None, at: int) -> Delivery:
+def by_event(emitted: ActionEvent, publisher: RunRow | None, at: int) -> Delivery:
     """The event is its own delivery id: the call that published it may be made again, and means the same one."""
     return Delivery(emitted.id, "event", at, emitted.data, emitted.run, _depth(publisher))
 

@@ -5,7 +5,7 @@ They are plain values, the same for every host. Times are milliseconds since 197
 
 import msgspec
 
-from jeton.executor.outlet import Emitted
+from jeton.executor.event_sink import ActionEvent
 from jeton.model.definition.trigger import Trigger
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
@@ -120,4 +120,4 @@ class Published(msgspec.Struct, frozen=True):
 
     number: int
     at: int
-    emitted: Emitted
+    emitted: ActionEvent

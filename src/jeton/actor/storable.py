@@ -7,7 +7,7 @@ import msgspec
 
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.message import Message, TaskFinished
-from jeton.model.state.kept import valid_text
+from jeton.model.storable import valid_text
 
 _TEXTS = ("type", "message", "step", "stack")
 _encode = msgspec.json.Encoder().encode

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Never
-
-import jsonschema_rs
 
 from jeton.definitions.read.place import Path, Place
 from jeton.definitions.report import Report, did_you_mean, shown
-from jeton.model.json import Json, JsonObject, Schema
+from jeton.expression.schema import SchemaInvalid, SchemaValidator
+from jeton.model.json import Json, Schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 REFERENCES = ("$ref", "$dynamicRef")
@@ -25,7 +23,7 @@ def check_schema(schema: Schema, place: Place, report: Report) -> bool:
         problem = f"is for {shown(draft)}, and schemas are JSON Schema 2020-12"
         report.error(place / "$schema", "schema_invalid", problem, "remove '$schema'")
     if report.error_count == before:
-        for path, value, problem in _meta_errors(schema):
+        for path, value, problem in _meta_validator().misfits(schema):
             if path[-1:] == ("type",) and isinstance(value, str):
                 problem = f"{shown(value)} is no type"
                 report.error(place.at(path), "schema_invalid", problem, did_you_mean(value, TYPES, "leave it out"))
@@ -39,11 +37,11 @@ def check_schema(schema: Schema, place: Place, report: Report) -> bool:
 def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
     """Where and why a value does not fit; nothing if the schema, perhaps a part of a larger one, cannot say."""
     try:
-        validator = _validator(schema)
-    except (jsonschema_rs.ReferencingError, ValueError):
+        validator = SchemaValidator(schema)
+    except SchemaInvalid:
         return None
-    for error in validator.iter_errors(value):
-        return tuple(error.instance_path), error.message
+    for path, _, problem in validator.misfits(value):
+        return path, problem
     return None
 
 
@@ -70,28 +68,13 @@ def _references(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
 
 
 @cache
-def _meta_validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator({"$ref": DRAFT}, retriever=_refuse)
-
-
-def _meta_errors(schema: Schema) -> Iterator[tuple[Path, object, str]]:
-    for error in _meta_validator().iter_errors(schema):
-        yield tuple(error.instance_path), error.instance, error.message
+def _meta_validator() -> SchemaValidator:
+    return SchemaValidator({"$ref": DRAFT})
 
 
 def _compile(schema: Schema, place: Place, report: Report) -> None:
     """Patterns and references inside are only looked at here."""
     try:
-        _validator(schema)
-    except jsonschema_rs.ValidationError as error:
-        report.error(place.at(tuple(error.instance_path)), "schema_invalid", error.message, REMEDY)
-    except (jsonschema_rs.ReferencingError, ValueError) as error:
-        report.error(place, "schema_invalid", str(error), REMEDY)
-
-
-def _validator(schema: JsonObject) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(schema, retriever=_refuse)
-
-
-def _refuse(uri: str) -> Never:
-    raise ValueError(f"{uri} is outside the definition")
+        SchemaValidator(schema)
+    except SchemaInvalid as invalid:
+        report.error(place.at(invalid.path), "schema_invalid", invalid.problem, REMEDY)

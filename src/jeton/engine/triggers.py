@@ -14,7 +14,7 @@ from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, ch
 from jeton.engine.credits import Spending
 from jeton.engine.input import plain_input, read_input
 from jeton.engine.views.firings import FiringView, firing_view
-from jeton.executor import LoopClock, Threads
+from jeton.executor import LoopClock, ThreadPool
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.loop.triggers import NEVER, Schedule
@@ -149,7 +149,7 @@ class Firing(Spending):
         """HMAC-SHA256 over the body's very bytes, compared in a time that says nothing about how much was right."""
         bundle, _ = self._bundle(*_parts(trigger.start))
         try:
-            secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), Threads())
+            secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), ThreadPool())
         except SecretUnavailable as unavailable:
             raise Refused("secret_unavailable", str(unavailable), "see to the project's secrets") from None
         wanted = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()

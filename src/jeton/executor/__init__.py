@@ -1,37 +1,46 @@
 """Runs one task and knows nothing of the graph."""
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName, Resources, TransientError
+from jeton.executor.action import (
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+    Resources,
+    TransientError,
+)
 from jeton.executor.actions import check_implementation, kind_names, register_kind
-from jeton.executor.call import Call, TaskCall, current_call
+from jeton.executor.call import CurrentCall, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
 from jeton.executor.executor import Executor
 from jeton.executor.python.action import ActionFunction, action, action_functions
 from jeton.executor.python.node import node
 from jeton.executor.python.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
-from jeton.executor.task.compile import ReadyTask, compile_task
+from jeton.executor.task.compile import CompiledTask, compile_task
 from jeton.executor.task.run_task import run_task
-from jeton.executor.workers.threads import Threads
+from jeton.executor.workers.thread_pool import ThreadPool
 
 __all__ = [
-    "Act",
     "ActionCall",
     "ActionFailed",
     "ActionFunction",
+    "ActionHandler",
     "BlockingPublisher",
     "BlockingSteps",
-    "Call",
     "Clock",
+    "CompiledTask",
+    "CurrentCall",
     "Executor",
-    "Flaw",
     "Kind",
+    "KindProblem",
     "LaneName",
     "LoopClock",
     "Publisher",
-    "ReadyTask",
     "Resources",
     "Steps",
     "TaskCall",
-    "Threads",
+    "ThreadPool",
     "TimedOut",
     "TransientError",
     "VirtualClock",

@@ -12,18 +12,18 @@ from typing import Any, Literal, TypeAlias, final
 import msgspec
 
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.call import NO_PROFILES, Call
+from jeton.executor.call import NO_PROFILES, CurrentCall
 from jeton.executor.clock import Clock
+from jeton.executor.event_sink import EventSink, MemoryEventSink
 from jeton.executor.http.connections import Connections
-from jeton.executor.limits.breakers import Breakers
-from jeton.executor.limits.once import Keys, MemoryKeys
-from jeton.executor.limits.turns import Limits
-from jeton.executor.outlet import MemoryOutlet, Outlet
+from jeton.executor.limits.circuit_breakers import CircuitBreakers
+from jeton.executor.limits.idempotency import IdempotencyStore, MemoryIdempotencyStore
+from jeton.executor.limits.limiter import Limiter
 from jeton.executor.python.results import BadResult
-from jeton.executor.secrets import NO_SECRETS, Secrets, SecretStore
-from jeton.executor.task.notes import NO_NOTES, Notes
-from jeton.executor.workers.processes import Processes
-from jeton.executor.workers.threads import Threads
+from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretStore
+from jeton.executor.task.notes import NO_NOTES, NoteLimiter
+from jeton.executor.workers.process_pool import ProcessPool
+from jeton.executor.workers.thread_pool import ThreadPool
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Suspended
 from jeton.model.json import Json, JsonObject
@@ -31,13 +31,17 @@ from jeton.model.note import LogNote, Note, ProgressNote
 from jeton.model.storable import valid_text
 
 
-def wall_ms() -> int:
+def wall_clock_ms() -> int:
     """What the clock on the wall says, in milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
 """What an action holds while it runs: nothing, because it never waits; a place on the loop; a thread; a process."""
+
+
+EXPRESSION_VARIABLES = ("input", "state", "output")
+"""What the expressions of a task and of its actions may read."""
 
 
 class TransientError(Exception):
@@ -60,7 +64,7 @@ class ActionFailed(msgspec.Struct, frozen=True):
     stack: str | None = None  # where a function raised it
 
 
-class Flaw(msgspec.Struct, frozen=True):
+class KindProblem(msgspec.Struct, frozen=True):
     """Something wrong with an implementation: the path in it, what is wrong, and what to write instead."""
 
     path: str
@@ -72,17 +76,17 @@ class Resources(msgspec.Struct, frozen=True):
     """What actions may use of the world outside."""
 
     clock: Clock
-    threads: Threads
+    threads: ThreadPool
     secrets: SecretStore = msgspec.field(default_factory=SecretStore)
     connections: Connections = msgspec.field(default_factory=Connections)
     folder: Path = Path()  # where the store is: relative roots begin here
     artifacts: Artifacts = msgspec.field(default_factory=lambda: Artifacts(Path("jeton-artifacts")))
-    keys: Keys = msgspec.field(default_factory=MemoryKeys)
-    limits: Limits = msgspec.field(default_factory=Limits)
-    breakers: Breakers = msgspec.field(default_factory=Breakers)
-    processes: Processes = msgspec.field(default_factory=Processes)
-    outlet: Outlet = msgspec.field(default_factory=MemoryOutlet)
-    wall: Callable[[], int] = wall_ms  # what the clock on the wall says, which a crash does not set back
+    idempotency: IdempotencyStore = msgspec.field(default_factory=MemoryIdempotencyStore)
+    limiter: Limiter = msgspec.field(default_factory=Limiter)
+    breakers: CircuitBreakers = msgspec.field(default_factory=CircuitBreakers)
+    processes: ProcessPool = msgspec.field(default_factory=ProcessPool)
+    event_sink: EventSink = msgspec.field(default_factory=MemoryEventSink)
+    wall_clock: Callable[[], int] = wall_clock_ms  # survives a restart, unlike the monotonic clock
 
 
 class ActionCall(msgspec.Struct, frozen=True):
@@ -91,14 +95,18 @@ class ActionCall(msgspec.Struct, frozen=True):
     input: Json
     state: JsonObject
     output: JsonObject
-    call: Call
+    call: CurrentCall
     resources: Resources
     settings: JsonObject = {}  # the project's
-    secrets: Secrets = NO_SECRETS
-    notes: Notes = NO_NOTES
+    secrets: ProjectSecrets = NO_SECRETS
+    notes: NoteLimiter = NO_NOTES
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # the project's
     may_suspend: bool = False  # nothing is lost if the task is left here, and begun again later
     given_at: int = 0  # when the task was given out: no sleep that was over then is slept again
+
+    def scope(self) -> JsonObject:
+        """The variables of an action's expressions."""
+        return {"input": self.input, "state": self.state, "output": self.output}
 
     async def secret(self, name: str) -> str:
         """The value of a secret of the project; raises SecretUnavailable, which names it."""
@@ -111,15 +119,15 @@ class ActionCall(msgspec.Struct, frozen=True):
         self.notes.tell(note)
 
 
-ActionAnswer: TypeAlias = Json | ActionFailed | Suspended
+ActionResult: TypeAlias = Json | ActionFailed | Suspended
 
-Act: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, ActionAnswer]]
+ActionHandler: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, ActionResult]]
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An action's `implementation`, read. A subclass per kind."""
 
-    def flaws(self) -> Iterable[Flaw]:
+    def problems(self) -> Iterable[KindProblem]:
         """What is wrong beyond the shape, such as an expression that does not compile."""
         return ()
 
@@ -131,16 +139,16 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What a call of it holds."""
         return "loop"
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         """What a call does. Asked for once per task, so that nothing is compiled twice."""
         raise NotImplementedError
 
-    def isolate(self) -> Act | None:
+    def isolate(self) -> ActionHandler | None:
         """The same in a process that can be killed; None if the kind has no such way."""
         return None
 
 
-def failed_by(error: BaseException) -> ActionFailed:
+def failure_from(error: BaseException) -> ActionFailed:
     """A raised error as a failure: connections and timeouts pass, as does what says so itself; the rest is business."""
     if isinstance(error, BadResult):
         return ActionFailed("bad_result", valid_text(str(error)))

@@ -25,7 +25,7 @@ MOST_LISTED = 1000
 COLLECT_AFTER_MS = 3_600_000
 
 
-class Reference(msgspec.Struct, frozen=True):
+class ArtifactReference(msgspec.Struct, frozen=True):
     """An artifact as a run's state knows it."""
 
     id: str
@@ -41,18 +41,18 @@ class ArtifactTooLarge(Exception):
     """It has more bytes than it may, or than were asked for; the text names the bound."""
 
 
-class Index(Protocol):
+class ArtifactIndex(Protocol):
     """Which runs hold which artifacts. All is durable when a method returns."""
 
-    async def add(self, run: RunId, reference: Reference) -> None:
+    async def add(self, run: RunId, reference: ArtifactReference) -> None:
         """The run holds it from now on, if it does not already."""
         ...
 
-    async def find(self, id: str) -> Reference | None:
+    async def find(self, id: str) -> ArtifactReference | None:
         """The artifact, whoever holds it."""
         ...
 
-    async def held_by(self, run: RunId, limit: int) -> list[Reference]:
+    async def held_by(self, run: RunId, limit: int) -> list[ArtifactReference]:
         """The first of those a run holds, by id."""
         ...
 
@@ -65,19 +65,19 @@ class Index(Protocol):
         ...
 
 
-class MemoryIndex:
+class MemoryArtifactIndex:
     """An index for as long as the process lives."""
 
     def __init__(self) -> None:
-        self._held: dict[tuple[RunId, str, str], Reference] = {}
+        self._held: dict[tuple[RunId, str, str], ArtifactReference] = {}
 
-    async def add(self, run: RunId, reference: Reference) -> None:
+    async def add(self, run: RunId, reference: ArtifactReference) -> None:
         self._held.setdefault((run, reference.id, reference.media_type), reference)
 
-    async def find(self, id: str) -> Reference | None:
+    async def find(self, id: str) -> ArtifactReference | None:
         return next((held for held in self._held.values() if held.id == id), None)
 
-    async def held_by(self, run: RunId, limit: int) -> list[Reference]:
+    async def held_by(self, run: RunId, limit: int) -> list[ArtifactReference]:
         return [held for key, held in sorted(self._held.items()) if key[0] == run][:limit]
 
     async def remove(self, run: RunId, id: str) -> bool:
@@ -93,12 +93,12 @@ class MemoryIndex:
 class Artifacts:
     """All artifacts of a store. Lives on one event loop."""
 
-    def __init__(self, folder: Path, index: Index | None = None) -> None:
+    def __init__(self, folder: Path, index: ArtifactIndex | None = None) -> None:
         self._folder = folder
-        self._index = MemoryIndex() if index is None else index
+        self._index = MemoryArtifactIndex() if index is None else index
         self._moving = asyncio.Lock()  # a file must not go between being written and being indexed
 
-    async def save(self, run: RunId, chunks: AsyncIterator[bytes], media_type: str) -> Reference:
+    async def save(self, run: RunId, chunks: AsyncIterator[bytes], media_type: str) -> ArtifactReference:
         """Keep what comes, for the run. If `chunks` raises, nothing is kept."""
         draft = _Draft(self._folder)
         try:
@@ -107,7 +107,7 @@ class Artifacts:
                     raise ArtifactTooLarge(f"has more than {MOST_BYTES} bytes, which is the most of an artifact")
                 await asyncio.to_thread(draft.write, chunk)
             await asyncio.to_thread(draft.sync)
-            reference = Reference(draft.id, media_type, draft.size)
+            reference = ArtifactReference(draft.id, media_type, draft.size)
             async with self._moving:
                 await asyncio.to_thread(draft.move, self._path(draft.id))
                 await self._index.add(run, reference)
@@ -115,11 +115,11 @@ class Artifacts:
             draft.discard()
         return reference
 
-    async def write(self, run: RunId, content: bytes, media_type: str) -> Reference:
+    async def write(self, run: RunId, content: bytes, media_type: str) -> ArtifactReference:
         """Keep these bytes, for the run."""
         return await self.save(run, _once(content), media_type)
 
-    async def read(self, run: RunId, id: str, most: int) -> tuple[Reference, bytes]:
+    async def read(self, run: RunId, id: str, most: int) -> tuple[ArtifactReference, bytes]:
         """The content, and the run holds it from now on. Raises ArtifactMissing and ArtifactTooLarge."""
         found = await self._index.find(id)
         if found is None:
@@ -130,7 +130,7 @@ class Artifacts:
         await self._index.add(run, found)
         return found, content
 
-    async def list(self, run: RunId) -> list[Reference]:
+    async def list(self, run: RunId) -> list[ArtifactReference]:
         """What the run holds, up to a bound."""
         found = await self._index.held_by(run, MOST_LISTED + 1)
         if len(found) > MOST_LISTED:

@@ -33,7 +33,7 @@ class TaskCall(msgspec.Struct, frozen=True):
         return f"{idempotency_key(self.run, self.token, self.attempt)}:{step}"
 
 
-class Call(msgspec.Struct, frozen=True):
+class CurrentCall(msgspec.Struct, frozen=True):
     """One attempt at an action. `attempt` counts business attempts of the task, `action_attempt` those in the step."""
 
     run: RunId
@@ -77,33 +77,35 @@ class Call(msgspec.Struct, frozen=True):
         entered.tell(TokensNote(self.step, profile, input, output, millionths))
 
 
-class Entered(msgspec.Struct, frozen=True):
+class _ActiveCall(msgspec.Struct, frozen=True):
     """The call a function answers, and who hears what it says meanwhile."""
 
-    call: Call
+    call: CurrentCall
     tell: Callable[[Note], None]
     profiles: Mapping[str, ModelProfile]
 
 
-Left: TypeAlias = Token[Entered]
+CallToken: TypeAlias = Token[_ActiveCall]
 
-_current: ContextVar[Entered] = ContextVar("jeton_call")
+_current: ContextVar[_ActiveCall] = ContextVar("jeton_call")
 
 
-def enter_call(call: Call, tell: Callable[[Note], None], profiles: Mapping[str, ModelProfile] = NO_PROFILES) -> Left:
+def enter_call(
+    call: CurrentCall, tell: Callable[[Note], None], profiles: Mapping[str, ModelProfile] = NO_PROFILES
+) -> CallToken:
     """From here on `current_call` gives this one; hand the answer to `leave_call`."""
-    return _current.set(Entered(call, tell, profiles))
+    return _current.set(_ActiveCall(call, tell, profiles))
 
 
 leave_call = _current.reset
 
 
-def current_call() -> Call:
+def current_call() -> CurrentCall:
     """The call that the running function answers, on the event loop and in a thread alike."""
     return _entered().call
 
 
-def _entered() -> Entered:
+def _entered() -> _ActiveCall:
     entered = _current.get(None)
     if entered is None:
         problem = "no action is running here"

@@ -9,20 +9,20 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from jeton.executor.action import Resources, failed_by, wall_ms
+from jeton.executor.action import Resources, failure_from, wall_clock_ms
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import Clock, LoopClock
+from jeton.executor.event_sink import EventSink
+from jeton.executor.limits.idempotency import IdempotencyStore
 from jeton.executor.limits.lane import Lane
-from jeton.executor.limits.once import Keys
-from jeton.executor.outlet import Outlet
 from jeton.executor.secrets import SecretStore
-from jeton.executor.task.compile import ReadyTask, failing_task
-from jeton.executor.task.notes import Notes, on_the_loop
-from jeton.executor.task.ready_tasks import ReadyTasks
-from jeton.executor.task.run_task import Answer, run_task
-from jeton.executor.workers.processes import DEFAULT_PROCESSES
-from jeton.executor.workers.threads import DEFAULT_THREADS, Threads
+from jeton.executor.task.compile import CompiledTask, failing_task
+from jeton.executor.task.notes import NoteLimiter, on_the_loop
+from jeton.executor.task.run_task import TaskResult, run_task
+from jeton.executor.task.task_cache import TaskCache
+from jeton.executor.workers.process_pool import DEFAULT_PROCESSES
+from jeton.executor.workers.thread_pool import DEFAULT_THREADS, ThreadPool
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
@@ -34,7 +34,7 @@ DEFAULT_TASKS = 256  # whoever waits on the loop costs memory and little else
 SLICE_S = 0.005  # how long tasks that never wait may keep the loop to themselves
 STOPPING_S = 1.0  # how long a cancelled task may take to clean up before it is left behind
 
-Attempt: TypeAlias = tuple[RunId, TokenId, int]
+AttemptKey: TypeAlias = tuple[RunId, TokenId, int]
 
 
 class _Job:
@@ -44,13 +44,13 @@ class _Job:
 
     def __init__(
         self,
-        attempt: Attempt,
+        attempt: AttemptKey,
         call: TaskCall,
-        ready: ReadyTask,
+        ready: CompiledTask,
         lane: "Lane[_Job]",
         started: Callable[[], None],
         noted: Callable[[Note], None],
-        finished: Callable[[Answer], None],
+        finished: Callable[[TaskResult], None],
     ) -> None:
         self.attempt = attempt
         self.call = call
@@ -83,9 +83,9 @@ class Executor:
         processes: int = DEFAULT_PROCESSES,
         clock: Clock | None = None,
     ) -> None:
-        self._resources = Resources(clock or LoopClock(), Threads(threads))
-        self._ready = ReadyTasks()
-        self._jobs: dict[Attempt, _Job] = {}
+        self._resources = Resources(clock or LoopClock(), ThreadPool(threads))
+        self._ready = TaskCache()
+        self._jobs: dict[AttemptKey, _Job] = {}
         # in the order they are served: what never waits comes last, because there is no end to how much of it begins
         places = {"process": processes, "thread": threads, "loop": tasks, "instant": 1}
         self._lanes: dict[str, Lane[_Job]] = {name: Lane(number) for name, number in places.items()}
@@ -99,15 +99,20 @@ class Executor:
         self,
         folder: Path,
         artifacts: Artifacts,
-        keys: Keys,
-        outlet: Outlet,
-        wall: Callable[[], int] = wall_ms,
+        idempotency: IdempotencyStore,
+        event_sink: EventSink,
+        wall_clock: Callable[[], int] = wall_clock_ms,
     ) -> None:
         """Work for this store: what outlives a run is kept in it, and its clock is the one alarms ring by.
 
         To be called before the first task begins."""
         self._resources = msgspec.structs.replace(
-            self._resources, folder=folder, artifacts=artifacts, keys=keys, outlet=outlet, wall=wall
+            self._resources,
+            folder=folder,
+            artifacts=artifacts,
+            idempotency=idempotency,
+            event_sink=event_sink,
+            wall_clock=wall_clock,
         )
 
     @property
@@ -127,7 +132,7 @@ class Executor:
         bundle: Library,
         started: Callable[[], None],
         noted: Callable[[Note], None],
-        finished: Callable[[Answer], None],
+        finished: Callable[[TaskResult], None],
     ) -> None:
         """Run one attempt, unless we have it already. Nothing is called back before this returns."""
         attempt = (run, effect.token, effect.attempt)
@@ -220,7 +225,7 @@ class Executor:
 
     async def _work(self, job: _Job) -> None:
         try:
-            answer = await run_task(job.call, job.ready, self._resources, Notes(on_the_loop(job.note)))
+            answer = await run_task(job.call, job.ready, self._resources, NoteLimiter(on_the_loop(job.note)))
         except GeneratorExit:
             raise
         except asyncio.CancelledError:
@@ -229,11 +234,11 @@ class Executor:
                 self._forget(job)
             return
         except BaseException as error:  # nothing a task raises may end the loop, or leave its token without an answer
-            failed = failed_by(error)
+            failed = failure_from(error)
             answer = TaskFailed(failed.type, failed.message, transient=failed.transient)
         self._finish(job, answer)
 
-    def _finish(self, job: _Job, answer: Answer) -> None:
+    def _finish(self, job: _Job, answer: TaskResult) -> None:
         if not job.stopped:
             self._forget(job)
             _tell(job.finished, answer)

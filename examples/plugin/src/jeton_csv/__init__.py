@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from jeton.executor import Act, ActionCall, ActionFailed, Flaw, Kind
+from jeton.executor import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
 from jeton.model.json import Json
 
 MOST_ROWS = 10_000
@@ -18,12 +18,12 @@ class Csv(Kind, frozen=True):
     delimiter: str = ","
     columns: tuple[str, ...] = ()
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         """Asked for at load, after the shape has been looked at; nothing is run."""
         if len(self.delimiter) != 1:
-            yield Flaw("delimiter", f"has {len(self.delimiter)} letters", 'write one letter, such as ";"')
+            yield KindProblem("delimiter", f"has {len(self.delimiter)} letters", 'write one letter, such as ";"')
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             text = call.input.get("text") if isinstance(call.input, dict) else None
             if not isinstance(text, str):

@@ -14,9 +14,9 @@ from zlib import crc32
 
 import msgspec
 
-from jeton.executor import ReadyTask, Resources, TaskCall, Threads, VirtualClock, compile_task, run_task
+from jeton.executor import CompiledTask, Resources, TaskCall, ThreadPool, VirtualClock, compile_task, run_task
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.limits.once import MemoryKeys
+from jeton.executor.limits.idempotency import MemoryIdempotencyStore
 from jeton.hosts.simulated.script import Answer, Call, Script, answer_of
 from jeton.model.definition.task import Action, Step, Suspended, Task
 from jeton.model.definition.workflow import Library
@@ -40,9 +40,9 @@ class Bench:
         self._library = library
         self._programs = programs
         self._run = PURE | {"python"} if real else PURE
-        self._ready: dict[tuple[str, str], ReadyTask] = {}
+        self._ready: dict[tuple[str, str], CompiledTask] = {}
         self._runner = asyncio.Runner()
-        self._threads = Threads(1)
+        self._threads = ThreadPool(1)
         self._folder = TemporaryDirectory()
         self._artifacts = Artifacts(Path(self._folder.name))
 
@@ -54,13 +54,13 @@ class Bench:
         self._runner.close()
         self._folder.cleanup()
 
-    def work(self, call: Call, keys: MemoryKeys) -> tuple[Result, int]:
+    def work(self, call: Call, keys: MemoryIdempotencyStore) -> tuple[Result, int]:
         """What the task gives, and how long that takes by its own clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
         asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input)
         resources = Resources(
-            clock, self._threads, artifacts=self._artifacts, keys=keys, wall=lambda: call.at + clock.now()
+            clock, self._threads, artifacts=self._artifacts, idempotency=keys, wall_clock=lambda: call.at + clock.now()
         )
         work = run_task(asked, task, resources)
         if task.lane != "instant":
@@ -72,7 +72,7 @@ class Bench:
             return answer, clock.now()
         raise BrokenInvariant("a task that says it never waits has waited", node=call.node)
 
-    def _task(self, workflow: str, node: str) -> ReadyTask:
+    def _task(self, workflow: str, node: str) -> CompiledTask:
         place = (workflow, node)
         if place not in self._ready:
             task = self._programs[workflow].nodes[node].task
@@ -112,7 +112,7 @@ class BenchScript(Script):
     def __init__(self, bench: Bench, seed: int, slowest_ms: int) -> None:
         super().__init__(seed=seed)
         self._bench = bench
-        self._keys = MemoryKeys()
+        self._keys = MemoryIdempotencyStore()
         self._slowest_ms = slowest_ms
 
     def answer(self, call: Call) -> Answer:

@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from jeton.actor.rows import Published
-from jeton.executor.outlet import MetricType, Number
+from jeton.executor.event_sink import CurrentMetric, MetricType
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.times import moment
@@ -38,5 +38,5 @@ def emitted_event(published: Published) -> EmittedEvent:
     return EmittedEvent(published.number, made.id, made.event, made.data, made.run, made.node, at)
 
 
-def metric_value(number: Number) -> MetricValue:
+def metric_value(number: CurrentMetric) -> MetricValue:
     return MetricValue(number.name, number.type, number.value, number.labels)

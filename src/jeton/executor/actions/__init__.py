@@ -5,7 +5,7 @@ from importlib.metadata import entry_points
 
 import msgspec
 
-from jeton.executor.action import Flaw, Kind
+from jeton.executor.action import Kind, KindProblem
 from jeton.executor.actions.artifact import Artifact
 from jeton.executor.actions.assertion import Assert
 from jeton.executor.actions.context import Context
@@ -44,7 +44,7 @@ def register_kind(name: str, kind: type[Kind]) -> None:
     _kinds[name] = kind
 
 
-def kind_named(name: str) -> type[Kind] | None:
+def find_kind(name: str) -> type[Kind] | None:
     """The kind of that name, from a plugin if need be."""
     if name not in _kinds:
         for entry_point in entry_points(group=ENTRY_POINTS, name=name):
@@ -62,21 +62,23 @@ def kind_names() -> frozenset[str]:
     return frozenset(_kinds) | entry_points(group=ENTRY_POINTS).names
 
 
-def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | Flaw:
+def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | KindProblem:
     """The implementation, read; or what about its shape is wrong."""
     try:
         return msgspec.convert(implementation, kind)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
-        return Flaw(path.rstrip("`").lstrip("."), problem, f"it takes: {', '.join(kind.__struct_fields__)}")
+        return KindProblem(path.rstrip("`").lstrip("."), problem, f"it takes: {', '.join(kind.__struct_fields__)}")
 
 
-def check_implementation(action: Action) -> tuple[Flaw, ...]:
+def check_implementation(action: Action) -> tuple[KindProblem, ...]:
     """Everything wrong with an action's implementation, for loading: nothing is run, and nothing imported."""
-    kind = kind_named(action.kind)
+    kind = find_kind(action.kind)
     if kind is None:
         return (
-            Flaw("kind", f"there is no action kind '{action.kind}'", f"use one of: {', '.join(sorted(kind_names()))}"),
+            KindProblem(
+                "kind", f"there is no action kind '{action.kind}'", f"use one of: {', '.join(sorted(kind_names()))}"
+            ),
         )
     found = read_kind(kind, action.implementation)
-    return (found,) if isinstance(found, Flaw) else tuple(found.flaws())
+    return (found,) if isinstance(found, KindProblem) else tuple(found.problems())

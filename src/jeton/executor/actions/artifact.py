@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
 from jeton.executor.actions.file import (
     MOST_BYTES,
     BadContent,
@@ -37,13 +37,13 @@ class Artifact(Kind, frozen=True):
     root: str | None = None
     max_bytes: int = DEFAULT_BYTES
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if not MEDIA_TYPE.fullmatch(self.media_type):
-            yield Flaw("media_type", f"{self.media_type!r} is no media type", "write one like 'text/markdown'")
+            yield KindProblem("media_type", f"{self.media_type!r} is no media type", "write one like 'text/markdown'")
         if not 0 < self.max_bytes <= MOST_BYTES:
-            yield Flaw("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MOST_BYTES}")
+            yield KindProblem("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MOST_BYTES}")
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         operations: dict[str, Callable[[ActionCall, JsonObject], Coroutine[Any, Any, Json]]] = {
             "read": self._read,
             "write": self._write,

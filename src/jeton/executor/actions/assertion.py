@@ -2,10 +2,18 @@
 
 from collections.abc import Iterator
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.actions.context import expression_flaws
-from jeton.executor.task.mapping import CONTEXT, compiled, expression_problem
+from jeton.executor.action import (
+    EXPRESSION_VARIABLES,
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+)
+from jeton.executor.actions.context import expression_problems
 from jeton.expression import Failed, Missing
+from jeton.expression.mapping import compile_value, failure_text
 from jeton.model.json import Json
 
 
@@ -14,22 +22,22 @@ class Assert(Kind, frozen=True):
 
     that: str | bool
 
-    def flaws(self) -> Iterator[Flaw]:
-        return expression_flaws("that", self.that)
+    def problems(self) -> Iterator[KindProblem]:
+        return expression_problems("that", self.that)
 
     def lane(self) -> LaneName:
         return "instant"
 
-    def prepare(self) -> Act:
-        condition = compiled(self.that, CONTEXT)
+    def prepare(self) -> ActionHandler:
+        condition = compile_value(self.that, EXPRESSION_VARIABLES)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            scope: dict[str, Json] = {"input": call.input, "state": call.state, "output": call.output}
+            scope = call.scope()
             match condition.holds(scope):
                 case True:
                     return {}
                 case Failed() as failed:
-                    return ActionFailed("expression_error", expression_problem("that", failed), fatal=True)
+                    return ActionFailed("expression_error", failure_text("that", failed), fatal=True)
                 case Missing(path):
                     return ActionFailed("assertion_failed", f"{self.that} does not hold: nothing is at {path}")
                 case _:

@@ -5,10 +5,18 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.task.mapping import CONTEXT, compiled_mapping, expression_problem, mapped
-from jeton.executor.task.schema import Validator
+from jeton.executor.action import (
+    EXPRESSION_VARIABLES,
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+)
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
+from jeton.expression.mapping import build_tree, compile_mapping, evaluate_mapping, failure_text
+from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json, Mapping, Schema
 from jeton.model.note import MissingNote
 
@@ -25,49 +33,50 @@ class Context(Kind, frozen=True):
     set: Mapping | UnsetType = UNSET
     validate: Validate | UnsetType = UNSET
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if (self.set is UNSET) == (self.validate is UNSET):
             remedy = "write 'set: {key: expression}' or 'validate: {schema: …}'"
-            yield Flaw("", "needs one of 'set' and 'validate'", remedy)
+            yield KindProblem("", "needs one of 'set' and 'validate'", remedy)
         for key, source in (self.set or {}).items():
-            yield from expression_flaws(f"set.{key}", source)
+            yield from expression_problems(f"set.{key}", source)
 
     def lane(self) -> LaneName:
         return "instant"
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         if self.validate:
-            return _validating(Validator(self.validate.schema))
+            return _validating(SchemaValidator(self.validate.schema))
         return _setting(self.set or {})
 
 
-def expression_flaws(path: str, source: Json) -> Iterator[Flaw]:
+def expression_problems(path: str, source: Json) -> Iterator[KindProblem]:
     """Every reason why a text is no expression over the action's input and the task's state and output."""
     if isinstance(source, str):
         try:
-            compile_expression(source, CONTEXT)
+            compile_expression(source, EXPRESSION_VARIABLES)
         except ExpressionInvalid as invalid:
             for each in invalid.problems:
-                yield Flaw(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
+                yield KindProblem(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
 
 
-def _setting(mapping: Mapping) -> Act:
-    expressions = compiled_mapping(mapping, CONTEXT)
+def _setting(mapping: Mapping) -> ActionHandler:
+    expressions = compile_mapping(mapping, EXPRESSION_VARIABLES)
 
     async def act(call: ActionCall) -> Json | ActionFailed:
-        made = mapped(expressions, {"input": call.input, "state": call.state, "output": call.output})
-        if isinstance(made, Failed):
-            return ActionFailed("expression_error", expression_problem("set", made), fatal=True)
-        if made.missing:
-            call.tell(MissingNote(call.call.step, made.missing))
-        return made.tree()
+        found = evaluate_mapping(expressions, call.scope())
+        if isinstance(found, Failed):
+            return ActionFailed("expression_error", failure_text("set", found), fatal=True)
+        values, missing = found
+        if missing:
+            call.tell(MissingNote(call.call.step, missing))
+        return build_tree(values)
 
     return act
 
 
-def _validating(validator: Validator) -> Act:
+def _validating(validator: SchemaValidator) -> ActionHandler:
     async def act(call: ActionCall) -> Json | ActionFailed:
-        flaw = validator.flaw(call.input, "input")
-        return call.input if flaw is None else ActionFailed("validation_failed", flaw)
+        problem = validator.problem(call.input, "input")
+        return call.input if problem is None else ActionFailed("validation_failed", problem)
 
     return act

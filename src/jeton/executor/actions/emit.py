@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind
-from jeton.executor.outlet import Emitted
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
+from jeton.executor.event_sink import ActionEvent
 from jeton.model.json import Json
 
 EVENT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*")
@@ -19,18 +19,20 @@ class Emit(Kind, frozen=True):
 
     event: str
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if not EVENT.fullmatch(self.event) or len(self.event) > LONGEST_EVENT:
-            yield Flaw("event", f"{self.event!r} cannot name an event", "write names joined by dots: 'order.placed'")
+            yield KindProblem(
+                "event", f"{self.event!r} cannot name an event", "write names joined by dots: 'order.placed'"
+            )
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             size = len(msgspec.json.encode(call.input))
             if size > MOST_BYTES:
                 return ActionFailed("too_large", f"the event has {size} bytes of data, and {MOST_BYTES} is the most")
             made = call.call
-            emitted = Emitted(made.idempotency_key, self.event, call.input, made.run, made.node)
-            await call.resources.outlet.emit(emitted)
+            emitted = ActionEvent(made.idempotency_key, self.event, call.input, made.run, made.node)
+            await call.resources.event_sink.emit(emitted)
             return {"event": emitted.event, "id": emitted.id}
 
         return act

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
 from jeton.model.json import Json, JsonObject
 
@@ -29,14 +29,14 @@ class File(Kind, frozen=True):
     encoding: Encoding = "text"
     max_bytes: int = DEFAULT_BYTES
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if not 0 < self.max_bytes <= MOST_BYTES:
-            yield Flaw("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MOST_BYTES}")
+            yield KindProblem("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MOST_BYTES}")
 
     def lane(self) -> LaneName:
         return "thread"
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         operations: dict[str, Callable[[Root, str, JsonObject], Json]] = {
             "read": self._read,
             "write": self._write,

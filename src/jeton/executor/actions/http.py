@@ -6,8 +6,8 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind
-from jeton.executor.http.implementation import Auth, Limits, Redirects, auth_flaws, header_flaws
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
+from jeton.executor.http.implementation import Auth, HttpLimits, Redirects, auth_problems, header_problems
 from jeton.executor.secrets import SecretRef
 from jeton.executor.task.placeholders import url_problem
 from jeton.model.json import Json
@@ -26,27 +26,27 @@ class Http(Kind, frozen=True):
     allow_status: tuple[int, ...] = ()
     redirects: Redirects = "same_host"
     artifact_above_bytes: int | None = None
-    limits: Limits = Limits()
+    limits: HttpLimits = HttpLimits()
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         wrong = url_problem(self.url)
         if wrong is not None:
-            yield Flaw("url", *wrong)
+            yield KindProblem("url", *wrong)
         if self.json is not UNSET and self.text is not UNSET:
-            yield Flaw("", "has both 'json' and 'text', and sends one", "remove one of the two")
+            yield KindProblem("", "has both 'json' and 'text', and sends one", "remove one of the two")
         if self.redirects is True:
-            yield Flaw("redirects", "does not say where to", "write 'same_host' or a list of hosts")
-        yield from header_flaws(self.headers)
+            yield KindProblem("redirects", "does not say where to", "write 'same_host' or a list of hosts")
+        yield from header_problems(self.headers)
         if self.auth is not None:
-            yield from auth_flaws(self.auth, self.headers)
-        yield from self.limits.flaws()
+            yield from auth_problems(self.auth, self.headers)
+        yield from self.limits.problems()
 
-    def prepare(self) -> Act:
-        flaw = next(self.flaws(), None)  # again, because a definition that nobody checked must not choose its host
+    def prepare(self) -> ActionHandler:
+        problem = next(self.problems(), None)  # a definition that nobody checked must not choose its host
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            if flaw is not None:
-                return ActionFailed("bad_implementation", f"http: {flaw.path} {flaw.problem}", fatal=True)
+            if problem is not None:
+                return ActionFailed("bad_implementation", f"http: {problem.path} {problem.problem}", fatal=True)
             await call.resources.connections.load()
             from jeton.executor.http.exchange import exchange
 

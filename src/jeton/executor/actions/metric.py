@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind
-from jeton.executor.outlet import Measured, MetricType
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
+from jeton.executor.event_sink import MetricSample, MetricType
 from jeton.model.json import Json, JsonObject
 
 NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -20,14 +20,14 @@ class Metric(Kind, frozen=True):
     type: MetricType = "counter"
     labels: tuple[str, ...] = ()
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if not NAME.fullmatch(self.name):
-            yield Flaw("name", f"{self.name!r} cannot name a metric", "write letters, digits, '_' and ':'")
+            yield KindProblem("name", f"{self.name!r} cannot name a metric", "write letters, digits, '_' and ':'")
         for index, label in enumerate(self.labels):
             if not LABEL.fullmatch(label) or label.startswith("__"):
-                yield Flaw(f"labels[{index}]", f"{label!r} cannot name a label", "write letters, digits and '_'")
+                yield KindProblem(f"labels[{index}]", f"{label!r} cannot name a label", "write letters, digits and '_'")
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             given = call.input if isinstance(call.input, dict) else {}
             value = given.get("value", 1 if self.type == "counter" else None)
@@ -40,8 +40,8 @@ class Metric(Kind, frozen=True):
                 return labels
             made = call.call
             key, number = made.idempotency_key, float(value)
-            measured = Measured(key, self.name, self.type, number, labels, made.run, made.node)
-            await call.resources.outlet.measure(measured)
+            measured = MetricSample(key, self.name, self.type, number, labels, made.run, made.node)
+            await call.resources.event_sink.measure(measured)
             return {"name": self.name, "value": value}
 
         return act

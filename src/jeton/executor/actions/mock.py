@@ -7,9 +7,9 @@ from zlib import crc32
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions.sample import sample
-from jeton.executor.task.schema import Validator
+from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json, Schema
 
 
@@ -37,21 +37,23 @@ class Mock(Kind, frozen=True):
     delay_ms: int | Range = 0
     fail: Fail | None = None
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if self.output is not UNSET and self.schema is not None:
-            yield Flaw("", "has both 'output' and 'schema', and makes its result from one", "remove one of the two")
+            yield KindProblem(
+                "", "has both 'output' and 'schema', and makes its result from one", "remove one of the two"
+            )
         if isinstance(self.delay_ms, Range) and not 0 <= self.delay_ms.min <= self.delay_ms.max:
-            yield Flaw(
+            yield KindProblem(
                 "delay_ms", "needs a min of 0 or more, and a max that is not below it", "write {min: 1, max: 50}"
             )
         if isinstance(self.delay_ms, int) and self.delay_ms < 0:
-            yield Flaw("delay_ms", "is negative", "write 0 or more")
+            yield KindProblem("delay_ms", "is negative", "write 0 or more")
 
     def lane(self) -> LaneName:
         return "instant" if self.delay_ms == 0 else "loop"
 
-    def prepare(self) -> Act:
-        validator = None if self.schema is None else Validator(self.schema)
+    def prepare(self) -> ActionHandler:
+        validator = None if self.schema is None else SchemaValidator(self.schema)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
             if self.delay_ms != 0:
@@ -62,10 +64,10 @@ class Mock(Kind, frozen=True):
             if validator is None or self.schema is None:
                 return {} if isinstance(self.output, UnsetType) else self.output
             made = sample(self.schema, self._chance(call))
-            flaw = validator.flaw(made, "output")
-            if flaw is None:
+            problem = validator.problem(made, "output")
+            if problem is None:
                 return made
-            return ActionFailed("mock_schema", f"cannot make data for this schema; write 'output' instead: {flaw}")
+            return ActionFailed("mock_schema", f"cannot make data for this schema; write 'output' instead: {problem}")
 
         return act
 

@@ -4,33 +4,33 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from jeton.executor.action import Act, ActionAnswer, ActionCall, ActionFailed
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, ActionResult
 from jeton.executor.actions.python import Python, called
-from jeton.executor.python.contents import fetch
+from jeton.executor.python.bytes_artifacts import fetch
+from jeton.executor.python.bytes_paths import NO_CONTENTS
 from jeton.executor.python.functions import find_function
-from jeton.executor.python.hints import BadArguments
 from jeton.executor.python.node import signature_of
-from jeton.executor.python.node_signature import given_to
+from jeton.executor.python.node_signature import node_input
 from jeton.executor.python.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
-from jeton.executor.python.places import NO_CONTENTS
+from jeton.executor.python.signature import BadArguments
 from jeton.model.json import Json
 
 
 class Node(Python, frozen=True):
     """Names the function as `module:name`, or by the name it was registered with."""
 
-    def isolate(self) -> Act | None:
+    def isolate(self) -> ActionHandler | None:
         return None  # its steps are kept by this process
 
-    def prepare(self) -> Act:
-        async def act(call: ActionCall) -> ActionAnswer:
+    def prepare(self) -> ActionHandler:
+        async def act(call: ActionCall) -> ActionResult:
             function = find_function(self.function)  # at each call, because it may have been defined anew
             steps, publisher = Steps(call), Publisher(call)
             offered: dict[str, object] = {"step": steps, "publish": publisher}
             if not function.is_async:
                 loop = asyncio.get_running_loop()
                 offered = {"step": BlockingSteps(steps, loop), "publish": BlockingPublisher(publisher, loop)}
-            given = given_to(call.input, call.call.node)
+            given = node_input(call.input, call.call.node)
             signature = signature_of(function.call, function.name)
             references = signature.references(given)
             contents = await fetch(references, call) if references else NO_CONTENTS
@@ -45,7 +45,7 @@ class Node(Python, frozen=True):
         return act
 
 
-async def _left_or_done(steps: Steps, work: Coroutine[Any, Any, Json | ActionFailed]) -> ActionAnswer:
+async def _left_or_done(steps: Steps, work: Coroutine[Any, Any, Json | ActionFailed]) -> ActionResult:
     """What the function gives, unless it was left at a sleep, or should have been."""
     try:
         result = await work

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.artifacts import ArtifactTooLarge
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.python.binary import Lifted, lift
-from jeton.executor.python.contents import fetch, keep
+from jeton.executor.python.bytes_artifacts import fetch, keep
+from jeton.executor.python.bytes_paths import NO_CONTENTS
+from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.functions import Function, FunctionMissing, find_function
-from jeton.executor.python.hints import BadArguments, filled
-from jeton.executor.python.places import NO_CONTENTS
-from jeton.executor.workers.processes import Request
+from jeton.executor.python.signature import BadArguments, filled
+from jeton.executor.workers.process_pool import WorkerRequest
 from jeton.model.json import Json
 
 
@@ -19,9 +19,9 @@ class Python(Kind, frozen=True):
 
     function: str
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if not self.function:
-            yield Flaw("function", "is empty", "write 'module:name'")
+            yield KindProblem("function", "is empty", "write 'module:name'")
 
     def missing(self) -> str | None:
         try:
@@ -33,23 +33,23 @@ class Python(Kind, frozen=True):
     def lane(self) -> LaneName:
         return "loop" if find_function(self.function).is_async else "thread"
 
-    def isolate(self) -> Act | None:
+    def isolate(self) -> ActionHandler | None:
         function = find_function(self.function)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
             contents = await fetch(function.signature.references(call.input), call)
             if isinstance(contents, ActionFailed):
                 return contents
-            request = Request(function.reference, filled(call.input, contents), call.call, dict(call.profiles))
-            answer = await call.resources.processes.run(request, call.tell)
-            failure = answer.failure
+            request = WorkerRequest(function.reference, filled(call.input, contents), call.call, dict(call.profiles))
+            reply = await call.resources.processes.run(request, call.tell)
+            failure = reply.failure
             if failure is None:
-                return await _kept(Lifted(answer.value, answer.contents), call) if answer.contents else answer.value
+                return await _kept(ExtractedBytes(reply.value, reply.contents), call) if reply.contents else reply.value
             return ActionFailed(failure.type, failure.message, failure.transient, failure.retry_after_ms)
 
         return act
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             function = find_function(self.function)  # at each call, because it may have been defined anew
             signature = function.signature
@@ -73,15 +73,15 @@ async def called(function: Function, arguments: Mapping[str, object], call: Acti
     token = enter_call(call.call, call.tell, call.profiles)
     try:
         if function.is_async:
-            result = lift(await function.call(**arguments))
+            result = extract_bytes(await function.call(**arguments))
         else:
-            result = await call.resources.threads.run(lambda: lift(function.call(**arguments)))
+            result = await call.resources.threads.run(lambda: extract_bytes(function.call(**arguments)))
     finally:
         leave_call(token)
-    return await _kept(result, call) if type(result) is Lifted else result
+    return await _kept(result, call) if type(result) is ExtractedBytes else result
 
 
-async def _kept(lifted: Lifted, call: ActionCall) -> Json | ActionFailed:
+async def _kept(lifted: ExtractedBytes, call: ActionCall) -> Json | ActionFailed:
     """The result with its bytes as artifacts of the run."""
     try:
         return (await keep(lifted, call))[0]

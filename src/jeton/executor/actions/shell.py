@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
 from jeton.executor.secrets import SecretRef
-from jeton.executor.task.placeholders import NotFilled, literal_text, names_in, value_at, whole_name
-from jeton.executor.workers.children import DEFAULT_GRACE_MS, STDERR, STDOUT, Child
+from jeton.executor.task.placeholders import PlaceholderError, literal_text, names_in, value_at, whole_name
+from jeton.executor.workers.supervised import DEFAULT_GRACE_MS, STDERR, STDOUT, SupervisedProcess
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.note import LogNote
 
@@ -48,30 +48,30 @@ class Shell(Kind, frozen=True):
     max_memory_mb: int | None = None
     grace_ms: int = DEFAULT_GRACE_MS
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         if not self.argv or not self.argv[0]:
-            yield Flaw("argv", "names no program", "write the program first: [ls, -l]")
+            yield KindProblem("argv", "names no program", "write the program first: [ls, -l]")
         elif whole_name(self.argv[0]):
-            yield Flaw("argv[0]", "would let the input choose the program", "write the program itself")
+            yield KindProblem("argv[0]", "would let the input choose the program", "write the program itself")
         for path, text in self._texts():
-            yield from _text_flaws(path, text)
+            yield from _text_problems(path, text)
         for name in (*self.env, *self.set_env):
             if not VARIABLE.fullmatch(name):
-                yield Flaw("env", f"{name!r} is no name of a variable", "use letters, digits and '_'")
+                yield KindProblem("env", f"{name!r} is no name of a variable", "use letters, digits and '_'")
         if self.folder and self.root is None:
-            yield Flaw("folder", "is below no root", "add 'root:', with a name from project.settings.files")
+            yield KindProblem("folder", "is below no root", "add 'root:', with a name from project.settings.files")
         if not 0 < self.max_output_bytes <= MOST_OUTPUT_BYTES:
             remedy = f"write a number from 1 to {MOST_OUTPUT_BYTES}"
-            yield Flaw("max_output_bytes", f"is {self.max_output_bytes}", remedy)
+            yield KindProblem("max_output_bytes", f"is {self.max_output_bytes}", remedy)
         if not 0 <= self.grace_ms <= MOST_GRACE_MS:
-            yield Flaw("grace_ms", f"is {self.grace_ms}", f"write a number from 0 to {MOST_GRACE_MS}")
+            yield KindProblem("grace_ms", f"is {self.grace_ms}", f"write a number from 0 to {MOST_GRACE_MS}")
         if self.max_memory_mb is not None and self.max_memory_mb < 1:
-            yield Flaw("max_memory_mb", f"is {self.max_memory_mb}", "write 1 or more")
+            yield KindProblem("max_memory_mb", f"is {self.max_memory_mb}", "write 1 or more")
 
     def lane(self) -> LaneName:
         return "process"
 
-    def prepare(self) -> Act:
+    def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
             given = call.input if isinstance(call.input, dict) else {}
             if self.shell and not _allows_scripts(call.settings):
@@ -98,9 +98,9 @@ class Shell(Kind, frozen=True):
     async def _run(
         self, program: list[str], env: Mapping[str, str], stdin: str | None, folder: int, call: ActionCall
     ) -> Json | ActionFailed:
-        output = Captured(self.max_output_bytes, call)
+        output = OutputCapture(self.max_output_bytes, call)
         memory = 0 if self.max_memory_mb is None else self.max_memory_mb * 1024 * 1024
-        child = await Child.start(
+        child = await SupervisedProcess.start(
             program, folder=folder, env=env, output=output, grace_ms=self.grace_ms, memory_bytes=memory
         )
         try:
@@ -162,10 +162,10 @@ class BadInput(Exception):
     """A value that cannot be handed to a program."""
 
 
-class Captured:
+class OutputCapture:
     """What a program writes: the beginning of it is kept, all of it counted, and told of as it comes.
 
-    Secrets are taken out before anything is cut: half of one is not recognised any more.
+    ProjectSecrets are taken out before anything is cut: half of one is not recognised any more.
     """
 
     def __init__(self, most: int, call: ActionCall) -> None:
@@ -240,7 +240,7 @@ def _text(where: str, written: str, given: JsonObject, or_json: bool = False) ->
         return literal_text(written)
     try:
         value = value_at(name, given)
-    except NotFilled:
+    except PlaceholderError:
         value = None
     if value is None:
         raise BadInput(f"{where} needs '{name}', and the input has none")
@@ -256,13 +256,13 @@ def _text(where: str, written: str, given: JsonObject, or_json: bool = False) ->
     return text
 
 
-def _text_flaws(path: str, text: str) -> Iterator[Flaw]:
+def _text_problems(path: str, text: str) -> Iterator[KindProblem]:
     if "\0" in text and path != "stdin":
-        yield Flaw(path, "has a zero byte in it", "remove it")
+        yield KindProblem(path, "has a zero byte in it", "remove it")
     inner = names_in(text)
     if inner and whole_name(text) is None:
         problem = f"'{{{inner[0]}}}' is replaced only where it stands alone"
-        yield Flaw(path, problem, f"let it stand alone, or write '{{{{{inner[0]}}}}}' for the letters")
+        yield KindProblem(path, problem, f"let it stand alone, or write '{{{{{inner[0]}}}}}' for the letters")
 
 
 def _ending(code: int) -> str:

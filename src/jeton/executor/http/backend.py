@@ -23,7 +23,7 @@ from httpcore2 import (
 from jeton.executor.clock import LoopClock, TimedOut
 from jeton.executor.http.connections import Resolver
 from jeton.executor.http.egress import Address, AddressRefused, Egress
-from jeton.executor.workers.threads import Threads
+from jeton.executor.workers.thread_pool import ThreadPool
 
 FIRST_S: Final = 2.0  # for an address that is not the last: half the world has an IPv6 address that leads nowhere
 MOST_TRIED: Final = 6
@@ -43,7 +43,7 @@ class GuardedBackend(AsyncNetworkBackend):
     """Connects to permitted addresses only."""
 
     def __init__(
-        self, egress: Egress, resolver: Resolver, threads: Threads, inner: AsyncNetworkBackend | None = None
+        self, egress: Egress, resolver: Resolver, threads: ThreadPool, inner: AsyncNetworkBackend | None = None
     ) -> None:
         self._egress = egress
         self._resolver = resolver

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from jeton.executor.http.egress import Egress
-from jeton.executor.workers.threads import Threads
+from jeton.executor.workers.thread_pool import ThreadPool
 
 if TYPE_CHECKING:
     from httpcore2 import AsyncConnectionPool
@@ -38,7 +38,7 @@ class Connections:
         self._resolver = resolver
         self._tls = tls
         self._is_loaded = False
-        self._threads = Threads(RESOLVING)
+        self._threads = ThreadPool(RESOLVING)
         self._pools: dict[Egress, AsyncConnectionPool] = {}
 
     async def load(self) -> None:

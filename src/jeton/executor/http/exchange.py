@@ -7,13 +7,13 @@ from httpcore2 import URL, AsyncConnectionPool, ConnectTimeout, NetworkError, Pr
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.clock import TimedOut
-from jeton.executor.http.answer import answer, headers_of, shortened
 from jeton.executor.http.body import BodyRefused
 from jeton.executor.http.egress import AddressRefused, SettingsInvalid, egress_of
-from jeton.executor.http.implementation import Limits
+from jeton.executor.http.implementation import HttpLimits
 from jeton.executor.http.redirect import CODES, MOST_REDIRECTS, Hop, RedirectRefused, next_hop
-from jeton.executor.http.request import Outgoing, outgoing
-from jeton.executor.task.placeholders import NotFilled
+from jeton.executor.http.request import HttpRequest, build_request
+from jeton.executor.http.response import answer, headers_of, shortened
+from jeton.executor.task.placeholders import PlaceholderError
 from jeton.model.json import Json
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
     """The result of a call, or its failure. Connections and timeouts pass; what the server or the author does not."""
     try:
         egress = egress_of(call.settings)
-        request = await outgoing(http, call)
+        request = await build_request(http, call)
     except SettingsInvalid as invalid:
         return ActionFailed("settings_invalid", str(invalid), fatal=True)
-    except NotFilled as unfit:
+    except PlaceholderError as unfit:
         return ActionFailed("input_invalid", str(unfit))
     pool = await call.resources.connections.pool(egress)
     # without the query, which may hold what belongs in no error
@@ -50,7 +50,7 @@ async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
 
 
 async def _followed(
-    http: "Http", request: Outgoing, pool: AsyncConnectionPool, call: ActionCall, what: str
+    http: "Http", request: HttpRequest, pool: AsyncConnectionPool, call: ActionCall, what: str
 ) -> Json | ActionFailed:
     limits = http.limits
     timeouts = {
@@ -81,7 +81,7 @@ def _core_url(hop: Hop) -> URL:
     return URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
 
 
-def _headers(request: Outgoing, hop: Hop) -> list[tuple[str, str]]:
+def _headers(request: HttpRequest, hop: Hop) -> list[tuple[str, str]]:
     """The author's headers and credentials are for the author's host; another gets what says nothing."""
     headers = [*request.headers, *(request.own_headers if hop.trusted else ())]
     if hop.has_body:
@@ -89,13 +89,13 @@ def _headers(request: Outgoing, hop: Hop) -> list[tuple[str, str]]:
     return [(name, value) for name, value in headers if name.lower() != "content-type"]
 
 
-def _stalled(error: TimeoutException, limits: Limits) -> str:
+def _stalled(error: TimeoutException, limits: HttpLimits) -> str:
     if isinstance(error, ConnectTimeout):
         return f"found no connection within {limits.connect_ms} ms (limits.connect_ms)"
     return f"heard nothing for {limits.idle_ms} ms (limits.idle_ms)"
 
 
-def _broken(error: Exception, what: str, call: ActionCall, limits: Limits) -> ActionFailed:
+def _broken(error: Exception, what: str, call: ActionCall, limits: HttpLimits) -> ActionFailed:
     """A certificate stays wrong and headers stay large; anything else may go better next time."""
     message = shortened(call.secrets.text(str(error))) or type(error).__name__
     if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from jeton.executor.action import Flaw
+from jeton.executor.action import KindProblem
 from jeton.executor.secrets import SecretRef
 
 HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -36,7 +36,7 @@ class Auth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     basic: Basic | None = None
 
 
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HttpLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a server may cost us; each is named in the error of a call that reaches it."""
 
     connect_ms: int = 10_000
@@ -47,24 +47,24 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     artifact_bytes: int = 1_073_741_824
     retry_after_ms: int = 60_000
 
-    def flaws(self) -> Iterator[Flaw]:
+    def problems(self) -> Iterator[KindProblem]:
         for name in self.__struct_fields__:
             if getattr(self, name) < 1:
-                yield Flaw(f"limits.{name}", "is less than 1", "write 1 or more")
+                yield KindProblem(f"limits.{name}", "is less than 1", "write 1 or more")
 
 
-def header_flaws(headers: dict[str, str | SecretRef]) -> Iterator[Flaw]:
+def header_problems(headers: dict[str, str | SecretRef]) -> Iterator[KindProblem]:
     """Headers that are no headers, and those that are not the author's to set."""
     for name in headers:
         if not HEADER.fullmatch(name):
-            yield Flaw(f"headers.{name}", "cannot be the name of a header", "write letters, digits and '-'")
+            yield KindProblem(f"headers.{name}", "cannot be the name of a header", "write letters, digits and '-'")
         elif name.lower() in OURS:
-            yield Flaw(f"headers.{name}", "is set for every call", "remove it")
+            yield KindProblem(f"headers.{name}", "is set for every call", "remove it")
 
 
-def auth_flaws(auth: Auth, headers: dict[str, str | SecretRef]) -> Iterator[Flaw]:
+def auth_problems(auth: Auth, headers: dict[str, str | SecretRef]) -> Iterator[KindProblem]:
     """Credentials given twice, or not at all."""
     if (auth.bearer is None) == (auth.basic is None):
-        yield Flaw("auth", "needs one of 'bearer' and 'basic'", "write 'auth: {bearer: {secret: NAME}}'")
+        yield KindProblem("auth", "needs one of 'bearer' and 'basic'", "write 'auth: {bearer: {secret: NAME}}'")
     if any(name.lower() == "authorization" for name in headers):
-        yield Flaw("headers", "has 'Authorization', and so has 'auth'", "keep one of the two")
+        yield KindProblem("headers", "has 'Authorization', and so has 'auth'", "keep one of the two")

@@ -11,7 +11,7 @@ from msgspec import UnsetType
 from jeton.executor.action import ActionCall
 from jeton.executor.http.implementation import Auth
 from jeton.executor.secrets import SecretRef
-from jeton.executor.task.placeholders import NotFilled, filled, filled_text, plain_text
+from jeton.executor.task.placeholders import PlaceholderError, filled, filled_text, plain_text
 from jeton.model.json import Json
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ USER_AGENT = "jeton"
 _encode_json = msgspec.json.Encoder().encode
 
 
-class Outgoing(msgspec.Struct, frozen=True):
+class HttpRequest(msgspec.Struct, frozen=True):
     """What is sent. `own_headers` are the author's, and go to the author's host only."""
 
     method: str
@@ -33,8 +33,8 @@ class Outgoing(msgspec.Struct, frozen=True):
     media_type: str | None
 
 
-async def outgoing(http: "Http", call: ActionCall) -> Outgoing:
-    """Raises NotFilled if the input does not fit, SecretUnavailable if a secret is missing."""
+async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
+    """Raises PlaceholderError if the input does not fit, SecretUnavailable if a secret is missing."""
     own = [(name, await _header(name, value, call)) for name, value in http.headers.items()]
     if http.auth is not None:
         own.append(("Authorization", await _authorization(http.auth, call)))
@@ -46,7 +46,7 @@ async def outgoing(http: "Http", call: ActionCall) -> Outgoing:
         ("Idempotency-Key", quote(call.call.idempotency_key, safe=":-_.~!*'()/@+,")),
         ("User-Agent", USER_AGENT),
     ]
-    return Outgoing(
+    return HttpRequest(
         method=http.method,
         url=_url(http.url, http.query, call.input),
         headers=tuple((name, value) for name, value in ours if name.lower() not in named),
@@ -64,14 +64,14 @@ def _url(template: str, query: dict[str, Json], given: Json) -> URL:
     # what was filled in must leave a segment a segment: "" and ".." would name another place
     for now, before in zip(path.split("/"), fixed.split("/"), strict=True):
         if now != before and now in ("", ".", ".."):
-            raise NotFilled(f"url: '{before}' becomes '{now}', which is no part of a path")
+            raise PlaceholderError(f"url: '{before}' becomes '{now}', which is no part of a path")
     parameters = [pair for name, value in query.items() for pair in _parameters(name, filled(value, given))]
     if parameters:
         text += ("&" if "?" in text else "?") + urlencode(parameters)
     try:
         return URL(text)
     except InvalidURL as error:
-        raise NotFilled(f"url: {error}") from None
+        raise PlaceholderError(f"url: {error}") from None
 
 
 def _parameters(name: str, value: Json) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ def _parameters(name: str, value: Json) -> list[tuple[str, str]]:
         return []
     texts = [plain_text(each) for each in (value if isinstance(value, list) else [value])]
     if None in texts:
-        raise NotFilled(f"query.{name} takes texts, numbers and booleans, or a list of them")
+        raise PlaceholderError(f"query.{name} takes texts, numbers and booleans, or a list of them")
     return [(name, text) for text in texts if text is not None]
 
 
@@ -110,5 +110,5 @@ async def _authorization(auth: Auth, call: ActionCall) -> str:
 
 def _sendable(where: str, text: str) -> str:
     if not text.isascii() or not text.isprintable() or text != text.strip():
-        raise NotFilled(f"{where} has something in it that a header cannot carry")
+        raise PlaceholderError(f"{where} has something in it that a header cannot carry")
     return text

@@ -8,7 +8,7 @@ Item = TypeVar("Item")
 
 
 class Lane(Generic[Item]):
-    """Places for a number of items at a time; whoever waits gets one in turn with the other runs, then in order."""
+    """BytesPaths for a number of items at a time; whoever waits gets one in turn with the other runs, then in order."""
 
     def __init__(self, places: int) -> None:
         self.places = places

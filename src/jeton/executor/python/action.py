@@ -58,7 +58,7 @@ def action_functions() -> dict[str, Action]:
     return dict(_actions)
 
 
-def know_action(name: str, described: Action) -> None:
+def register_action(name: str, described: Action) -> None:
     """Have definitions find a function's action by its name."""
     _actions[name] = described
 
@@ -75,5 +75,5 @@ def _registered(
         execution=execution,
         description=inspect.getdoc(function),
     )
-    know_action(known.name, described)
+    register_action(known.name, described)
     return ActionFunction(function, known.name, described)

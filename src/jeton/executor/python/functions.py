@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jeton.executor.python.hints import Signature
+from jeton.executor.python.signature import Signature
 from jeton.model.failure import DefinitionError, Problem
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, overload
 
-from jeton.executor.python.action import ActionFunction, Parameters, Result, know_action
+from jeton.executor.python.action import ActionFunction, Parameters, Result, register_action
 from jeton.executor.python.functions import register_function
 from jeton.executor.python.node_signature import NodeSignature
 from jeton.model.definition.task import Action, Execution, RetryPolicy
@@ -41,7 +41,7 @@ def node(
             execution=execution,
             description=inspect.getdoc(function),
         )
-        know_action(known.name, described)
+        register_action(known.name, described)
         return ActionFunction(function, known.name, described)
 
     return decorate if function is None else decorate(function)

@@ -7,16 +7,16 @@ from typing import Any, get_origin
 
 import msgspec
 
-from jeton.executor.python.hints import BadArguments, converted, hints_of, parameters_of, unfit
-from jeton.executor.python.places import NO_CONTENTS, Contents, Path, Places, places_in
+from jeton.executor.python.bytes_paths import NO_CONTENTS, BytesPaths, Contents, Path, bytes_paths_in
 from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
+from jeton.executor.python.signature import BadArguments, converted, hints_of, parameters_of, unfit
 from jeton.model.json import Json, JsonObject, Schema
 
 OFFERED = ("publish", "step")
 """What a node may do; the rest of what it may ask for is data."""
 
 
-class NodeGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NodeInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The input of a node's task: all there is to know."""
 
     inputs: JsonObject
@@ -28,12 +28,12 @@ class NodeGiven(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _DATA = ("inputs", "data", "context", "node_id")
 
 
-def given_to(input: Json, node: str) -> NodeGiven:
+def node_input(input: Json, node: str) -> NodeInput:
     """The task's input; in a token graph it is the object that the node's mapping made, and so the inputs."""
     try:
-        return msgspec.convert(input, NodeGiven)
+        return msgspec.convert(input, NodeInput)
     except msgspec.ValidationError:
-        return NodeGiven(input if isinstance(input, dict) else {"main": input}, {}, {}, node)
+        return NodeInput(input if isinstance(input, dict) else {"main": input}, {}, {}, node)
 
 
 class NodeSignature:
@@ -43,9 +43,9 @@ class NodeSignature:
         self._name = name
         self._hints = hints_of(function, name)
         self._parameters, self._open = parameters_of(function, name)
-        self._places: dict[str, Places] = {}
+        self._places: dict[str, BytesPaths] = {}
         for parameter in self._parameters:
-            places = places_in(self._hints.get(parameter.name, Any))
+            places = bytes_paths_in(self._hints.get(parameter.name, Any))
             if places is not None and parameter.name not in OFFERED:
                 self._places[parameter.name] = places
 
@@ -57,7 +57,7 @@ class NodeSignature:
         except TypeError as error:
             raise unfit(self._name, f"its result has no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
 
-    def references(self, given: NodeGiven) -> dict[Path, str]:
+    def references(self, given: NodeInput) -> dict[Path, str]:
         """The artifacts whose contents the node is to have, each under the name of its parameter."""
         found: dict[Path, str] = {}
         for name, places in self._places.items():
@@ -66,7 +66,7 @@ class NodeSignature:
         return found
 
     def arguments(
-        self, given: NodeGiven, offered: Mapping[str, object], contents: Contents = NO_CONTENTS
+        self, given: NodeInput, offered: Mapping[str, object], contents: Contents = NO_CONTENTS
     ) -> dict[str, object]:
         """A missing input is None, unless the hint says that there must be one; then the node has failed."""
         found: dict[str, object] = {}

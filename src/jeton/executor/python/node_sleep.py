@@ -8,7 +8,7 @@ import asyncio
 from typing import cast
 
 from jeton.executor.action import ActionFailed
-from jeton.executor.workers.stopping import is_being_stopped
+from jeton.executor.workers.cancellation import is_being_cancelled
 from jeton.model.definition.task import Suspended
 
 _REMEDY = "catch Exception and no more, or raise again what is no error"
@@ -18,11 +18,11 @@ class Sleeping(BaseException):
     """Ends the function until its sleep is over. It is no error, and nobody need catch it."""
 
 
-class WentOn(RuntimeError):
+class SleepIgnored(RuntimeError):
     """A step was asked for by who should have been asleep."""
 
 
-class Sleeps:
+class SleepState:
     """What became of the sleeps of one call: until when it sleeps, and who was told so."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Sleeps:
 
     def outcome(self, error: BaseException | None) -> Suspended | ActionFailed | None:
         """What the function's end means, by what it raised; None if it has nothing to do with sleeping."""
-        if self._asleep is None or (isinstance(error, asyncio.CancelledError) and is_being_stopped()):
+        if self._asleep is None or (isinstance(error, asyncio.CancelledError) and is_being_cancelled()):
             return None
         if error is not None and not self._went_on:
             if _is_sleeping(error):

@@ -21,14 +21,14 @@ from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.actions.emit import EVENT, LONGEST_EVENT, MOST_BYTES
 from jeton.executor.artifacts import MOST_BYTES as MOST_BYTES_OF_ARTIFACT
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.limits.once import Begun, Done, step_key
-from jeton.executor.outlet import Emitted
-from jeton.executor.python.binary import Lifted, lift
-from jeton.executor.python.contents import keep
-from jeton.executor.python.node_sleep import Sleeps, WentOn
-from jeton.executor.python.places import Path, put
+from jeton.executor.event_sink import ActionEvent
+from jeton.executor.limits.idempotency import Claimed, Completed, step_key
+from jeton.executor.python.bytes_artifacts import keep
+from jeton.executor.python.bytes_paths import Path, put
+from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
+from jeton.executor.python.node_sleep import SleepIgnored, SleepState
 from jeton.executor.python.results import encoded
-from jeton.executor.workers.stopping import running_task
+from jeton.executor.workers.cancellation import current_task
 from jeton.model.definition.task import Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, Note
@@ -47,18 +47,18 @@ class Steps:
         self._call = call
         self._taken: set[str] = set()
         self._slept = 0
-        self._sleeps = Sleeps()
+        self._sleeps = SleepState()
 
     async def run(self, name: str, function: Callable[[], Awaitable[Any] | Any]) -> Any:
         """What the function gives, as plain JSON and bytes, now or the first time; it may be async.
 
         Its errors are the node's."""
-        found = await self.begin(name, running_task())
-        if isinstance(found, Gave):
+        found = await self.begin(name, current_task())
+        if isinstance(found, StepResult):
             return self.gave(found)
         with self.taking(name) as spent:
             value = function()
-            result = lift(await value if inspect.isawaitable(value) else value, f"step '{name}'")
+            result = extract_bytes(await value if inspect.isawaitable(value) else value, f"step '{name}'")
         return await self.finish(name, result, spent)
 
     async def sleep(self, seconds: float, name: str | None = None) -> None:
@@ -67,19 +67,19 @@ class Steps:
         The function ends here, by something raised that is no `Exception`. When the time has come it is called again:
         the steps it took before are not taken again, and it goes on behind the sleep.
         """
-        await self.rest(seconds, name, running_task())
+        await self.rest(seconds, name, current_task())
 
-    async def begin(self, name: str, who: object) -> "Begun | Gave":
+    async def begin(self, name: str, who: object) -> "Claimed | StepResult":
         """What became of a step: it was done, or it is to be done, now or again."""
         _check_name(name)
         step = f"run:{name}"
         await self._take(step, who)
         if self._sleeps.asleep:
             raise self._sleeps.end(who)
-        found = await self._call.resources.keys.begin(self._key(step), self._call.call.idempotency_key)
-        return found if isinstance(found, Begun) else await self._read(found)
+        found = await self._call.resources.idempotency.begin(self._key(step), self._call.call.idempotency_key)
+        return found if isinstance(found, Claimed) else await self._read(found)
 
-    def gave(self, found: "Gave") -> object:
+    def gave(self, found: "StepResult") -> object:
         """What a step gave when it was taken; what it cost then is part of what the node costs."""
         if found.cost:
             taking = _taking.get()
@@ -87,15 +87,15 @@ class Steps:
             tell(CostNote(self._call.call.step, found.cost))
         return found.value
 
-    def taking(self, name: str) -> "Taking":
+    def taking(self, name: str) -> "RunningStep":
         """The step, while its function is called."""
-        return Taking(self._call, name)
+        return RunningStep(self._call, name)
 
-    async def finish(self, name: str, result: Json | Lifted, spent: "Taking") -> object:
+    async def finish(self, name: str, result: Json | ExtractedBytes, spent: "RunningStep") -> object:
         """Keep what a step gave, bytes as artifacts; durable when this returns it, as it will be given again."""
         kept: JsonObject
         given: object = result
-        if isinstance(result, Lifted):
+        if isinstance(result, ExtractedBytes):
             gave, clean = await keep(result, self._call)
             kept = {"gave": gave, "contents": [list(path) for path, _ in clean.contents]}
             given = clean.whole()
@@ -103,16 +103,16 @@ class Steps:
             kept = {"gave": result}
         if spent.credits:
             kept["cost"] = spent.credits
-        await self._call.resources.keys.finish(self._key(f"run:{name}"), kept, None)
+        await self._call.resources.idempotency.finish(self._key(f"run:{name}"), kept, None)
         return given
 
-    async def _read(self, done: Done) -> "Gave":
+    async def _read(self, done: Completed) -> "StepResult":
         """What is kept of a step, with its bytes; raises ArtifactMissing."""
         kept = msgspec.convert(done.result, _Kept)
         value: object = msgspec.to_builtins(kept.gave)
         for path in kept.contents:
             value = put(value, path, await self._content(value, path))
-        return Gave(value, kept.cost)
+        return StepResult(value, kept.cost)
 
     async def _content(self, value: object, path: Path) -> bytes:
         reference: Any = value
@@ -128,9 +128,9 @@ class Steps:
         named = str(name) if name else f"sleep {self._slept}"
         step = f"sleep:{named}"
         await self._take(step, who)
-        keys, wall = self._call.resources.keys, self._call.resources.wall
+        keys, wall = self._call.resources.idempotency, self._call.resources.wall_clock
         found = await keys.begin(self._key(step), str(wall() + round(seconds * 1000)))
-        if isinstance(found, Done):
+        if isinstance(found, Completed):
             return
         due = int(found.call)
         left = due - max(wall(), self._call.given_at)
@@ -147,7 +147,7 @@ class Steps:
     async def _take(self, step: str, who: object) -> None:
         if self._sleeps.goes_on(who):
             await self._call.resources.clock.sleep(REFUSED_MS)
-            raise WentOn("the function is asleep, and caught what ends it until its sleep is over")
+            raise SleepIgnored("the function is asleep, and caught what ends it until its sleep is over")
         if step in self._taken:
             raise ValueError(f"step {step!r} was taken before in this node: give each a name of its own")
         self._taken.add(step)
@@ -157,7 +157,7 @@ class Steps:
         return step_key(made.run, made.token, step)
 
 
-class Gave(msgspec.Struct, frozen=True):
+class StepResult(msgspec.Struct, frozen=True):
     """What a step gave, plain JSON and bytes, and what it cost."""
 
     value: object
@@ -185,7 +185,7 @@ def _check_seconds(seconds: object) -> None:
         raise ValueError(f"a sleep is from 0 seconds to a hundred years long, and this is {seconds}")
 
 
-class Taking:
+class RunningStep:
     """A step while it is taken: what its function says goes on to whoever listens, and what it costs is added up.
 
     A step may be taken inside another, and is part of what that one costs.
@@ -198,7 +198,7 @@ class Taking:
         self.name = name
         self.credits = 0
 
-    def __enter__(self) -> "Taking":
+    def __enter__(self) -> "RunningStep":
         self._left.callback(leave_call, enter_call(self._call.call, self.tell))
         self._left.callback(_taking.reset, _taking.set(self))
         return self
@@ -216,7 +216,7 @@ class Taking:
             self._outer.tell(note)
 
 
-_taking: ContextVar[Taking | None] = ContextVar("jeton_step", default=None)
+_taking: ContextVar[RunningStep | None] = ContextVar("jeton_step", default=None)
 
 
 class BlockingSteps:
@@ -229,10 +229,10 @@ class BlockingSteps:
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """What the function, which is called in this thread, gives or gave."""
         found = self._wait(self._steps.begin(name, threading.get_ident()))
-        if isinstance(found, Gave):
+        if isinstance(found, StepResult):
             return self._steps.gave(found)
         with self._steps.taking(name) as spent:
-            result = lift(function(), f"step '{name}'")
+            result = extract_bytes(function(), f"step '{name}'")
         return self._wait(self._steps.finish(name, result, spent))
 
     def sleep(self, seconds: float, name: str | None = None) -> None:
@@ -257,8 +257,8 @@ class Publisher:
         """Publish a named event."""
         if not EVENT.fullmatch(event) or len(event) > LONGEST_EVENT:
             raise ValueError(f"{event!r} cannot name an event: write names joined by dots, like 'order.placed'")
-        lifted = lift(data, "data")
-        value = (await keep(lifted, self._call))[0] if isinstance(lifted, Lifted) else lifted
+        lifted = extract_bytes(data, "data")
+        value = (await keep(lifted, self._call))[0] if isinstance(lifted, ExtractedBytes) else lifted
         size = len(encoded(value))
         if size > MOST_BYTES:
             raise ValueError(f"the event has {size} bytes of data, and {MOST_BYTES} is the most")
@@ -268,7 +268,7 @@ class Publisher:
         self._counts[step, event] += 1
         within = "" if step is None else f"{step}:"
         id = f"{made.idempotency_key}:{within}{event}:{self._counts[step, event]}"
-        await self._call.resources.outlet.emit(Emitted(id, event, value, made.run, made.node))
+        await self._call.resources.event_sink.emit(ActionEvent(id, event, value, made.run, made.node))
 
 
 class BlockingPublisher:

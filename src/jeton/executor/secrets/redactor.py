@@ -83,7 +83,7 @@ class Redactor:
         return data
 
 
-class TextStream:
+class RedactingStream:
     """A text that comes in pieces, without the secrets, even where one lies across two of them."""
 
     def __init__(self, redactor: Callable[[], Redactor | None]) -> None:

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Mapping
 
 from jeton.executor.clock import Clock
-from jeton.executor.secrets.redactor import Redactor, TextStream
+from jeton.executor.secrets.redactor import RedactingStream, Redactor
 from jeton.executor.secrets.source import SHORTEST, SecretSource, SecretUnavailable, sources_of
-from jeton.executor.workers.threads import Threads
+from jeton.executor.workers.thread_pool import ThreadPool
 from jeton.model.json import Json, JsonObject
 
 COMMAND_MS = 30_000  # how long the output of a command is used: running one for every call would be dear
@@ -24,17 +24,17 @@ class SecretStore:
         self._names: dict[str, str] = {}  # by value
         self._redactor: Redactor | None = None
         self._outputs: dict[tuple[str, ...], tuple[int, str]] = {}
-        self._last: tuple[JsonObject, Secrets] | None = None
+        self._last: tuple[JsonObject, ProjectSecrets] | None = None
 
-    def of(self, settings: JsonObject) -> "Secrets":
+    def of(self, settings: JsonObject) -> "ProjectSecrets":
         """The secrets of a project. One that is asked for again and again is found at once."""
         if not settings.get("secrets"):
             return NO_SECRETS
         if self._last is None or self._last[0] is not settings:
-            self._last = settings, Secrets(self, settings)
+            self._last = settings, ProjectSecrets(self, settings)
         return self._last[1]
 
-    async def read(self, name: str, source: SecretSource, clock: Clock, threads: Threads) -> str:
+    async def read(self, name: str, source: SecretSource, clock: Clock, threads: ThreadPool) -> str:
         """The value of a secret, now."""
         known = self._outputs.get(source.command or ())
         if known is not None and clock.now() < known[0]:
@@ -63,7 +63,7 @@ class SecretStore:
             return self._redactor
 
 
-class Secrets:
+class ProjectSecrets:
     """What an action sees: values by name. What it gives back passes through here again."""
 
     def __init__(self, store: SecretStore, settings: JsonObject) -> None:
@@ -75,7 +75,7 @@ class Secrets:
         except SecretUnavailable as unavailable:
             self._problem = str(unavailable)
 
-    async def get(self, name: str, clock: Clock, threads: Threads) -> str:
+    async def get(self, name: str, clock: Clock, threads: ThreadPool) -> str:
         """The value of a secret; raises SecretUnavailable, which names it."""
         if self._problem is not None:
             raise SecretUnavailable(self._problem)
@@ -97,9 +97,9 @@ class Secrets:
         redactor = self.redactor()
         return text if redactor is None else redactor.text(text)
 
-    def stream(self) -> TextStream:
+    def stream(self) -> RedactingStream:
         """For a text that comes in pieces."""
-        return TextStream(self.redactor)
+        return RedactingStream(self.redactor)
 
     def value(self, value: Json) -> Json:
         """A value without the secrets."""
@@ -107,4 +107,4 @@ class Secrets:
         return value if redactor is None else redactor.value(value)
 
 
-NO_SECRETS = Secrets(SecretStore(), {})
+NO_SECRETS = ProjectSecrets(SecretStore(), {})

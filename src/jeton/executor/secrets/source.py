@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from jeton.executor.clock import Clock, TimedOut
-from jeton.executor.workers.threads import Threads
+from jeton.executor.workers.thread_pool import ThreadPool
 from jeton.model.json import JsonObject
 
 LONGEST_BYTES: Final = 65_536
@@ -38,7 +38,7 @@ class SecretSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What needs no waiting: the value of an environment variable."""
         return None if self.env is None else os.environ.get(self.env)
 
-    async def read(self, name: str, clock: Clock, threads: Threads) -> str:
+    async def read(self, name: str, clock: Clock, threads: ThreadPool) -> str:
         """The value; one line end after it, which editors and commands add, is not part of it."""
         try:
             text = await clock.within(WAIT_MS, self._read(name, threads))
@@ -49,7 +49,7 @@ class SecretSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise SecretUnavailable(problem)
         return text
 
-    async def _read(self, name: str, threads: Threads) -> str:
+    async def _read(self, name: str, threads: ThreadPool) -> str:
         if self.env is not None:
             text = self.now()
             if text is None:

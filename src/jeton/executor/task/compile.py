@@ -5,14 +5,22 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from jeton.executor.action import Act, ActionCall, ActionFailed, Flaw, Kind, LaneName
-from jeton.executor.actions import kind_named, read_kind
+from jeton.executor.action import (
+    EXPRESSION_VARIABLES,
+    ActionCall,
+    ActionFailed,
+    ActionHandler,
+    Kind,
+    KindProblem,
+    LaneName,
+)
+from jeton.executor.actions import find_kind, read_kind
 from jeton.executor.call import NO_PROFILES
-from jeton.executor.limits.turns import ActionLimits
+from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
-from jeton.executor.task.mapping import CONTEXT, Mapped, compiled, compiled_mapping
-from jeton.executor.task.schema import Validator, validator_of
 from jeton.expression import Expression
+from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
+from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import (
     Action,
@@ -33,7 +41,7 @@ ONCE = RetryPolicy()
 LANES: tuple[LaneName, ...] = ("instant", "loop", "thread", "process")
 
 
-class ReadyKey(msgspec.Struct, frozen=True):
+class CompiledIdempotencyKey(msgspec.Struct, frozen=True):
     """By what an action runs once: the expression's value, among those of the same action."""
 
     name: str
@@ -41,74 +49,74 @@ class ReadyKey(msgspec.Struct, frozen=True):
     ttl_ms: int | None
 
 
-class ReadyBreaker(msgspec.Struct, frozen=True):
+class ActionBreaker(msgspec.Struct, frozen=True):
     """The circuit an action is part of, by its name."""
 
     name: str
     breaker: CircuitBreaker
 
 
-class ReadyAction(msgspec.Struct, frozen=True):
+class CompiledAction(msgspec.Struct, frozen=True):
     """An action that can be called."""
 
-    act: Act
+    act: ActionHandler
     lane: LaneName
     policy: RetryPolicy
     timeout_ms: int | None
-    input_validator: Validator | None
-    output_validator: Validator | None
+    input_validator: SchemaValidator | None
+    output_validator: SchemaValidator | None
     settings: JsonObject = {}  # the project's
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # likewise
     limits: ActionLimits | None = None
-    once: ReadyKey | None = None
-    breaker: ReadyBreaker | None = None
+    once: CompiledIdempotencyKey | None = None
+    breaker: ActionBreaker | None = None
 
 
-class ReadyStep(msgspec.Struct, frozen=True):
+class CompiledStep(msgspec.Struct, frozen=True):
     """A step whose expressions are compiled."""
 
     ref: str
-    action: ReadyAction
+    action: CompiledAction
     on_failure: str
     condition: Expression | None
     then: StepOutcome
     otherwise: StepOutcome
-    input_mapping: Mapped | None
-    output_mapping: Mapped | None
+    input_mapping: CompiledMapping | None
+    output_mapping: CompiledMapping | None
 
 
-class ReadyTask(msgspec.Struct, frozen=True):
+class CompiledTask(msgspec.Struct, frozen=True):
     """A task that can be run. Its lane is that of its most demanding step."""
 
-    steps: tuple[ReadyStep, ...]
+    steps: tuple[CompiledStep, ...]
     timeout_ms: int
     lane: LaneName
-    input_validator: Validator | None
-    output_validator: Validator | None
+    input_validator: SchemaValidator | None
+    output_validator: SchemaValidator | None
 
 
-def compile_task(task: Task, library: Library) -> ReadyTask:
+def compile_task(task: Task, library: Library) -> CompiledTask:
     """Compile a checked task. Actions given by name are taken from the library."""
     steps = tuple(_step(index, step, library) for index, step in enumerate(task.steps))
-    return ReadyTask(
+    return CompiledTask(
         steps=steps,
         timeout_ms=task.timeout_ms,
         lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
-        input_validator=validator_of(task.input_schema),
-        output_validator=validator_of(task.output_schema),
+        input_validator=compile_schema(task.input_schema),
+        output_validator=compile_schema(task.output_schema),
     )
 
 
-def failing_task(failure: str, message: str) -> ReadyTask:
+def failing_task(failure: str, message: str) -> CompiledTask:
     """A task that cannot be made ready fails when it is run."""
-    step = ReadyStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
-    return ReadyTask((step,), 0, "instant", None, None)
+    step = CompiledStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
+    return CompiledTask((step,), 0, "instant", None, None)
 
 
 def missing_function(task: Task, library: Library) -> str | None:
     """Which function of the task this process cannot find."""
     for action in _actions(task, library):
-        kind = kind_named(action.kind)
+        kind = find_kind(action.kind)
         found = None if kind is None else read_kind(kind, action.implementation)
         missing = found.missing() if isinstance(found, Kind) else None
         if missing is not None:
@@ -128,31 +136,31 @@ def _actions(task: Task, library: Library) -> Iterator[Action]:
             yield action
 
 
-def _step(index: int, step: Step, library: Library) -> ReadyStep:
+def _step(index: int, step: Step, library: Library) -> CompiledStep:
     condition = step.condition
-    return ReadyStep(
+    return CompiledStep(
         ref=step.ref or str(index),
         action=_action(step.action, library),
         on_failure=step.on_failure,
-        condition=None if condition is None else compiled(condition.test, CONTEXT),
+        condition=None if condition is None else compile_value(condition.test, EXPRESSION_VARIABLES),
         then="continue" if condition is None else condition.then,
         otherwise="skip" if condition is None else condition.otherwise,
-        input_mapping=None if step.input_mapping is None else compiled_mapping(step.input_mapping, CONTEXT),
+        input_mapping=None if step.input_mapping is None else compile_mapping(step.input_mapping, EXPRESSION_VARIABLES),
         output_mapping=None
         if step.output_mapping is None
-        else compiled_mapping(step.output_mapping, (*CONTEXT, "result")),
+        else compile_mapping(step.output_mapping, (*EXPRESSION_VARIABLES, "result")),
     )
 
 
-def _action(reference: str | Action, library: Library) -> ReadyAction:
+def _action(reference: str | Action, library: Library) -> CompiledAction:
     action = named_action(reference, library) if isinstance(reference, str) else reference
     if action is None:
         return _failing("unknown_action", f"there is no action called '{reference}'")
-    kind = kind_named(action.kind)
+    kind = find_kind(action.kind)
     if kind is None:
         return _failing("unknown_kind", f"this version knows no action of the kind '{action.kind}'")
     found = read_kind(kind, action.implementation)
-    if isinstance(found, Flaw):
+    if isinstance(found, KindProblem):
         return _failing("bad_implementation", f"{action.kind}: {found.path} {found.problem}")
     try:
         act = found.isolate() if action.isolation == "process" else found.prepare()
@@ -163,25 +171,25 @@ def _action(reference: str | Action, library: Library) -> ReadyAction:
         return _failing("function_missing", f"there is no function {missing}")
 
 
-def _ready(name: str, action: Action, kind: Kind, act: Act, library: Library) -> ReadyAction:
+def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: Library) -> CompiledAction:
     execution = action.execution or Execution()
     policy = execution.retry_policy or ONCE
     limits = _limits(name, action.kind, execution, library.settings)
     once = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
     lane = "process" if action.isolation == "process" else kind.lane()
-    return ReadyAction(
+    return CompiledAction(
         act=act,
         lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
-        input_validator=validator_of(action.input_schema),
-        output_validator=validator_of(action.output_schema),
+        input_validator=compile_schema(action.input_schema),
+        output_validator=compile_schema(action.output_schema),
         settings=library.settings,
         profiles=library.model_profiles,
         limits=limits,
         once=once,
-        breaker=None if execution.circuit_breaker is None else ReadyBreaker(name, execution.circuit_breaker),
+        breaker=None if execution.circuit_breaker is None else ActionBreaker(name, execution.circuit_breaker),
     )
 
 
@@ -201,15 +209,15 @@ def _limits(name: str, kind: str, execution: Execution, settings: JsonObject) ->
     return ActionLimits(name, kind, execution.concurrency, execution.rate_per_s, places)
 
 
-def _key(name: str, idempotency: Idempotency) -> ReadyKey:
-    return ReadyKey(name, compiled(idempotency.key, CONTEXT), idempotency.ttl_ms)
+def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
+    return CompiledIdempotencyKey(name, compile_value(idempotency.key, EXPRESSION_VARIABLES), idempotency.ttl_ms)
 
 
-def _failing(failure: str, message: str) -> ReadyAction:
+def _failing(failure: str, message: str) -> CompiledAction:
     """An action that cannot be made ready fails when its step is reached, not before."""
     failed = ActionFailed(failure, message, fatal=True)
 
     async def act(call: ActionCall) -> Json | ActionFailed:
         return failed
 
-    return ReadyAction(act, "instant", ONCE, None, None, None)
+    return CompiledAction(act, "instant", ONCE, None, None, None)

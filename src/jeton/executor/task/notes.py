@@ -20,7 +20,7 @@ _lock = threading.RLock()
 """One for all: it is held for a moment, and an attempt need not make its own."""
 
 
-class Notes:
+class NoteLimiter:
     """Hands notes on, up to a number and a size; the last one says that there were more.
 
     A function may speak from any thread, so the bound is kept where it speaks: what waits for the loop is bounded too.
@@ -86,7 +86,7 @@ def _nobody_listens(_note: Note) -> None:
     pass
 
 
-NO_NOTES: Final = Notes(_nobody_listens)
+NO_NOTES: Final = NoteLimiter(_nobody_listens)
 
 
 def on_the_loop(tell: Callable[[Note], None]) -> Callable[[Note], None]:

@@ -14,7 +14,7 @@ _PLACEHOLDER = re.compile(r"\{\{(?P<literal>" + _NAME + r")\}\}|\{(?P<name>" + _
 _URL = re.compile(r"(?P<scheme>[^:/?#]*)://(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 
 
-class NotFilled(Exception):
+class PlaceholderError(Exception):
     """The input lacks what a placeholder asks for, or has something there that does not fit."""
 
 
@@ -62,7 +62,7 @@ def value_at(name: str, given: Json) -> Json:
     """What the input has at a name."""
     for key in name.split("."):
         if not isinstance(given, dict) or key not in given:
-            raise NotFilled(f"'{{{name}}}' needs '{name}', and the input has none")
+            raise PlaceholderError(f"'{{{name}}}' needs '{name}', and the input has none")
         given = given[key]
     return given
 
@@ -102,5 +102,5 @@ def _scalar(name: str, given: Json) -> str:
     value = value_at(name, given)
     text = plain_text(value)
     if text is None:
-        raise NotFilled(f"'{{{name}}}' takes a text, a number or a boolean, and the input has {kind_of(value)}")
+        raise PlaceholderError(f"'{{{name}}}' takes a text, a number or a boolean, and the input has {kind_of(value)}")
     return text

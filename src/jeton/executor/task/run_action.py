@@ -5,17 +5,17 @@ import traceback
 
 import msgspec
 
-from jeton.executor.action import ActionAnswer, ActionCall, ActionFailed, Resources, failed_by
-from jeton.executor.call import Call, TaskCall
+from jeton.executor.action import ActionCall, ActionFailed, ActionResult, Resources, failure_from
+from jeton.executor.call import CurrentCall, TaskCall
 from jeton.executor.clock import TimedOut
-from jeton.executor.limits.breakers import CircuitOpen
-from jeton.executor.limits.once import Done
-from jeton.executor.secrets import NO_SECRETS, Secrets, SecretUnavailable
-from jeton.executor.task.compile import ReadyAction, ReadyKey
-from jeton.executor.task.mapping import expression_problem
-from jeton.executor.task.notes import NO_NOTES, Notes
-from jeton.executor.workers.stopping import is_being_stopped
+from jeton.executor.limits.circuit_breakers import CircuitOpen
+from jeton.executor.limits.idempotency import Completed
+from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretUnavailable
+from jeton.executor.task.compile import CompiledAction, CompiledIdempotencyKey
+from jeton.executor.task.notes import NO_NOTES, NoteLimiter
+from jeton.executor.workers.cancellation import is_being_cancelled
 from jeton.expression import Failed, Missing
+from jeton.expression.mapping import failure_text
 from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.storable import valid_text
@@ -26,28 +26,28 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 async def run_action(
-    action: ReadyAction,
+    action: CompiledAction,
     given: Json,
     state: JsonObject,
     output: JsonObject,
     task: TaskCall,
     step: str,
     resources: Resources,
-    notes: Notes = NO_NOTES,
+    notes: NoteLimiter = NO_NOTES,
     *,
     alone: bool = False,
-) -> ActionAnswer:
+) -> ActionResult:
     """The action's result, or its last failure. Only what is transient is tried again, and only as the policy says.
 
     `alone`: its step is the only one of the task, so that beginning the task again repeats nothing else. One with a key
     of its own keeps its place all the same, because others wait behind it.
     """
     if action.input_validator is not None:
-        flaw = action.input_validator.flaw(given, "input")
-        if flaw is not None:
-            return ActionFailed("input_invalid", flaw)
+        problem = action.input_validator.problem(given, "input")
+        if problem is not None:
+            return ActionFailed("input_invalid", problem)
     secrets = resources.secrets.of(action.settings)
-    call = Call(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
+    call = CurrentCall(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
     may_suspend = alone and action.once is None
     first = ActionCall(
         given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend, task.at
@@ -55,17 +55,17 @@ async def run_action(
     return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
 
 
-async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> ActionAnswer:
+async def _once(action: CompiledAction, once: CompiledIdempotencyKey, call: ActionCall) -> ActionResult:
     """What the first call with the key gave, or gives now: a second one waits for it, and is made only if it fails."""
-    value = once.expression.evaluate({"input": call.input, "state": call.state, "output": call.output})
+    value = once.expression.evaluate(call.scope())
     if isinstance(value, Failed):
-        return ActionFailed("expression_error", expression_problem("idempotency.key", value), fatal=True)
+        return ActionFailed("expression_error", failure_text("idempotency.key", value), fatal=True)
     if value is None or isinstance(value, Missing):
         return ActionFailed("no_idempotency_key", f"{once.expression.source} gives no key")
-    key, keys = f"{once.name}:{_encode(value).decode()}", call.resources.keys
-    async with call.resources.limits.turn(("key", key), 1, call.call.run):
+    key, keys = f"{once.name}:{_encode(value).decode()}", call.resources.idempotency
+    async with call.resources.limiter.turn(("key", key), 1, call.call.run):
         found = await keys.begin(key, call.call.idempotency_key)
-        if isinstance(found, Done):
+        if isinstance(found, Completed):
             return found.result
         same_call = msgspec.structs.replace(call.call, idempotency_key=found.call)
         result = await _tries(action, msgspec.structs.replace(call, call=same_call))
@@ -76,7 +76,7 @@ async def _once(action: ReadyAction, once: ReadyKey, call: ActionCall) -> Action
         return result
 
 
-async def _tries(action: ReadyAction, call: ActionCall) -> ActionAnswer:
+async def _tries(action: CompiledAction, call: ActionCall) -> ActionResult:
     while True:
         plain = action.limits is None and action.breaker is None
         result = _redacted(await (_attempt(action, call) if plain else _in_turn(action, call)), call.secrets)
@@ -92,8 +92,8 @@ async def _tries(action: ReadyAction, call: ActionCall) -> ActionAnswer:
             await call.resources.clock.sleep(delay)
         again = msgspec.structs.replace(made, action_attempt=made.action_attempt + 1)
         call = msgspec.structs.replace(call, call=again)
-    flaw = None if action.output_validator is None else action.output_validator.flaw(result, "result")
-    return result if flaw is None else ActionFailed("output_invalid", flaw)
+    problem = None if action.output_validator is None else action.output_validator.problem(result, "result")
+    return result if problem is None else ActionFailed("output_invalid", problem)
 
 
 def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: int | None = None) -> int:
@@ -101,15 +101,15 @@ def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: 
     return max(policy.delay_ms(attempt, key), retry_after_ms or 0)
 
 
-async def _in_turn(action: ReadyAction, call: ActionCall) -> ActionAnswer:
+async def _in_turn(action: CompiledAction, call: ActionCall) -> ActionResult:
     """One attempt, when its limits allow it. Waiting for a turn is no part of the action's own time."""
     if action.limits is None:
         return await _guarded(action, call)
-    async with call.resources.limits.call(action.limits, call.call.run, call.resources.clock):
+    async with call.resources.limiter.call(action.limits, call.call.run, call.resources.clock):
         return await _guarded(action, call)
 
 
-async def _guarded(action: ReadyAction, call: ActionCall) -> ActionAnswer:
+async def _guarded(action: CompiledAction, call: ActionCall) -> ActionResult:
     """One attempt, unless too many before it failed. A failure that does not pass is an answer: somebody is there."""
     guard = action.breaker
     if guard is None:
@@ -123,7 +123,7 @@ async def _guarded(action: ReadyAction, call: ActionCall) -> ActionAnswer:
         return ActionFailed("circuit_open", str(circuit), transient=True, retry_after_ms=circuit.wait_ms)
 
 
-async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
+async def _attempt(action: CompiledAction, call: ActionCall) -> ActionResult:
     """One attempt. Whatever a function raises is a failure, even if it asks the process to end."""
     try:
         if action.timeout_ms is None or action.lane == "instant":
@@ -134,7 +134,7 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
     except SecretUnavailable as unavailable:
         return ActionFailed("secret_unavailable", str(unavailable))
     except asyncio.CancelledError as error:
-        if is_being_stopped():
+        if is_being_cancelled():
             raise
         return _raised(error, call)
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
@@ -145,10 +145,10 @@ async def _attempt(action: ReadyAction, call: ActionCall) -> ActionAnswer:
 def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
     """The failure, with where it was raised: redacted before it is cut, or half a secret would show."""
     stack = call.secrets.text(valid_text("".join(traceback.format_exception(error))))
-    return msgspec.structs.replace(failed_by(error), stack=stack[-LONGEST_STACK:])
+    return msgspec.structs.replace(failure_from(error), stack=stack[-LONGEST_STACK:])
 
 
-def _redacted(result: ActionAnswer, secrets: Secrets) -> ActionAnswer:
+def _redacted(result: ActionResult, secrets: ProjectSecrets) -> ActionResult:
     """What leaves the executor, whichever kind of action it comes from."""
     if secrets is NO_SECRETS:
         return result

@@ -8,21 +8,23 @@ from typing import Literal, TypeAlias
 from jeton.executor.action import ActionFailed, Resources
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import TimedOut
-from jeton.executor.task.compile import ReadyStep, ReadyTask
-from jeton.executor.task.mapping import Mapped, expression_problem, holds, mapped
-from jeton.executor.task.notes import NO_NOTES, Notes
+from jeton.executor.task.compile import CompiledStep, CompiledTask
+from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.task.run_action import run_action
-from jeton.expression import Expression, Failed
+from jeton.expression import Expression, Failed, Missing
+from jeton.expression.mapping import CompiledMapping, build_tree, evaluate_mapping, failure_text
 from jeton.model.definition.task import Suspended
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import MissingNote
 from jeton.model.paths import written
 
-Answer: TypeAlias = Json | TaskFailed | Suspended
+TaskResult: TypeAlias = Json | TaskFailed | Suspended
 
 
-async def run_task(call: TaskCall, task: ReadyTask, resources: Resources, notes: Notes = NO_NOTES) -> Answer:
+async def run_task(
+    call: TaskCall, task: CompiledTask, resources: Resources, notes: NoteLimiter = NO_NOTES
+) -> TaskResult:
     """The task's output, or why it has none, or has none yet. Waits only where an action or a delay does."""
     context = _Context(call.input, notes)
     if task.lane == "instant":
@@ -38,7 +40,7 @@ class _Context:
 
     __slots__ = ("input", "notes", "output", "state", "step")
 
-    def __init__(self, given: Json, notes: Notes) -> None:
+    def __init__(self, given: Json, notes: NoteLimiter) -> None:
         self.input = given
         self.notes = notes
         self.state: JsonObject = {}
@@ -59,10 +61,10 @@ class _Context:
         self.state = {**self.state, "_errors": [*(before if isinstance(before, list) else []), error]}
 
 
-async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resources: Resources) -> Answer:
-    flaw = None if task.input_validator is None else task.input_validator.flaw(call.input, "input")
-    if flaw is not None:
-        return TaskFailed("input_invalid", flaw)
+async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, resources: Resources) -> TaskResult:
+    problem = None if task.input_validator is None else task.input_validator.problem(call.input, "input")
+    if problem is not None:
+        return TaskFailed("input_invalid", problem)
     for step in task.steps:
         context.step = step.ref
         wanted = "continue" if step.condition is None else _outcome(step, step.condition, context)
@@ -80,33 +82,36 @@ async def _run_steps(call: TaskCall, task: ReadyTask, context: _Context, resourc
             retry = step.on_failure == "retry" and not failed.fatal
             return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack)
         context.record(step.ref, failed)
-    flaw = None if task.output_validator is None else task.output_validator.flaw(context.output, "output")
-    return context.output if flaw is None else TaskFailed("output_invalid", flaw, retry=True)
+    problem = None if task.output_validator is None else task.output_validator.problem(context.output, "output")
+    return context.output if problem is None else TaskFailed("output_invalid", problem, retry=True)
 
 
 def _outcome(
-    step: ReadyStep, condition: Expression, context: _Context
+    step: CompiledStep, condition: Expression, context: _Context
 ) -> Literal["continue", "skip", "succeed"] | ActionFailed:
     """Whether the step runs. The outcome `fail` fails the step, so that its `on_failure` has a say."""
-    answer = holds(condition, context.scope())
-    if isinstance(answer, Failed):
-        return _expression_error("condition.if", answer)
-    outcome = step.then if answer else step.otherwise
+    holds = condition.holds(context.scope())
+    if isinstance(holds, Failed):
+        return _expression_error("condition.if", holds)
+    if isinstance(holds, Missing):
+        holds = False
+    outcome = step.then if holds else step.otherwise
     if outcome == "fail":
-        return ActionFailed("condition_failed", f"{condition.source} is {str(answer).lower()}")
+        return ActionFailed("condition_failed", f"{condition.source} is {str(holds).lower()}")
     return outcome
 
 
 async def _run_step(
-    call: TaskCall, step: ReadyStep, context: _Context, resources: Resources, alone: bool
+    call: TaskCall, step: CompiledStep, context: _Context, resources: Resources, alone: bool
 ) -> ActionFailed | Suspended | None:
     given = context.input
     if step.input_mapping is not None:
-        found = mapped(step.input_mapping, context.scope())
+        found = evaluate_mapping(step.input_mapping, context.scope())
         if isinstance(found, Failed):
             return _expression_error("input_mapping", found)
-        context.note_missing(step.ref, found.missing)
-        given = found.tree()
+        values, missing = found
+        context.note_missing(step.ref, missing)
+        given = build_tree(values)
     result = await run_action(
         step.action, given, context.state, context.output, call, step.ref, resources, context.notes, alone=alone
     )
@@ -118,13 +123,15 @@ async def _run_step(
     return _write(step.ref, step.output_mapping, context, result)
 
 
-def _write(step: str, mapping: Mapped, context: _Context, result: Json) -> ActionFailed | None:
+def _write(step: str, mapping: CompiledMapping, context: _Context, result: Json) -> ActionFailed | None:
     """All values are worked out before the first is written."""
-    found = mapped(mapping, {**context.scope(), "result": result})
+    found = evaluate_mapping(mapping, {**context.scope(), "result": result})
     if isinstance(found, Failed):
         return _expression_error("output_mapping", found)
-    context.note_missing(step, found.missing)
-    for (section, *keys), value in found.values:
+    values, missing = found
+    context.note_missing(step, missing)
+    for target, value in values.items():
+        section, *keys = target.split(".")
         if section == "state":
             context.state = written(context.state, keys, value)
         else:
@@ -133,4 +140,4 @@ def _write(step: str, mapping: Mapped, context: _Context, result: Json) -> Actio
 
 
 def _expression_error(where: str, failed: Failed) -> ActionFailed:
-    return ActionFailed("expression_error", expression_problem(where, failed), fatal=True)
+    return ActionFailed("expression_error", failure_text(where, failed), fatal=True)

@@ -1,1 +1,1 @@
-"""Threads and processes that carry out work."""
+"""ThreadPool and processes that carry out work."""

@@ -10,7 +10,7 @@ from jeton.actor.causes import row_of, word_to_cause
 from jeton.actor.journal import first_hash, next_hash
 from jeton.actor.rows import FiringRow, RunRow
 from jeton.actor.turn import Turn
-from jeton.executor.outlet import Emitted
+from jeton.executor.event_sink import ActionEvent
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
 from jeton.model.state.credits import ACCOUNT
@@ -21,7 +21,7 @@ from jeton.planning.triggers.firing import Planned
 _encode = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(RunRow)
 _message = msgspec.json.Decoder(Message)
-_emitted = msgspec.json.Decoder(Emitted)
+_emitted = msgspec.json.Decoder(ActionEvent)
 _firing = msgspec.json.Decoder(FiringRow)
 
 
@@ -94,7 +94,7 @@ class Store:
         if told is not None:
             self.accept(message.run, told)
 
-    def publish(self, emitted: Emitted) -> None:
+    def publish(self, emitted: ActionEvent) -> None:
         """Keep an event; the same one again is the same one."""
         self.published.setdefault(emitted.id, _encode(emitted))
 
@@ -171,7 +171,7 @@ class Store:
         row = self.row(run)
         return row is not None and row.status in TERMINAL
 
-    def events(self, after: int) -> list[Emitted]:
+    def events(self, after: int) -> list[ActionEvent]:
         """What was published behind the first so many, oldest first."""
         return [_emitted.decode(body) for body in list(self.published.values())[after:]]
 

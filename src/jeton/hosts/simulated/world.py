@@ -19,7 +19,7 @@ from jeton.actor.replay import replay
 from jeton.actor.sections import encode_sections, load_run
 from jeton.actor.turn import turn_of
 from jeton.apply.draft import Touched
-from jeton.executor.outlet import Emitted
+from jeton.executor.event_sink import ActionEvent
 from jeton.hosts.simulated.agenda import Act, Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import FaultKind, FaultPlan, Faults
@@ -420,7 +420,7 @@ class World:
         run, token, number = attempt
         node = self._calls[run, token][0]
         for place, (event, data) in enumerate(answer.publishes):
-            self.store.publish(Emitted(f"{run}:{token}:{number}:{place}", event, data, run, node))
+            self.store.publish(ActionEvent(f"{run}:{token}:{number}:{place}", event, data, run, node))
         self._fire_soon()
 
     def _fire_soon(self) -> None:

@@ -15,7 +15,7 @@ from jeton.actor.rows import Account, FiringRow, GateRow, Published, RunRow, Tri
 from jeton.actor.storable import check_storable
 from jeton.actor.workers import Workers
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.outlet import Number
+from jeton.executor.event_sink import CurrentMetric
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.opening import take, visit
@@ -25,6 +25,7 @@ from jeton.hosts.sqlite.loop.triggers import startable
 from jeton.hosts.sqlite.mirrors.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.mirrors.bundles import Bundles
 from jeton.hosts.sqlite.mirrors.credits import UsageMirror, account_in, open_account, top_up, usage_in
+from jeton.hosts.sqlite.mirrors.event_sink import SqliteEventSink, numbers, published
 from jeton.hosts.sqlite.mirrors.firings import (
     disabled_in,
     firings_in,
@@ -34,8 +35,7 @@ from jeton.hosts.sqlite.mirrors.firings import (
     triggers_in,
 )
 from jeton.hosts.sqlite.mirrors.gates import GateMirror
-from jeton.hosts.sqlite.mirrors.once import SqliteKeys
-from jeton.hosts.sqlite.mirrors.outlet import SqliteOutlet, numbers, published
+from jeton.hosts.sqlite.mirrors.idempotency import SqliteIdempotencyStore
 from jeton.hosts.sqlite.mirrors.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.mirrors.typed.mirror import TypedMirror
 from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
@@ -268,16 +268,16 @@ class SqliteHost:
         return self._owning().clock
 
     @cached_property
-    def keys(self) -> SqliteKeys:
+    def keys(self) -> SqliteIdempotencyStore:
         """The keys by which actions run once."""
         owner = self._owning()
-        return SqliteKeys(owner.write, owner.clock)
+        return SqliteIdempotencyStore(owner.write, owner.clock)
 
     @cached_property
-    def outlet(self) -> SqliteOutlet:
+    def outlet(self) -> SqliteEventSink:
         """Where what actions publish and measure goes."""
         owner = self._owning()
-        return SqliteOutlet(owner.write, owner.clock, owner.triggers.published)
+        return SqliteEventSink(owner.write, owner.clock, owner.triggers.published)
 
     # reading
 
@@ -287,7 +287,7 @@ class SqliteHost:
         """Events that actions published behind a number, oldest first."""
         return published(self._store, run, event, after, limit)
 
-    def numbers(self, run: RunId | None = None) -> list[Number]:
+    def numbers(self, run: RunId | None = None) -> list[CurrentMetric]:
         """What actions measured in a run, or in all there ever were."""
         return numbers(self._store, run)
 

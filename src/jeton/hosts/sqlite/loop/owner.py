@@ -30,7 +30,7 @@ from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.loop.triggers import Triggers
 from jeton.hosts.sqlite.mirrors.bundles import Bundles, put_bundle
 from jeton.hosts.sqlite.mirrors.firings import FinishedMirror
-from jeton.hosts.sqlite.mirrors.once import share_steps
+from jeton.hosts.sqlite.mirrors.idempotency import share_steps
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.retention import Pruned, Rule, prune
 from jeton.model.definition.workflow import Library

@@ -40,7 +40,6 @@ from jeton.model.message import (
 )
 from jeton.model.note import Note
 from jeton.model.state.run import FiredBy, Head, RunState
-from jeton.model.storable import valid_text
 
 RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0

@@ -16,6 +16,7 @@ from jeton.actor.causes import by_end, by_event
 from jeton.actor.rows import RunRow, TriggerRow
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.mirrors.bundles import Bundles
+from jeton.hosts.sqlite.mirrors.event_sink import published
 from jeton.hosts.sqlite.mirrors.firings import (
     FinishedMirror,
     drop_trigger,
@@ -25,7 +26,6 @@ from jeton.hosts.sqlite.mirrors.firings import (
     see_to,
     triggers_in,
 )
-from jeton.hosts.sqlite.mirrors.outlet import published
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.retention import Transactions
 from jeton.model.definition.cron import parse_cron

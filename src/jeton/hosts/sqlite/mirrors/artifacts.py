@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
-from jeton.executor.artifacts import Reference
+from jeton.executor.artifacts import ArtifactReference
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.store import Store
@@ -25,19 +25,19 @@ class SqliteIndex:
         self._store = store
         self._do = do
 
-    async def add(self, run: RunId, reference: Reference) -> None:
+    async def add(self, run: RunId, reference: ArtifactReference) -> None:
         if reference not in self._held_by(run, reference.id):
             await self._do(partial(_add, run=run, reference=reference))
 
-    async def find(self, id: str) -> Reference | None:
+    async def find(self, id: str) -> ArtifactReference | None:
         with self._store.snapshot() as db:
             query = "select id, media_type, size from artifacts where id = ? order by rowid limit 1"
-            return next((Reference(*row) for row in db.execute(query, (id,))), None)
+            return next((ArtifactReference(*row) for row in db.execute(query, (id,))), None)
 
-    async def held_by(self, run: RunId, limit: int) -> list[Reference]:
+    async def held_by(self, run: RunId, limit: int) -> list[ArtifactReference]:
         with self._store.snapshot() as db:
             query = "select id, media_type, size from artifacts where run = ? order by id, media_type limit ?"
-            return [Reference(*row) for row in db.execute(query, (run, limit))]
+            return [ArtifactReference(*row) for row in db.execute(query, (run, limit))]
 
     async def remove(self, run: RunId, id: str) -> bool:
         removed: bool = await self._do(partial(_remove, run=run, id=id))
@@ -52,10 +52,10 @@ class SqliteIndex:
                 found.update(id for (id,) in db.execute(query, some))
         return found
 
-    def _held_by(self, run: RunId, id: str) -> list[Reference]:
+    def _held_by(self, run: RunId, id: str) -> list[ArtifactReference]:
         with self._store.snapshot() as db:
             query = "select id, media_type, size from artifacts where run = ? and id = ?"
-            return [Reference(*row) for row in db.execute(query, (run, id))]
+            return [ArtifactReference(*row) for row in db.execute(query, (run, id))]
 
 
 class InheritanceMirror:
@@ -71,7 +71,7 @@ class InheritanceMirror:
                 db.execute(query, (write.actor.run, parent.run))
 
 
-def _add(db: Connection, run: RunId, reference: Reference) -> None:
+def _add(db: Connection, run: RunId, reference: ArtifactReference) -> None:
     query = "insert or ignore into artifacts(run, id, media_type, size) values(?, ?, ?, ?)"
     db.execute(query, (run, reference.id, reference.media_type, reference.size))
 

@@ -22,7 +22,7 @@ from jeton.hosts.sqlite.file.pack import packed, unpacked
 from jeton.hosts.sqlite.loop.owner import unknown
 from jeton.hosts.sqlite.mirrors.bundles import bundle_hash, insert_version, put_children
 from jeton.hosts.sqlite.mirrors.gates import list_gates
-from jeton.hosts.sqlite.mirrors.once import StepRow, put_steps, steps_of
+from jeton.hosts.sqlite.mirrors.idempotency import StepRow, put_steps, steps_of
 from jeton.hosts.sqlite.mirrors.typed.mirror import write_whole
 from jeton.hosts.sqlite.mirrors.typed.tables import tables_of
 from jeton.hosts.sqlite.store import Store

@@ -1,4 +1,4 @@
-"""Threads for functions that block.
+"""ThreadPool for functions that block.
 
 The standard pool joins its threads when the interpreter ends, so one function that hangs keeps the process alive. A
 thread here can be given up instead: its result is dropped, and another takes its place. All accounts are kept on the
@@ -53,7 +53,7 @@ class _Thread:
             done(self, work)
 
 
-class Threads:
+class ThreadPool:
     """Runs functions in threads, at most `size` at a time, not counting those that were given up."""
 
     def __init__(self, size: int = DEFAULT_THREADS) -> None:

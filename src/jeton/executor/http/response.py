@@ -12,7 +12,7 @@ from httpcore2 import Response
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.http.body import BodyRefused, as_json, as_text, media_type_of, unpacked
-from jeton.executor.http.implementation import Limits
+from jeton.executor.http.implementation import HttpLimits
 from jeton.model.json import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ EXCERPT_BYTES: Final = 4_096
 EXCERPT_READ: Final = 10_485_760  # at most, for those: a packed body may be long before it says anything
 
 
-def headers_of(response: Response, limits: Limits) -> dict[str, str]:
+def headers_of(response: Response, limits: HttpLimits) -> dict[str, str]:
     """By name in small letters; one that came several times is one, with commas."""
     if sum(len(name) + len(value) for name, value in response.headers) > limits.header_bytes:
         problem = f"the headers are larger than {limits.header_bytes} bytes (limits.header_bytes)"

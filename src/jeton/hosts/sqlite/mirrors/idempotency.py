@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from jeton.executor.limits.once import Begun, Done, step_key, steps_prefix
+from jeton.executor.limits.idempotency import Claimed, Completed, step_key, steps_prefix
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.tools.retention import Transactions
 from jeton.model.ids import RunId, TokenId
@@ -19,15 +19,15 @@ from jeton.model.json import Json
 EXPIRED_AT_ONCE = 50  # each new key takes a few old ones with it, so that nobody has to come and clean up
 
 
-class SqliteKeys:
-    """Fulfils `jeton.executor.limits.once.Keys`."""
+class SqliteIdempotencyStore:
+    """Fulfils `jeton.executor.limits.idempotency.IdempotencyStore`."""
 
     def __init__(self, do: Transactions, clock: Callable[[], int]) -> None:
         self._do = do
         self._clock = clock
 
-    async def begin(self, key: str, call: str) -> Begun | Done:
-        found: Begun | Done = await self._do(partial(_begin, key=key, call=call, now=self._clock()))
+    async def begin(self, key: str, call: str) -> Claimed | Completed:
+        found: Claimed | Completed = await self._do(partial(_begin, key=key, call=call, now=self._clock()))
         return found
 
     async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
@@ -79,14 +79,14 @@ def _after(prefix: str) -> str:
     return f"{prefix}\U0010ffff"
 
 
-def _begin(db: Connection, key: str, call: str, now: int) -> Begun | Done:
+def _begin(db: Connection, key: str, call: str, now: int) -> Claimed | Completed:
     expired = "select key from once where expires <= ? order by expires limit ?"
     db.execute(
         f"delete from once where key = ? and expires <= ? or key in ({expired})", (key, now, now, EXPIRED_AT_ONCE)
     )
     db.execute("insert or ignore into once(key, call) values(?, ?)", (key, call))
     first, result = next(iter(db.execute("select call, result from once where key = ?", (key,))))
-    return Begun(first) if result is None else Done(msgspec.json.decode(result))
+    return Claimed(first) if result is None else Completed(msgspec.json.decode(result))
 
 
 def _finish(db: Connection, key: str, result: bytes, expires: int | None) -> None:

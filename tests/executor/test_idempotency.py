@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import jeton
-from jeton.executor.limits.once import Begun, Done, Keys, MemoryKeys
+from jeton.executor.limits.idempotency import Claimed, Completed, IdempotencyStore, MemoryIdempotencyStore
 from jeton.hosts.sqlite import SqliteHost
 from jeton.model.definition.task import Action, Idempotency
 from tests.executor.given_action import Bench, failed
@@ -27,9 +27,9 @@ class Time:
 
 
 @asynccontextmanager
-async def keys_of(kind: str, folder: Path, clock: Time) -> AsyncGenerator[Keys]:
+async def keys_of(kind: str, folder: Path, clock: Time) -> AsyncGenerator[IdempotencyStore]:
     if kind == "memory":
-        yield MemoryKeys(clock)
+        yield MemoryIdempotencyStore(clock)
         return
     host = await SqliteHost.open(folder / "store.db", workers=None, clock=clock)
     yield host.keys
@@ -40,20 +40,20 @@ async def keys_of(kind: str, folder: Path, clock: Time) -> AsyncGenerator[Keys]:
 async def test_the_life_of_a_key(kind: str, tmp_path: Path) -> None:
     clock = Time()
     async with keys_of(kind, tmp_path, clock) as keys:
-        assert await keys.begin("k", "call-1") == Begun("call-1")
-        assert await keys.begin("k", "call-2") == Begun("call-1"), "begun and not answered: the same call again"
+        assert await keys.begin("k", "call-1") == Claimed("call-1")
+        assert await keys.begin("k", "call-2") == Claimed("call-1"), "begun and not answered: the same call again"
         await keys.forget("k")
-        assert await keys.begin("k", "call-3") == Begun("call-3"), "it failed: the next is another"
+        assert await keys.begin("k", "call-3") == Claimed("call-3"), "it failed: the next is another"
         await keys.finish("k", {"a": [1]}, 500)
-        assert await keys.begin("k", "call-4") == Done({"a": [1]})
+        assert await keys.begin("k", "call-4") == Completed({"a": [1]})
         clock.now += 499
-        assert await keys.begin("k", "call-5") == Done({"a": [1]})
+        assert await keys.begin("k", "call-5") == Completed({"a": [1]})
         clock.now += 1
-        assert await keys.begin("k", "call-6") == Begun("call-6"), "it has expired"
+        assert await keys.begin("k", "call-6") == Claimed("call-6"), "it has expired"
         await keys.finish("k", None, None)
         clock.now += 10**12
-        assert await keys.begin("k", "call-7") == Done(None), "without a time it is for ever"
-        assert await keys.begin("other", "call-8") == Begun("call-8")
+        assert await keys.begin("k", "call-7") == Completed(None), "without a time it is for ever"
+        assert await keys.begin("other", "call-8") == Claimed("call-8")
 
 
 async def test_keys_are_there_after_a_restart_and_expired_ones_go(tmp_path: Path) -> None:
@@ -65,8 +65,8 @@ async def test_keys_are_there_after_a_restart_and_expired_ones_go(tmp_path: Path
         await keys.begin("under way", "call-1")
     clock.now += 100
     async with keys_of("sqlite", tmp_path, clock) as keys:
-        assert await keys.begin("k0", "again") == Done(0)
-        assert await keys.begin("under way", "call-2") == Begun("call-1")
+        assert await keys.begin("k0", "again") == Completed(0)
+        assert await keys.begin("under way", "call-2") == Claimed("call-1")
         for n in range(3):
             await keys.begin(f"new{n}", "call")
     host = await SqliteHost.open(tmp_path / "store.db", workers=None, owner=False)

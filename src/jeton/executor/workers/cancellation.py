@@ -3,7 +3,7 @@
 import asyncio
 
 
-def running_task() -> "asyncio.Task[object] | None":
+def current_task() -> "asyncio.Task[object] | None":
     """A task that never waits may be driven by hand, and then it is nobody; so it is in a thread."""
     try:
         return asyncio.current_task()
@@ -11,7 +11,7 @@ def running_task() -> "asyncio.Task[object] | None":
         return None
 
 
-def is_being_stopped() -> bool:
+def is_being_cancelled() -> bool:
     """Whether a cancellation is meant for us, or comes from something that was waited for."""
-    task = running_task()
+    task = current_task()
     return task is not None and task.cancelling() > 0

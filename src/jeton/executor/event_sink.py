@@ -13,7 +13,7 @@ MOST_KEPT = 1000
 MetricType: TypeAlias = Literal["counter", "gauge"]
 
 
-class Emitted(msgspec.Struct, frozen=True):
+class ActionEvent(msgspec.Struct, frozen=True):
     """A named event, as an action published it."""
 
     id: str
@@ -23,7 +23,7 @@ class Emitted(msgspec.Struct, frozen=True):
     node: str
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MetricSample(msgspec.Struct, frozen=True):
     """A number, as an action measured it: a counter's is added, a gauge's replaces the one before."""
 
     id: str
@@ -35,7 +35,7 @@ class Measured(msgspec.Struct, frozen=True):
     node: str
 
 
-class Number(msgspec.Struct, frozen=True):
+class CurrentMetric(msgspec.Struct, frozen=True):
     """What a metric stands at: the sum of a counter, the latest value of a gauge."""
 
     name: str
@@ -44,25 +44,25 @@ class Number(msgspec.Struct, frozen=True):
     labels: dict[str, str]
 
 
-class Outlet(Protocol):
+class EventSink(Protocol):
     """Takes what is published and measured; one of an id it has seen before changes nothing."""
 
-    async def emit(self, emitted: Emitted) -> None: ...
+    async def emit(self, emitted: ActionEvent) -> None: ...
 
-    async def measure(self, measured: Measured) -> None: ...
+    async def measure(self, measured: MetricSample) -> None: ...
 
 
-class MemoryOutlet:
+class MemoryEventSink:
     """Keeps the latest of each for as long as the process lives."""
 
     def __init__(self) -> None:
-        self.events: deque[Emitted] = deque(maxlen=MOST_KEPT)
-        self.numbers: deque[Measured] = deque(maxlen=MOST_KEPT)
+        self.events: deque[ActionEvent] = deque(maxlen=MOST_KEPT)
+        self.numbers: deque[MetricSample] = deque(maxlen=MOST_KEPT)
 
-    async def emit(self, emitted: Emitted) -> None:
+    async def emit(self, emitted: ActionEvent) -> None:
         if all(seen.id != emitted.id for seen in self.events):
             self.events.append(emitted)
 
-    async def measure(self, measured: Measured) -> None:
+    async def measure(self, measured: MetricSample) -> None:
         if all(seen.id != measured.id for seen in self.numbers):
             self.numbers.append(measured)

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import msgspec
 
-from jeton.executor.task.compile import ReadyTask, compile_task, missing_function, named_action
+from jeton.executor.task.compile import CompiledTask, compile_task, missing_function, named_action
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import Library
 
@@ -16,12 +16,12 @@ MOST_KEPT = 512
 _encode = msgspec.json.Encoder().encode
 
 
-class ReadyTasks:
+class TaskCache:
     """Finds a task by identity first, which costs nothing, and then by what is in it: a bundle may be decoded anew."""
 
     def __init__(self) -> None:
-        self._by_identity: dict[tuple[int, int], tuple[Task, Library, ReadyTask]] = {}
-        self._by_content: dict[bytes, ReadyTask] = {}
+        self._by_identity: dict[tuple[int, int], tuple[Task, Library, CompiledTask]] = {}
+        self._by_content: dict[bytes, CompiledTask] = {}
 
     def missing(self, task: Task, library: Library) -> str | None:
         """Which function cannot be found; what is kept was found already."""
@@ -29,7 +29,7 @@ class ReadyTasks:
             return None
         return missing_function(task, library)
 
-    def get(self, task: Task, library: Library) -> ReadyTask:
+    def get(self, task: Task, library: Library) -> CompiledTask:
         """The task, made ready. One that lacks a function is not kept, because the function may yet come."""
         identity = (id(task), id(library))
         known = self._by_identity.get(identity)

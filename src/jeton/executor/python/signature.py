@@ -7,7 +7,7 @@ from typing import Any, Union, get_type_hints
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.python.places import NO_CONTENTS, Contents, Path, places_in, put
+from jeton.executor.python.bytes_paths import NO_CONTENTS, Contents, Path, bytes_paths_in, put
 from jeton.executor.python.schema_of import PLAIN_DATA, is_pydantic, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, Schema
@@ -35,7 +35,7 @@ class Signature:
                 fields.append((parameter.name, Union[hint, UnsetType], UNSET))  # noqa: UP007 - hint is a value
         self._struct = msgspec.defstruct(name, fields, kw_only=True)
         self._names = frozenset(field[0] for field in fields)
-        self._places = places_in(self._struct)
+        self._places = bytes_paths_in(self._struct)
         self.takes_bytes = self._places is not None
         self._result = hints.get("return", Any)
         self._name = name

@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 
 from jeton.actor.rows import Published
-from jeton.executor.outlet import Emitted, Measured, Number
+from jeton.executor.event_sink import ActionEvent, CurrentMetric, MetricSample
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.retention import Transactions
@@ -16,19 +16,19 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 _labels = msgspec.json.Decoder(dict[str, str]).decode
 
 
-class SqliteOutlet:
-    """Fulfils `jeton.executor.outlet.Outlet`."""
+class SqliteEventSink:
+    """Fulfils `jeton.executor.event_sink.EventSink`."""
 
     def __init__(self, do: Transactions, clock: Callable[[], int], published: Callable[[], None]) -> None:
         self._do = do
         self._clock = clock
         self._tell_published = published
 
-    async def emit(self, emitted: Emitted) -> None:
+    async def emit(self, emitted: ActionEvent) -> None:
         await self._do(partial(_emit, emitted=emitted, at=self._clock()))
         self._tell_published()
 
-    async def measure(self, measured: Measured) -> None:
+    async def measure(self, measured: MetricSample) -> None:
         await self._do(partial(_measure, measured=measured, at=self._clock()))
 
 
@@ -42,12 +42,12 @@ def published(store: Store, run: RunId | None, event: str | None, after: int, li
     )
     with store.snapshot() as db:
         return [
-            Published(number, at, Emitted(id, name, msgspec.json.decode(data), RunId(of), node))
+            Published(number, at, ActionEvent(id, name, msgspec.json.decode(data), RunId(of), node))
             for number, at, id, name, data, of, node in db.execute(query, (after, *wanted.values(), limit))
         ]
 
 
-def numbers(store: Store, run: RunId | None) -> list[Number]:
+def numbers(store: Store, run: RunId | None) -> list[CurrentMetric]:
     """What was measured, by name and labels: in a run, or in all there ever were."""
     of_all = "select name, type, value, labels from metrics order by name, labels"
     of_run = (
@@ -57,15 +57,15 @@ def numbers(store: Store, run: RunId | None) -> list[Number]:
     )
     with store.snapshot() as db:
         rows = db.execute(of_all) if run is None else db.execute(of_run, (run,))
-        return [Number(name, type, value, _labels(labels)) for name, type, value, labels, *_ in rows]
+        return [CurrentMetric(name, type, value, _labels(labels)) for name, type, value, labels, *_ in rows]
 
 
-def _emit(db: Connection, emitted: Emitted, at: int) -> None:
+def _emit(db: Connection, emitted: ActionEvent, at: int) -> None:
     insert = "insert or ignore into emitted(id, run, node, event, data, at) values(?, ?, ?, ?, ?, ?)"
     db.execute(insert, (emitted.id, emitted.run, emitted.node, emitted.event, _encode(emitted.data), at))
 
 
-def _measure(db: Connection, measured: Measured, at: int) -> None:
+def _measure(db: Connection, measured: MetricSample, at: int) -> None:
     labels = _encode(measured.labels).decode()
     insert = (
         "insert or ignore into measured(id, run, node, name, type, labels, value, at) values(?, ?, ?, ?, ?, ?, ?, ?)"

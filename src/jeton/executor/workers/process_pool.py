@@ -1,4 +1,4 @@
-"""Processes for Python functions that must be possible to kill: `isolation: process`.
+"""ProcessPool for Python functions that must be possible to kill: `isolation: process`.
 
 A process serves one call at a time, and the next one when it is done. One whose call is given up is killed, with every
 process that the function has started.
@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.executor.call import Call
-from jeton.executor.python.places import Path
-from jeton.executor.workers.children import STDOUT, Child
+from jeton.executor.call import CurrentCall
+from jeton.executor.python.bytes_paths import Path
+from jeton.executor.workers.supervised import STDOUT, SupervisedProcess
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.json import Json
 from jeton.model.note import Note
@@ -24,16 +24,16 @@ MOST_ANSWER_BYTES = 16 * 1024 * 1024
 WORKER = (sys.executable, "-m", "jeton.executor.workers.worker")
 
 
-class Request(msgspec.Struct, frozen=True):
+class WorkerRequest(msgspec.Struct, frozen=True):
     """One call of a function, by its reference."""
 
     function: str
     input: object  # with contents among plain JSON
-    call: Call
+    call: CurrentCall
     profiles: dict[str, ModelProfile] = {}
 
 
-class Failure(msgspec.Struct, frozen=True):
+class WorkerFailure(msgspec.Struct, frozen=True):
     """A call that gave no value."""
 
     type: str
@@ -42,36 +42,36 @@ class Failure(msgspec.Struct, frozen=True):
     retry_after_ms: int | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, tag="answer"):
+class WorkerReply(msgspec.Struct, frozen=True, tag="reply"):
     """What a call gave; `last` if the process takes no other."""
 
-    failure: Failure | None = None
+    failure: WorkerFailure | None = None
     value: Json = None
     contents: tuple[tuple[Path, bytes], ...] = ()  # what was lifted out of the value
     last: bool = False
 
 
-class Told(msgspec.Struct, frozen=True, tag="told"):
+class WorkerNote(msgspec.Struct, frozen=True, tag="note"):
     """What a call says before it answers."""
 
     note: Note
 
 
-Line: TypeAlias = Answer | Told
+WorkerMessage: TypeAlias = WorkerReply | WorkerNote
 """What a process says: any number of notes, and then the answer."""
 
 _encode = msgspec.json.Encoder().encode
-_line = msgspec.json.Decoder[Line](Line)
+_line = msgspec.json.Decoder[WorkerMessage](WorkerMessage)
 
 
-class Processes:
+class ProcessPool:
     """Runs functions in processes. How many at a time is up to the lanes; as many as were ever needed stay."""
 
     def __init__(self) -> None:
         self._idle: list[_Process] = []
         self._closed = False
 
-    async def run(self, request: Request, tell: Callable[[Note], None]) -> Answer:
+    async def run(self, request: WorkerRequest, tell: Callable[[Note], None]) -> WorkerReply:
         """What the function gives, or how it failed; `tell` hears what it says meanwhile.
 
         Whoever is cancelled while waiting has the process killed."""
@@ -104,11 +104,11 @@ class Processes:
 class _Process:
     """One process, and the answer it is working on."""
 
-    child: Child
+    child: SupervisedProcess
 
     def __init__(self) -> None:
         self._line = bytearray()
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[WorkerReply] | None = None
         self._note: Callable[[Note], None] | None = None
 
     @classmethod
@@ -117,14 +117,14 @@ class _Process:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}  # what can be imported here can be there
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
         try:
-            process.child = await Child.start(
+            process.child = await SupervisedProcess.start(
                 WORKER, folder=folder, env=env, output=process._heard, ended=process._ended, errors_too=False
             )
         finally:
             os.close(folder)
         return process
 
-    async def ask(self, request: Request, tell: Callable[[Note], None]) -> Answer:
+    async def ask(self, request: WorkerRequest, tell: Callable[[Note], None]) -> WorkerReply:
         self._note = tell
         self._answer = asyncio.get_running_loop().create_future()
         self.child.write(_encode(request) + b"\n")
@@ -133,10 +133,10 @@ class _Process:
             return await self._how_it_ended()
         return answer
 
-    async def _how_it_ended(self) -> Answer:
+    async def _how_it_ended(self) -> WorkerReply:
         code = await self.child.ended()
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return Answer(Failure("process_died", f"its process {how} before it had answered", transient=True))
+        return WorkerReply(WorkerFailure("process_died", f"its process {how} before it had answered", transient=True))
 
     def _heard(self, stream: int, data: bytes) -> None:
         assert stream == STDOUT
@@ -149,10 +149,10 @@ class _Process:
         if len(self._line) > MOST_ANSWER_BYTES:
             self._line.clear()
             problem = f"its result has more than {MOST_ANSWER_BYTES} bytes, which is the most"
-            self._tell(Answer(Failure("too_large", problem), last=True))
+            self._tell(WorkerReply(WorkerFailure("too_large", problem), last=True))
 
-    def _take(self, said: Line) -> None:
-        if isinstance(said, Answer):
+    def _take(self, said: WorkerMessage) -> None:
+        if isinstance(said, WorkerReply):
             self._tell(said)
         elif self._note is not None:
             self._note(said.note)
@@ -160,9 +160,9 @@ class _Process:
     def _ended(self) -> None:
         self._tell(_LOST)
 
-    def _tell(self, answer: Answer) -> None:
+    def _tell(self, answer: WorkerReply) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(answer)
 
 
-_LOST = Answer(last=True)
+_LOST = WorkerReply(last=True)

@@ -18,7 +18,7 @@ class CircuitOpen(Exception):
         self.wait_ms = wait_ms
 
 
-class Attempted:
+class BreakerCall:
     """One call that was let through. `answered`: whether the other side was there; None if nobody waited for it."""
 
     __slots__ = ("answered",)
@@ -27,19 +27,19 @@ class Attempted:
         self.answered: bool | None = None
 
 
-class Breakers:
+class CircuitBreakers:
     """The circuits of all actions that have a breaker, by name. Those in which all is well are forgotten."""
 
     def __init__(self) -> None:
         self._circuits: dict[str, _Circuit] = {}
 
     @contextmanager
-    def call(self, name: str, breaker: CircuitBreaker, clock: Clock) -> Generator[Attempted]:
+    def call(self, name: str, breaker: CircuitBreaker, clock: Clock) -> Generator[BreakerCall]:
         """Let a call through, and hear what became of it; raises CircuitOpen."""
         circuit = self._circuits.get(name)
         if circuit is not None:
             circuit.let_through(breaker, clock.now())
-        attempted = Attempted()
+        attempted = BreakerCall()
         try:
             yield attempted
         finally:

@@ -25,7 +25,7 @@ class Output(Protocol):
     def __call__(self, stream: int, data: bytes, /) -> None: ...
 
 
-class Child(asyncio.SubprocessProtocol):
+class SupervisedProcess(asyncio.SubprocessProtocol):
     """One program, from `start` to `ended` or `stop`. One of the two must be awaited."""
 
     _transport: asyncio.SubprocessTransport
@@ -48,7 +48,7 @@ class Child(asyncio.SubprocessProtocol):
         errors_too: bool = True,
         grace_ms: int = DEFAULT_GRACE_MS,
         memory_bytes: int = 0,
-    ) -> "Child":
+    ) -> "SupervisedProcess":
         """Start a program in a folder, given as an open file. Without `errors_too`, stderr is that of the engine."""
         ours, theirs = socket.socketpair()
         limits = (str(theirs.fileno()), str(folder), str(grace_ms), str(memory_bytes))

@@ -24,7 +24,7 @@ class ActionLimits(msgspec.Struct, frozen=True):
     concurrency_of_kind: int | None = None
 
 
-class _Ticket:
+class _Waiter:
     """Somebody who wants a place."""
 
     __slots__ = ("called", "has_place")
@@ -34,11 +34,11 @@ class _Ticket:
         self.called: asyncio.Future[None] | None = None  # only for one who has to wait: most do not
 
 
-class _Turns:
+class _FairSemaphore:
     """A number of places, and who waits for one."""
 
     def __init__(self, places: int) -> None:
-        self._lane: Lane[_Ticket] = Lane(places)
+        self._lane: Lane[_Waiter] = Lane(places)
         self._present = 0
 
     @property
@@ -46,7 +46,7 @@ class _Turns:
         return self._present == 0
 
     async def enter(self, run: RunId) -> None:
-        ticket = _Ticket()
+        ticket = _Waiter()
         self._present += 1
         self._lane.put(run, ticket)
         self._call()
@@ -78,18 +78,18 @@ class _Turns:
                 ticket.called.set_result(None)
 
 
-class Limits:
+class Limiter:
     """Every limit in use, by its name. What nobody uses is forgotten."""
 
     def __init__(self) -> None:
-        self._turns: dict[Hashable, _Turns] = {}
+        self._turns: dict[Hashable, _FairSemaphore] = {}
         self._due: dict[Hashable, float] = {}
 
     @asynccontextmanager
     async def turn(self, name: Hashable, places: int, run: RunId) -> AsyncGenerator[None]:
         """Hold one of a number of places while the block lasts."""
         key = (name, places)
-        turns = self._turns.setdefault(key, _Turns(places))
+        turns = self._turns.setdefault(key, _FairSemaphore(places))
         await turns.enter(run)
         try:
             yield

@@ -8,15 +8,15 @@ import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.artifacts import ArtifactMissing, ArtifactTooLarge
-from jeton.executor.python.binary import Lifted
-from jeton.executor.python.places import Contents, Path, put
+from jeton.executor.python.bytes_paths import Contents, Path, put
+from jeton.executor.python.extract_bytes import ExtractedBytes
 from jeton.model.json import Json
 
 MEDIA_TYPE = "application/octet-stream"
 MOST_GIVEN_BYTES = 64 * 1024 * 1024  # they are in memory, all at once, for as long as the function runs
 
 
-async def keep(lifted: Lifted, call: ActionCall) -> tuple[Json, Lifted]:
+async def keep(lifted: ExtractedBytes, call: ActionCall) -> tuple[Json, ExtractedBytes]:
     """The value with references where the bytes were, and what was kept: the same without secrets.
 
     What is kept twice, as after a crash, is one artifact all the same. Raises ArtifactTooLarge."""
@@ -44,13 +44,13 @@ async def fetch(references: Mapping[Path, str], call: ActionCall) -> Contents | 
     return contents
 
 
-async def _without_secrets(lifted: Lifted, call: ActionCall) -> Lifted:
+async def _without_secrets(lifted: ExtractedBytes, call: ActionCall) -> ExtractedBytes:
     """Only the bytes are looked at here: text is redacted with the whole result."""
     redactor = call.secrets.redactor()
     if redactor is None:
         return lifted
     clean = [(path, await asyncio.to_thread(redactor.data, content)) for path, content in lifted.contents]
-    return Lifted(lifted.value, tuple(clean))
+    return ExtractedBytes(lifted.value, tuple(clean))
 
 
 def _shown(path: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 from msgspec import inspect
 
-from jeton.executor.artifacts import ID, Reference
+from jeton.executor.artifacts import ID, ArtifactReference
 from jeton.model.json import Json
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -20,7 +20,7 @@ _BYTES = (inspect.BytesType, inspect.ByteArrayType, inspect.MemoryViewType)
 _OBJECTS = (inspect.DictType, inspect.StructType, inspect.DataclassType, inspect.TypedDictType)
 
 
-class Places:
+class BytesPaths:
     """The places of bytes in values of one type."""
 
     def __init__(self, type: inspect.Type) -> None:
@@ -31,13 +31,13 @@ class Places:
         return dict(_references(self._type, value, path))
 
 
-def places_in(hint: Any) -> Places | None:
+def bytes_paths_in(hint: Any) -> BytesPaths | None:
     """The places of bytes in values of this type; None if there are none, which is how it nearly always is."""
     try:
         type = inspect.type_info(hint)
     except TypeError:  # a type that no JSON becomes: whoever makes a schema of it says so
         return None
-    return Places(type) if _has_bytes(type, set()) else None
+    return BytesPaths(type) if _has_bytes(type, set()) else None
 
 
 def put(tree: object, path: Path, value: object) -> object:
@@ -113,7 +113,7 @@ def _bare(type: inspect.Type) -> inspect.Type:
 def _artifact_in(value: Json) -> str | None:
     """The id, if the value is a reference."""
     try:
-        id = msgspec.convert(value, Reference).id
+        id = msgspec.convert(value, ArtifactReference).id
     except msgspec.ValidationError:
         return None
     return id if ID.fullmatch(id) else None

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from jeton.executor.outlet import Emitted, Measured, MetricType, Number
+from jeton.executor.event_sink import ActionEvent, CurrentMetric, MetricSample, MetricType
 from jeton.hosts.sqlite.tools.retention import Rule
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost
@@ -12,12 +12,12 @@ RUN = RunId("r1")
 EVERYTHING = Rule("run", -1_000)
 
 
-def placed(id: str, run: RunId = RUN, event: str = "order.placed") -> Emitted:
-    return Emitted(id, event, {"order": id}, run, "tell")
+def placed(id: str, run: RunId = RUN, event: str = "order.placed") -> ActionEvent:
+    return ActionEvent(id, event, {"order": id}, run, "tell")
 
 
-def measured(id: str, value: float, type: MetricType = "counter", run: RunId = RUN, **labels: str) -> Measured:
-    return Measured(id, f"a_{type}", type, value, labels, run, "count")
+def measured(id: str, value: float, type: MetricType = "counter", run: RunId = RUN, **labels: str) -> MetricSample:
+    return MetricSample(id, f"a_{type}", type, value, labels, run, "count")
 
 
 async def test_an_event_is_kept_once_and_in_order(open_host: OpenHost) -> None:
@@ -53,14 +53,14 @@ async def test_a_counter_is_the_sum_of_its_calls_and_a_gauge_the_latest(open_hos
     await host.close(0.0)
     host = await open_host()
     assert host.numbers(RUN) == [
-        Number("a_counter", "counter", 5, {"region": "eu"}),
-        Number("a_counter", "counter", 1, {"region": "us"}),
-        Number("a_gauge", "gauge", 4, {}),
+        CurrentMetric("a_counter", "counter", 5, {"region": "eu"}),
+        CurrentMetric("a_counter", "counter", 1, {"region": "us"}),
+        CurrentMetric("a_gauge", "gauge", 4, {}),
     ]
     assert host.numbers() == [
-        Number("a_counter", "counter", 15, {"region": "eu"}),
-        Number("a_counter", "counter", 1, {"region": "us"}),
-        Number("a_gauge", "gauge", 1, {}),
+        CurrentMetric("a_counter", "counter", 15, {"region": "eu"}),
+        CurrentMetric("a_counter", "counter", 1, {"region": "us"}),
+        CurrentMetric("a_gauge", "gauge", 1, {}),
     ]
 
 
@@ -75,6 +75,6 @@ async def test_both_go_with_their_run_and_a_counter_over_all_runs_stays(open_hos
     assert (await host.prune([EVERYTHING])).runs == 1
     assert [found.emitted.id for found in host.published()] == ["b"]
     assert host.numbers(run) == []
-    assert host.numbers() == [Number("a_counter", "counter", 2, {})]
+    assert host.numbers() == [CurrentMetric("a_counter", "counter", 2, {})]
     await host.outlet.measure(measured("c", 1))
-    assert host.numbers() == [Number("a_counter", "counter", 3, {})]
+    assert host.numbers() == [CurrentMetric("a_counter", "counter", 3, {})]

@@ -1,4 +1,4 @@
-"""Keys by which an action runs once, whichever run asks, and whatever crashes.
+"""IdempotencyStore by which an action runs once, whichever run asks, and whatever crashes.
 
 A call that was begun and never answered (a crash, a cancellation) may have had its effect. So the key keeps the
 idempotency key it was made with, and whoever comes next makes the very same call again.
@@ -14,22 +14,22 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 
 
-class Begun(msgspec.Struct, frozen=True):
+class Claimed(msgspec.Struct, frozen=True):
     """The call is to be made, under this idempotency key."""
 
     call: str
 
 
-class Done(msgspec.Struct, frozen=True):
+class Completed(msgspec.Struct, frozen=True):
     """The call was made, and gave this."""
 
     result: Json
 
 
-class Keys(Protocol):
+class IdempotencyStore(Protocol):
     """Where keys are kept. Of two who ask for one key at the same time, the executor lets the second wait."""
 
-    async def begin(self, key: str, call: str) -> Begun | Done:
+    async def begin(self, key: str, call: str) -> Claimed | Completed:
         """What became of the key. One that is new, or has expired, is taken for the call; durable when this returns."""
         ...
 
@@ -52,27 +52,27 @@ def steps_prefix(run: RunId) -> str:
     return f"step:{run}:"
 
 
-_Kept: TypeAlias = tuple[str, Done | None, int | None]
+_Kept: TypeAlias = tuple[str, Completed | None, int | None]
 
 
-class MemoryKeys:
-    """Keys for as long as the process lives."""
+class MemoryIdempotencyStore:
+    """IdempotencyStore for as long as the process lives."""
 
     def __init__(self, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self._clock = clock
         self._kept: dict[str, _Kept] = {}
 
-    async def begin(self, key: str, call: str) -> Begun | Done:
+    async def begin(self, key: str, call: str) -> Claimed | Completed:
         first, done, expires = self._kept.get(key, (call, None, None))
         if done is not None and (expires is None or self._clock() < expires):
             return done
-        begun = Begun(call if done is not None else first)
+        begun = Claimed(call if done is not None else first)
         self._kept[key] = (begun.call, None, None)
         return begun
 
     async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
         call = self._kept[key][0]
-        self._kept[key] = (call, Done(result), None if ttl_ms is None else self._clock() + ttl_ms)
+        self._kept[key] = (call, Completed(result), None if ttl_ms is None else self._clock() + ttl_ms)
 
     async def forget(self, key: str) -> None:
         self._kept.pop(key, None)

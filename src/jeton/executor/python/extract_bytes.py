@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from jeton.executor.python.places import Path, put
+from jeton.executor.python.bytes_paths import Path, put
 from jeton.executor.python.results import builtins_of, plain
 from jeton.model.json import Json
 
@@ -28,7 +28,7 @@ Content: TypeAlias = tuple[Path, bytes]
 
 
 @final
-class Lifted(msgspec.Struct, frozen=True):
+class ExtractedBytes(msgspec.Struct, frozen=True):
     """Plain JSON with a null wherever bytes stood, and those bytes."""
 
     value: Json
@@ -42,7 +42,7 @@ class Lifted(msgspec.Struct, frozen=True):
         return whole
 
 
-def lift(value: Any, name: str = "result") -> Json | Lifted:
+def extract_bytes(value: Any, name: str = "result") -> Json | ExtractedBytes:
     """The value as JSON would have it, sharing nothing with what the function keeps, and without the bytes in it."""
     for inner in value.values() if value.__class__ is dict else (value,):
         if type(inner) in _BINARY:
@@ -53,7 +53,7 @@ def lift(value: Any, name: str = "result") -> Json | Lifted:
             return made
     contents: list[Content] = []
     rest = _without(builtins_of(value, BINARY), (), contents)
-    return Lifted(plain(rest, name), tuple(contents))
+    return ExtractedBytes(plain(rest, name), tuple(contents))
 
 
 def _has_bytes(value: object) -> bool:
