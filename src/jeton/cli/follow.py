@@ -7,14 +7,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-from jeton.cli.say import say
+from jeton.cli.output import echo
 from jeton.engine.engine import Engine
 from jeton.engine.views.record import RunRecord
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
-LOOK_AGAIN_S = 0.1
+POLL_S = 0.1
 
 
 class View(Protocol):
@@ -26,7 +26,7 @@ class View(Protocol):
 
 
 @asynccontextmanager
-async def stop_asked() -> AsyncGenerator[asyncio.Event, None]:
+async def stop_event() -> AsyncGenerator[asyncio.Event, None]:
     """Set by the first SIGINT or SIGTERM; the second ends the process at once."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
 
@@ -34,7 +34,7 @@ async def stop_asked() -> AsyncGenerator[asyncio.Event, None]:
         if stop.is_set():
             os._exit(128 + number)
         stop.set()
-        say("stopping: running tasks may finish; once more to end at once", err=True)
+        echo("stopping: running tasks may finish; once more to end at once", err=True)
 
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
@@ -79,7 +79,7 @@ async def _feed(engine: Engine, run: str, view: View) -> None:
 
 async def _app_missing(engine: Engine, run: str) -> None:
     while _missing(engine, run) is None:
-        await asyncio.sleep(LOOK_AGAIN_S)
+        await asyncio.sleep(POLL_S)
 
 
 def _missing(engine: Engine, run: str) -> str | None:

@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from jeton.cli.say import printable
+from jeton.cli.output import printable
 from jeton.engine.views.draw.palette import PALETTE
 from jeton.engine.views.draw.picture import Box, Picture, picture_of
 from jeton.engine.views.draw.text import MARKS, in_order

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from jeton.cli.say import printable, say
+from jeton.cli.output import echo, printable
 
 if TYPE_CHECKING:
     from jeton.model.json import Json
@@ -18,7 +18,7 @@ def prompt_for(title: str, schema: object) -> "Json":
     """One question for each property of an object, those that must be there first; else one for the whole value.
 
     The run checks the answer."""
-    say(printable(title))
+    echo(printable(title))
     fields = _object(schema)
     properties = _object(fields.get("properties"))
     if not properties:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.beside import beside_owner, let_act
 from jeton.cli.options import app_option, json_option, read_text, store_option
-from jeton.cli.say import answering, say, say_json, styled_status
+from jeton.cli.output import echo, echo_json, reporting_errors, styled_status
+from jeton.cli.store import open_beside_owner, wait_until_idle
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine
@@ -46,7 +46,7 @@ def command(
         raise click.UsageError("--path goes with --node")
     if value is None and (as_json or not sys.stdin.isatty()):
         raise click.UsageError("give the answer with --value")
-    with answering(as_json):
+    with reporting_errors(as_json):
         if app is not None:
             load_app(app)
         asyncio.run(_answer(store, run, gate, node, path, value, by, as_json))
@@ -70,17 +70,17 @@ async def _answer(
         value = read_value(read_text(given, "--value"), "--value")
     else:
         value, gate = await _asked(store, run, gate, node, path)
-    async with beside_owner(store, work=True) as engine:
+    async with open_beside_owner(store, work=True) as engine:
         reply = await engine.answer(run, value, gate=gate, node=node, path=path, by=by)
-        await let_act(engine)
+        await wait_until_idle(engine)
         record = await engine.get(run)
     if as_json:
-        say_json({"accepted": True, "outcome": reply.outcome, "answered_run_id": reply.run_id, **plain(record)})
+        echo_json({"accepted": True, "outcome": reply.outcome, "answered_run_id": reply.run_id, **plain(record)})
     elif reply.outcome == "sent":
-        say(f"the answer is kept for {run} until its owner, or `jeton resume`, takes it up")
+        echo(f"the answer is kept for {run} until its owner, or `jeton resume`, takes it up")
     else:
         kept = " and kept until the gate opens" if reply.outcome == "kept" else ""
-        say(f"the answer is accepted{kept}; {run} is {styled_status(record.status)}")
+        echo(f"the answer is accepted{kept}; {run} is {styled_status(record.status)}")
 
 
 async def _asked(

@@ -4,9 +4,9 @@ import asyncio
 
 import click
 
-from jeton.cli.beside import beside_owner
 from jeton.cli.options import json_option, read_text, store_option
-from jeton.cli.say import answering, say, say_json
+from jeton.cli.output import echo, echo_json, reporting_errors
+from jeton.cli.store import open_beside_owner
 
 
 @click.command("fire")
@@ -26,12 +26,12 @@ def command(name: str, given: str | None, delivery: str | None, store: str, as_j
         from jeton.engine.views.plain import plain
 
         payload = None if given is None else read_input(read_text(given, "--input"))
-        async with beside_owner(store) as engine:
+        async with open_beside_owner(store) as engine:
             firing = await engine.fire(name, payload, delivery_id=delivery)
         if as_json:
-            say_json(plain(firing))
+            echo_json(plain(firing))
         else:
-            say(f"{firing.trigger} fired {firing.run_id}")
+            echo(f"{firing.trigger} fired {firing.run_id}")
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         asyncio.run(fire())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering
+from jeton.cli.output import reporting_errors
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine, Run
@@ -39,7 +39,7 @@ def command(
     async def begin(engine: "Engine") -> "Run":
         return await engine.fork(run, at, writes)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         writes.update(map(_edit, edits))
         must_exist(store)
         if app is not None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.found import Done, Query, Verb, do, query_options
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, styled_status
+from jeton.cli.output import reporting_errors, styled_status
+from jeton.cli.selection import Done, Operation, Selection, carry_out, selection_options
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("pause")
 @click.argument("run", required=False)
-@query_options
+@selection_options
 @store_option
 @json_option
 def command(
@@ -32,9 +32,9 @@ def command(
     async def pause(engine: "Engine", run: str) -> Done:
         return True, await engine.pause(run)
 
-    query = Query(run, workflow, status, dry_run)
-    with answering(as_json):
-        sys.exit(asyncio.run(do(Verb("pause", pause, _said), query, store, as_json)))
+    query = Selection(run, workflow, status, dry_run)
+    with reporting_errors(as_json):
+        sys.exit(asyncio.run(carry_out(Operation("pause", pause, _said), query, store, as_json)))
 
 
 def _said(accepted: bool, record: "RunRecord") -> str:

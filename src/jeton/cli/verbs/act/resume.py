@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import Exit, app_option, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, styled_status
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, styled_status
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine
@@ -31,14 +31,14 @@ def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
     """
     from jeton.cli.app import load_app
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         if app is not None:
             load_app(app)
         sys.exit(asyncio.run(_resume(store, watch, as_json)))
 
 
 async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
-    from jeton.cli.follow import stop_asked
+    from jeton.cli.follow import stop_event
     from jeton.engine.engine import open
     from jeton.hosts.sqlite import wall_ms
     from jeton.model.failure import Refused
@@ -46,7 +46,7 @@ async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
     if not Path(store).exists():
         raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
     opened = wall_ms()
-    async with stop_asked() as stop, open(store) as engine:
+    async with stop_event() as stop, open(store) as engine:
         taken = await _unfinished(engine)
         await _until_idle_or_stopped(engine, stop, watch)
         taken += [run for run in await _fired_since(engine, opened) if run not in taken]
@@ -60,7 +60,7 @@ async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
                     raise
                 damaged[run] = refused.problem
         missing = {str(run): name for run, name in engine.needs_app.items()}
-    _say(records, missing, damaged, as_json)
+    _echo(records, missing, damaged, as_json)
     if missing or damaged:
         return Exit.REFUSED
     roots = [record for record in records if record.parent_run_id is None]  # the others' failures are theirs to handle
@@ -97,17 +97,17 @@ async def _until_idle_or_stopped(engine: "Engine", stop: asyncio.Event, watch: b
         idle.cancel()
 
 
-def _say(records: "list[RunRecord]", missing: dict[str, str], damaged: dict[str, str], as_json: bool) -> None:
+def _echo(records: "list[RunRecord]", missing: dict[str, str], damaged: dict[str, str], as_json: bool) -> None:
     from jeton.engine.views.plain import plain
 
     if as_json:
-        say_json({"runs": [plain(record) for record in records], "needs_app": missing, "damaged": damaged})
+        echo_json({"runs": [plain(record) for record in records], "needs_app": missing, "damaged": damaged})
         return
     if not records and not damaged:
-        say("nothing to resume")
+        echo("nothing to resume")
     for record in records:
-        say(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
+        echo(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
     for run, function in missing.items():
-        say(f"{run} needs {printable(function)}: name what defines it with --app", err=True)
+        echo(f"{run} needs {printable(function)}: name what defines it with --app", err=True)
     for problem in damaged.values():
-        say(f"{printable(problem)}: verify the store", err=True)
+        echo(f"{printable(problem)}: verify the store", err=True)

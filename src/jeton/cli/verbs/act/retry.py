@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering
+from jeton.cli.output import reporting_errors
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine, Run
@@ -31,7 +31,7 @@ def command(run: str, wait_s: float | None, app: str | None, store: str, as_json
     async def begin(engine: "Engine") -> "Run":
         return await engine.retry(run)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         must_exist(store)
         if app is not None:
             load_app(app)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import Exit, app_option, json_option, read_text, store_option
-from jeton.cli.say import answering, printable, say, say_data, say_json, styled_status
+from jeton.cli.output import echo, echo_data, echo_json, printable, reporting_errors, styled_status
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -56,18 +56,18 @@ def command(
     from jeton.engine.build.source import declared_in
     from jeton.engine.input import read_input
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         loaded = load_file(file, app)
         library = loaded.require()
         workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
-            say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
+            echo(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
         value = read_input(read_text(given, "--input"))
 
         async def begin(engine: "Engine") -> "Run":
             deployed = await engine.deploy_library(library, declared_in(file))
             for trigger in () if as_json else deployed.removed:
-                say(removal(trigger, file), err=True)
+                echo(removal(trigger, file), err=True)
             return await engine.start(workflow.name, value, key=key)
 
         sys.exit(asyncio.run(follow_begun(begin, wait_s, trace=trace, store=store, as_json=as_json)))
@@ -77,11 +77,11 @@ async def follow_begun(
     begin: "Callable[[Engine], Awaitable[Run]]", wait_s: float | None, *, trace: bool, store: str, as_json: bool
 ) -> Exit:
     """Begin a run, stay with it to its end, and say how it stands."""
-    from jeton.cli.follow import follow, stop_asked
+    from jeton.cli.follow import follow, stop_event
     from jeton.engine.engine import open
     from jeton.engine.views.flows import definition_in
 
-    async with stop_asked() as stop, open(store) as engine:
+    async with stop_event() as stop, open(store) as engine:
         run = await begin(engine)
         record = await run.record()
         workflow = definition_in(engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
@@ -91,9 +91,9 @@ async def follow_begun(
     if stop.is_set() and not record.ended:
         async with open(store, owner=False) as reader:
             record = await reader.get(run.id)  # its last task may have been done within the grace time
-    _say(record, decided, as_json)
+    _echo(record, decided, as_json)
     if not record.ended:
-        say(f"run {record.run_id} is left for: jeton resume --store {store}", err=True)
+        echo(f"run {record.run_id} is left for: jeton resume --store {store}", err=True)
     return exit_of(record)
 
 
@@ -127,26 +127,26 @@ class _Lines:
         from jeton.engine.views.events import events_in
 
         for event in events_in(run, (entry,)):
-            say(event_line(event, self._run))
+            echo(event_line(event, self._run))
 
 
-def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool) -> None:
+def _echo(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool) -> None:
     from jeton.cli.verbs.look.events import event_line
     from jeton.engine.views.plain import plain
 
     if as_json:
         answer: JsonObject = plain(record)
-        say_json(answer if decided is None else {**answer, "trace": [*decided]})
+        echo_json(answer if decided is None else {**answer, "trace": [*decided]})
         return
     for event in decided or ():
-        say(event_line(event, record.run_id))
+        echo(event_line(event, record.run_id))
     took = (
         ""
         if record.completed_at is None
         else f" in {(record.completed_at - record.submitted_at).total_seconds():.1f} s"
     )
-    say(f"{record.run_id} {styled_status(record.status)}{took}")
+    echo(f"{record.run_id} {styled_status(record.status)}{took}")
     if record.error is not None:
-        say(f"  {printable(f'{record.error.type}: {record.error.message}')}")
+        echo(f"  {printable(f'{record.error.type}: {record.error.message}')}")
     if record.status == "completed":
-        say_data(record.output)
+        echo_data(record.output)

@@ -4,9 +4,9 @@ import asyncio
 
 import click
 
-from jeton.cli.beside import beside_owner, let_act
 from jeton.cli.options import app_option, json_option, read_text, store_option
-from jeton.cli.say import answering, printable, say, say_json, styled_status
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, styled_status
+from jeton.cli.store import open_beside_owner, wait_until_idle
 
 SAID = {
     "taken": "was heard",
@@ -31,7 +31,7 @@ def command(run: str, name: str, value: str, key: str | None, app: str | None, s
     """
     from jeton.cli.app import load_app
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         if app is not None:
             load_app(app)
         asyncio.run(_signal(store, run, name, value, key, as_json))
@@ -42,11 +42,11 @@ async def _signal(store: str, run: str, name: str, given: str, key: str | None, 
     from jeton.engine.views.plain import plain
 
     value = read_value(read_text(given, "--value"), "--value")
-    async with beside_owner(store, work=True) as engine:
+    async with open_beside_owner(store, work=True) as engine:
         reply = await engine.signal(run, name, value, key=key)
-        await let_act(engine)
+        await wait_until_idle(engine)
         record = await engine.get(run)
     if as_json:
-        say_json({"accepted": True, "outcome": reply.outcome, **plain(record)})
+        echo_json({"accepted": True, "outcome": reply.outcome, **plain(record)})
     else:
-        say(f"the signal '{printable(name)}' {SAID[reply.outcome]}; {run} is {styled_status(record.status)}")
+        echo(f"the signal '{printable(name)}' {SAID[reply.outcome]}; {run} is {styled_status(record.status)}")

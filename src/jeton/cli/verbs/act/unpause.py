@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.found import Done, Query, Verb, do, query_options
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering, styled_status
+from jeton.cli.output import reporting_errors, styled_status
+from jeton.cli.selection import Done, Operation, Selection, carry_out, selection_options
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("unpause")
 @click.argument("run", required=False)
-@query_options
+@selection_options
 @app_option
 @store_option
 @json_option
@@ -40,11 +40,11 @@ def command(
     async def unpause(engine: "Engine", run: str) -> Done:
         return True, await engine.unpause(run)
 
-    query = Query(run, workflow, status, dry_run)
-    with answering(as_json):
+    query = Selection(run, workflow, status, dry_run)
+    with reporting_errors(as_json):
         if app is not None:
             load_app(app)
-        sys.exit(asyncio.run(do(Verb("unpause", unpause, _said, acts=True), query, store, as_json)))
+        sys.exit(asyncio.run(carry_out(Operation("unpause", unpause, _said, acts=True), query, store, as_json)))
 
 
 def _said(accepted: bool, record: "RunRecord") -> str:

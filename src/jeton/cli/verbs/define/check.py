@@ -42,9 +42,9 @@ def command(files: tuple[str, ...], app: str | None, as_json: bool, store: str |
 
 def _load(app: str, as_json: bool) -> None:
     from jeton.cli.app import load_app
-    from jeton.cli.say import answering
+    from jeton.cli.output import reporting_errors
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         load_app(app)
 
 

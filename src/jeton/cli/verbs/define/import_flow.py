@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from jeton.cli.options import Exit, json_option, store_option
-from jeton.cli.say import answering, say, say_json, say_problems, say_refusal
+from jeton.cli.output import echo, echo_json, echo_problems, echo_refusal, reporting_errors
 
 
 @click.command("import-flow")
@@ -29,17 +29,19 @@ def command(file: str, name: str | None, output: str | None, store: str, as_json
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
         refused = Refused("file_not_found", f"{file} cannot be read: {reason}", "check the path")
-        say_refusal(refused, as_json)
+        echo_refusal(refused, as_json)
         sys.exit(Exit.NOT_FOUND)
-    with answering(as_json):
+    with reporting_errors(as_json):
         imported = import_flow(text, file, name or "imported")
         known = Library(actions=action_functions())
         loaded = library_from(imported.library, known, file=output or "", kinds=KINDS)
         if output is not None:
             Path(output).write_text(imported.text, encoding="utf-8")
         if as_json:
-            say_json({"flow": imported.name, "library": imported.library, "ok": loaded.ok, "problems": loaded.problems})
+            echo_json(
+                {"flow": imported.name, "library": imported.library, "ok": loaded.ok, "problems": loaded.problems}
+            )
             return
         if output is None:
-            say(imported.text.rstrip("\n"))
-        say_problems(loaded.problems, as_json=False)
+            echo(imported.text.rstrip("\n"))
+        echo_problems(loaded.problems, as_json=False)

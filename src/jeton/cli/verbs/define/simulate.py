@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import Exit, app_option, json_option, read_text
-from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, short_json, styled_status
 
 if TYPE_CHECKING:
     from jeton.engine.simulate import FaultKind, Problem, Report, Trial
@@ -68,7 +68,7 @@ def command(
         raise click.BadParameter(
             f"there is no '{unknown[0]}'; there are: {', '.join(EVERY_FAULT)}", param_hint="--fault"
         )
-    with answering(as_json):
+    with reporting_errors(as_json):
         library = load_file(file, app).require()
         workflow = choose_definition(library, name, file).name
         value = _input(library, workflow, given)
@@ -108,10 +108,10 @@ def _many(trial: "Trial", seeds: int, as_json: bool) -> Exit:
     with click.progressbar(length=seeds, file=sys.stderr, label="seeds", hidden=not shown) as bar:
         report = trial.try_seeds(range(seeds), tried=lambda: bar.update(1))
     if as_json:
-        say_json(report)
+        echo_json(report)
     else:
         for line in _lines(report):
-            say(line)
+            echo(line)
     return Exit.DONE if report.ok else Exit.RUN_FAILED
 
 
@@ -121,14 +121,14 @@ def _one(trial: "Trial", seed: int, as_json: bool) -> Exit:
     if as_json:
         said = {"ok": trouble is None, "seed": seed, "status": played.status, "output": played.output}
         problem = None if trouble is None else {"kind": trouble.kind, "what": trouble.what, "waits": trouble.waits}
-        say_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
+        echo_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
         return Exit.DONE if trouble is None else Exit.RUN_FAILED
     for line in _story(story, len(story)):
-        say(line)
-    say(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
+        echo(line)
+    echo(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
     if trouble is not None:
         for line in (f"{TITLES[trouble.kind]}: {trouble.what}", *(f"  {wait}" for wait in trouble.waits)):
-            say(printable(line))
+            echo(printable(line))
     return Exit.DONE if trouble is None else Exit.RUN_FAILED
 
 

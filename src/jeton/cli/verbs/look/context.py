@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, say_data, say_json
+from jeton.cli.output import echo_data, echo_json, reporting_errors
 
 if TYPE_CHECKING:
     from jeton.engine.reading import Context
@@ -24,9 +24,9 @@ def command(run: str, store: str, as_json: bool) -> None:
         async with open(store, owner=False) as engine:
             return await engine.context(run)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         found = asyncio.run(read())
         if as_json:
-            say_json(found)
+            echo_json(found)
         else:
-            say_data(found)
+            echo_data(found)

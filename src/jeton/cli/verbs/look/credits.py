@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, say, say_json, table
+from jeton.cli.output import echo, echo_json, reporting_errors, table
 
 if TYPE_CHECKING:
     from jeton.engine.credits import CreditsView, UsageView
@@ -36,18 +36,18 @@ def command(
             account = await engine.credits() if amount is None else await engine.top_up(amount)
             return account, await engine.usage(run, workflow=workflow, day=day, tree=tree)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         account, usage = asyncio.run(read())
-        _say(account, usage, as_json)
+        _echo(account, usage, as_json)
 
 
-def _say(account: "CreditsView", usage: "tuple[UsageView, ...]", as_json: bool) -> None:
+def _echo(account: "CreditsView", usage: "tuple[UsageView, ...]", as_json: bool) -> None:
     from jeton.engine.views.plain import plain
 
     if as_json:
-        say_json({**plain(account), "usage": [plain(each) for each in usage]})
+        echo_json({**plain(account), "usage": [plain(each) for each in usage]})
         return
-    say("no limit" if account.balance is None else f"{account.balance} left, {account.granted} with runs under way")
+    echo("no limit" if account.balance is None else f"{account.balance} left, {account.granted} with runs under way")
     days = Counter[tuple[str, str, str]]()
     profiles = Counter[tuple[str, str, str]]()
     for each in usage:
@@ -56,13 +56,13 @@ def _say(account: "CreditsView", usage: "tuple[UsageView, ...]", as_json: bool) 
         for profile, tokens in each.tokens.items():
             profiles[each.day, profile, "input"] += tokens.input
             profiles[each.day, profile, "output"] += tokens.output
-    _say_sums(("DAY", "WORKFLOW", "USED", "SHORTFALL"), days)
-    _say_sums(("DAY", "PROFILE", "INPUT", "OUTPUT"), profiles)
+    _echo_sums(("DAY", "WORKFLOW", "USED", "SHORTFALL"), days)
+    _echo_sums(("DAY", "PROFILE", "INPUT", "OUTPUT"), profiles)
 
 
-def _say_sums(heading: tuple[str, str, str, str], sums: "Counter[tuple[str, str, str]]") -> None:
+def _echo_sums(heading: tuple[str, str, str, str], sums: "Counter[tuple[str, str, str]]") -> None:
     """A table with two sums a line, by day and by name."""
     places = list(dict.fromkeys((day, name) for day, name, _ in sums))
     rows = [(day, name, *(str(sums[day, name, what.lower()]) for what in heading[2:])) for day, name in places]
     for line in table(heading, rows) if rows else ():
-        say(line)
+        echo(line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering, say, say_json
+from jeton.cli.output import echo, echo_json, reporting_errors
 
 if TYPE_CHECKING:
     from jeton.engine.views.draw import Picture
@@ -37,15 +37,15 @@ def command(
     """Draw a workflow, with a run's state on it if asked."""
     if file is None and run is None:
         raise click.UsageError("name a file, or a run with --run")
-    with answering(as_json):
+    with reporting_errors(as_json):
         picture = _of_run(store, run, name) if run is not None else _of_file(file or "", name, app)
         drawn = _drawn(picture, style)
         if output is not None:
             Path(output).write_text(drawn, encoding="utf-8")
         elif as_json:
-            say_json({"format": style, "picture": drawn})
+            echo_json({"format": style, "picture": drawn})
         else:
-            say(drawn.rstrip("\n"))
+            echo(drawn.rstrip("\n"))
 
 
 def _of_file(file: str, name: str | None, app: str | None) -> "Picture":

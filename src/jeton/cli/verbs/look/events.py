@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, say_json_line, short_json
+from jeton.cli.output import echo, echo_json, echo_json_line, printable, reporting_errors, short_json
 
 if TYPE_CHECKING:
     from jeton.model.json import JsonObject
@@ -36,16 +36,16 @@ def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json
         async with open(store, owner=False) as engine:
             async for event in engine.events(run, after, follow=follow, trace=trace):
                 if not as_json:
-                    say(event_line(event, run))
+                    echo(event_line(event, run))
                 elif follow:
-                    say_json_line(event)
+                    echo_json_line(event)
                 else:
                     found.append(event)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         asyncio.run(read())
         if as_json and not follow:
-            say_json({"events": found})
+            echo_json({"events": found})
 
 
 def event_line(event: "JsonObject", root: str) -> str:

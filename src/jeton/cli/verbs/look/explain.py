@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
 
 if TYPE_CHECKING:
     from jeton.engine.views.explain.views import Explanation
@@ -32,10 +32,10 @@ def command(run: str, token: int | None, transition: int | None, store: str, as_
         async with open(store, owner=False) as engine:
             return await engine.explain(run, token=token, transition=transition)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         explanation = asyncio.run(ask())
         if as_json:
-            say_json(plain(explanation))
+            echo_json(plain(explanation))
         else:
             for line in explained(explanation).split("\n"):
-                say(printable(line))
+                echo(printable(line))

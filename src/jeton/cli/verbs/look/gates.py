@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, table
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, table
 
 if TYPE_CHECKING:
     from jeton.engine.views.gates import GateView
@@ -25,15 +25,15 @@ def command(run: str | None, store: str, as_json: bool) -> None:
         async with open(store, owner=False) as engine:
             return await engine.gates(run)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         gates = asyncio.run(listed())
         if as_json:
-            say_json({"gates": [plain(gate) for gate in gates]})
+            echo_json({"gates": [plain(gate) for gate in gates]})
         elif not gates:
-            say("no gate is open")
+            echo("no gate is open")
         else:
             for line in table(("GATE", "NODE", "PATH", "SINCE", "ANSWERS", "ASKED", "TITLE"), [_row(g) for g in gates]):
-                say(line)
+                echo(line)
 
 
 def _row(gate: "GateView") -> tuple[str, ...]:

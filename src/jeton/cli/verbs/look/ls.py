@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, say, say_json, table
+from jeton.cli.output import echo, echo_json, reporting_errors, table
 
 if TYPE_CHECKING:
     from jeton.engine.views.record import RunRecord
@@ -34,15 +34,15 @@ def command(
         async with open(store, owner=False) as engine:
             return await engine.list(workflow=workflow, status=status, after=after, limit=limit)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         runs = asyncio.run(listed())
         if as_json:
-            say_json({"runs": [_without_firings(plain(run)) for run in runs]})
+            echo_json({"runs": [_without_firings(plain(run)) for run in runs]})
         elif not runs:
-            say("no runs")
+            echo("no runs")
         else:
             for line in table(("RUN", "WORKFLOW", "STATUS", "SUBMITTED", "TOOK"), [_row(run) for run in runs]):
-                say(line)
+                echo(line)
 
 
 def _without_firings(run: "JsonObject") -> "JsonObject":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, short_json, styled_status
 
 if TYPE_CHECKING:
     from jeton.engine.views.published import MetricValue
@@ -29,23 +29,23 @@ def command(run: str, words: "Words | None", store: str, as_json: bool) -> None:
         async with open(store, owner=False) as engine:
             return await engine.get(run), await engine.metrics(run)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         record, metrics = asyncio.run(shown())
         if words is not None:
-            say_json(in_words(record, words))
+            echo_json(in_words(record, words))
         elif as_json:
-            say_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
+            echo_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
         else:
-            say_record(record)
+            echo_record(record)
             for firing in record.fired or ():
                 became = firing.run_id or f"refused, {firing.code}: {firing.problem}"
-                say(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(became)}")
+                echo(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(became)}")
             for metric in metrics:
                 labels = ", ".join(f"{name}={value}" for name, value in metric.labels.items())
-                say(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
+                echo(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
 
 
-def say_record(record: "RunRecord") -> None:
+def echo_record(record: "RunRecord") -> None:
     """The fields that say something, one to a line."""
     from jeton.engine.views.plain import plain
 
@@ -54,4 +54,4 @@ def say_record(record: "RunRecord") -> None:
             continue
         shown = styled_status(record.status) if name == "status" else value
         text = shown if isinstance(shown, str) else short_json(shown)
-        say(f"{name:>16}  {text if name == 'status' else printable(text)}")
+        echo(f"{name:>16}  {text if name == 'status' else printable(text)}")

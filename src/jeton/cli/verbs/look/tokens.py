@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, table
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, table
 
 if TYPE_CHECKING:
     from jeton.engine.views.tokens import TokenView
@@ -25,14 +25,14 @@ def command(run: str, store: str, as_json: bool) -> None:
         async with open(store, owner=False) as engine:
             return await engine.tokens(run)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         tokens = asyncio.run(listed())
         if as_json:
-            say_json({"tokens": [plain(token) for token in tokens]})
+            echo_json({"tokens": [plain(token) for token in tokens]})
         else:
             titles = ("TOKEN", "NODE", "STATUS", "PATH", "PARENT", "ATTEMPT", "NOTE")
             for line in table(titles, [_row(token) for token in tokens]):
-                say(line)
+                echo(line)
 
 
 def _row(token: "TokenView") -> tuple[str, ...]:

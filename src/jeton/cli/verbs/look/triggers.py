@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.beside import beside_owner
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, table
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, table
+from jeton.cli.store import open_beside_owner
 
 if TYPE_CHECKING:
     from jeton.engine.triggers import TriggerView
@@ -34,10 +34,10 @@ def command(
     as_json: bool,
 ) -> None:
     """List triggers. They fire while a process owns the store: `jeton resume --watch` stays for them."""
-    with answering(as_json):
+    with reporting_errors(as_json):
         removed = () if file is None else asyncio.run(_deploy(store, file, app))
         for trigger in () if as_json else removed:
-            say(removal(trigger, file or ""))
+            echo(removal(trigger, file or ""))
         if enable or disable or remove:
             asyncio.run(_change(store, enable, disable, remove))
         asyncio.run(_list(store, removed, as_json) if name is None else _list_firings(store, name, as_json))
@@ -60,7 +60,7 @@ def removal(trigger: str, file: str) -> str:
 
 
 async def _change(store: str, enable: str | None, disable: str | None, remove: str | None) -> None:
-    async with beside_owner(store) as engine:
+    async with open_beside_owner(store) as engine:
         if enable is not None:
             await engine.enable(enable)
         if disable is not None:
@@ -76,12 +76,12 @@ async def _list(store: str, removed: tuple[str, ...], as_json: bool) -> None:
     async with open(store, owner=False) as engine:
         found = await engine.triggers()
     if as_json:
-        say_json({"triggers": [plain(each) for each in found], "removed": removed})
+        echo_json({"triggers": [plain(each) for each in found], "removed": removed})
     elif not found:
-        say("no triggers")
+        echo("no triggers")
     else:
         for line in table(("TRIGGER", "TYPE", "STARTS", "NEXT", "LAST"), [_row(each) for each in found]):
-            say(line)
+            echo(line)
 
 
 async def _list_firings(store: str, name: str, as_json: bool) -> None:
@@ -91,12 +91,12 @@ async def _list_firings(store: str, name: str, as_json: bool) -> None:
     async with open(store, owner=False) as engine:
         found = await engine.firings(name)
     if as_json:
-        say_json({"firings": [plain(each) for each in found]})
+        echo_json({"firings": [plain(each) for each in found]})
     elif not found:
-        say("no firings")
+        echo("no firings")
     else:
         for each in found:
-            say(f"{_time(each)}  {_outcome(each)}")
+            echo(f"{_time(each)}  {_outcome(each)}")
 
 
 def _row(each: "TriggerView") -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import json_option, read_text, store_option
-from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, short_json, styled_status
 
 if TYPE_CHECKING:
     from jeton.engine.views.what_if import WhatIf
@@ -41,16 +41,16 @@ def command(
         async with open(store, owner=False) as engine:
             return await engine.simulate(run, token, result=value, failure=failure, arrives_at=arrives_at)
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         found = asyncio.run(ask())
         if as_json:
-            say_json(plain(found))
+            echo_json(plain(found))
         else:
-            _say(found)
+            _echo(found)
 
 
-def _say(found: "WhatIf") -> None:
+def _echo(found: "WhatIf") -> None:
     for decision in found.decisions:
         fields = [f"{key}={short_json(value)}" for key, value in decision.items() if key != "do"]
-        say(f"{printable(str(decision['do'])):<16} {'  '.join(fields)}".rstrip())
-    say(f"{found.run_id} would be {styled_status(found.status)}")
+        echo(f"{printable(str(decision['do'])):<16} {'  '.join(fields)}".rstrip())
+    echo(f"{found.run_id} would be {styled_status(found.status)}")

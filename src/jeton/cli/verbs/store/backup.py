@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
 
 
 @click.command("backup")
@@ -20,10 +20,10 @@ def command(dest: str, store: str, as_json: bool) -> None:
     from jeton.hosts.sqlite import wall_ms
     from jeton.hosts.sqlite.tools.backup import backup
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         copied = backup(Path(store).absolute(), Path(dest).absolute(), wall_ms())
         if as_json:
-            say_json({"path": str(copied.path), "store": copied.store, "runs": copied.runs, "origin": copied.origin})
+            echo_json({"path": str(copied.path), "store": copied.store, "runs": copied.runs, "origin": copied.origin})
         else:
             in_flight = copied.origin.in_flight
-            say(f"{printable(str(copied.path))}: {copied.runs} runs, {in_flight} of them with tasks in work")
+            echo(f"{printable(str(copied.path))}: {copied.runs} runs, {in_flight} of them with tasks in work")

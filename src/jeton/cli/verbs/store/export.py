@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
 
 
 @click.command("export")
@@ -22,7 +22,7 @@ def command(run: str, out: str | None, store: str, as_json: bool) -> None:
     from jeton.model.failure import Refused
     from jeton.model.ids import RunId
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         file = export_run(Path(store).absolute(), RunId(run))
         if out is None:
             click.echo(file)
@@ -35,6 +35,6 @@ def command(run: str, out: str | None, store: str, as_json: bool) -> None:
         except OSError as problem:
             raise Refused("not_written", f"{out} cannot be written: {problem}", "name another file") from None
         if as_json:
-            say_json({"run_id": run, "path": out, "bytes": len(file)})
+            echo_json({"run_id": run, "path": out, "bytes": len(file)})
         else:
-            say(f"{printable(out)}: run {printable(run)}, {len(file)} bytes")
+            echo(f"{printable(out)}: run {printable(run)}, {len(file)} bytes")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from jeton.cli.options import Exit, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, say_refusal
+from jeton.cli.output import echo, echo_json, echo_refusal, printable, reporting_errors
 
 
 @click.command("import")
@@ -25,11 +25,11 @@ def command(file: str, store: str, as_json: bool) -> None:
         body = Path(file).read_bytes()
     except OSError as problem:
         refused = Refused("file_not_found", f"{file} cannot be read: {problem.strerror}", "check the path")
-        say_refusal(refused, as_json)
+        echo_refusal(refused, as_json)
         sys.exit(Exit.NOT_FOUND)
-    with answering(as_json):
+    with reporting_errors(as_json):
         run = import_run(Path(store).absolute(), body)
         if as_json:
-            say_json({"run_id": run})
+            echo_json({"run_id": run})
         else:
-            say(f"run {printable(run)}")
+            echo(f"run {printable(run)}")

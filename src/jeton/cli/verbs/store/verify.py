@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jeton.cli.options import Exit, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
 
 if TYPE_CHECKING:
     from jeton.hosts.sqlite.tools.verify import Verified
@@ -23,21 +23,21 @@ def command(store: str, as_json: bool) -> None:
     """
     from jeton.hosts.sqlite.tools.verify import verify
 
-    with answering(as_json):
+    with reporting_errors(as_json):
         found = verify(Path(store).absolute())
     if as_json:
-        say_json(found)
+        echo_json(found)
     else:
-        _say(found)
+        _echo(found)
     sys.exit(Exit.DONE if found.ok else Exit.RUN_FAILED)
 
 
-def _say(found: "Verified") -> None:
+def _echo(found: "Verified") -> None:
     for problem in found.problems:
         where = "the store" if problem.run_id is None else f"run {problem.run_id}"
-        say(f"{click.style(printable(where), bold=True)}: {printable(problem.problem)}")
+        echo(f"{click.style(printable(where), bold=True)}: {printable(problem.problem)}")
     count = len(found.problems)
     if found.ok:
-        say(click.style("no problems", fg="green"))
+        echo(click.style("no problems", fg="green"))
     else:
-        say(click.style(f"{count} problem{'' if count == 1 else 's'}", fg="red", bold=True))
+        echo(click.style(f"{count} problem{'' if count == 1 else 's'}", fg="red", bold=True))

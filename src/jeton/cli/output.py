@@ -46,27 +46,27 @@ STATUS_COLOURS = {
 }
 
 
-def say(text: str = "", *, err: bool = False) -> None:
+def echo(text: str = "", *, err: bool = False) -> None:
     """A line for people. What comes from a run's data goes through `printable` first."""
     _put(text, err=err)
 
 
-def say_json(value: object) -> None:
+def echo_json(value: object) -> None:
     """One object for machines."""
     import msgspec
 
     _put(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def say_data(value: object) -> None:
+def echo_data(value: object) -> None:
     """Data for people: laid out, and with nothing in it that a terminal would act on."""
     import msgspec
 
     for line in msgspec.json.format(msgspec.json.encode(value), indent=2).decode().split("\n"):
-        say(printable(line))
+        echo(printable(line))
 
 
-def say_json_line(value: object) -> None:
+def echo_json_line(value: object) -> None:
     """One object of several, on a line of its own, at once."""
     import msgspec
 
@@ -123,40 +123,40 @@ def _cells(
 
 
 @contextmanager
-def answering(as_json: bool) -> Generator[None, None, None]:
+def reporting_errors(as_json: bool) -> Generator[None, None, None]:
     """Turns what is refused into an answer the caller can act on, and its exit code."""
     from jeton.model.failure import DefinitionError, Refused
 
     try:
         yield
     except DefinitionError as error:
-        sys.exit(say_problems(error.problems, as_json))
+        sys.exit(echo_problems(error.problems, as_json))
     except Refused as refused:
-        sys.exit(say_refusal(refused, as_json))
+        sys.exit(echo_refusal(refused, as_json))
 
 
-def say_problems(problems: "tuple[Problem, ...]", as_json: bool) -> Exit:
+def echo_problems(problems: "tuple[Problem, ...]", as_json: bool) -> Exit:
     """What is wrong with definitions: on standard output for machines, on standard error for people."""
     import msgspec
 
     if as_json:
-        say_json({"ok": False, "problems": msgspec.to_builtins(problems)})
+        echo_json({"ok": False, "problems": msgspec.to_builtins(problems)})
     for problem in () if as_json else problems:
         where = f"{problem.file}:{problem.line}: " if problem.file else ""
-        say(f"{where}{problem.severity} {problem.code} {problem.path}: {problem.problem}", err=True)
-        say(f"    {problem.remedy}", err=True)
+        echo(f"{where}{problem.severity} {problem.code} {problem.path}: {problem.problem}", err=True)
+        echo(f"    {problem.remedy}", err=True)
     missing = any(problem.code == "file_not_found" for problem in problems)
     return Exit.NOT_FOUND if missing else Exit.BAD_USAGE
 
 
-def say_refusal(refused: "Refused", as_json: bool) -> Exit:
+def echo_refusal(refused: "Refused", as_json: bool) -> Exit:
     """What was refused, why, and what can be done."""
     if as_json:
         answer: dict[str, Any] = {"code": refused.code, "problem": refused.problem, "remedy": refused.remedy}
         found = getattr(refused, "problems", None)
-        say_json({**answer, "problems": found} if found else answer)
+        echo_json({**answer, "problems": found} if found else answer)
     else:
-        say(f"{printable(refused.problem)}", err=True)
+        echo(f"{printable(refused.problem)}", err=True)
         if refused.remedy:
-            say(f"    {printable(refused.remedy)}", err=True)
+            echo(f"    {printable(refused.remedy)}", err=True)
     return EXITS.get(refused.code, Exit.REFUSED)

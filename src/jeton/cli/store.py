@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jeton.cli.say import printable, say
+from jeton.cli.output import echo, printable
 
 if TYPE_CHECKING:
     from jeton.engine.engine import Engine
 
 
 @asynccontextmanager
-async def beside_owner(store: str, *, work: bool = False) -> "AsyncGenerator[Engine, None]":
+async def open_beside_owner(store: str, *, work: bool = False) -> "AsyncGenerator[Engine, None]":
     """The store as its owner if it has none, so that the run acts at once; else as a guest who leaves a message."""
     from jeton.engine.engine import open
     from jeton.model.failure import Refused
@@ -33,7 +33,7 @@ async def beside_owner(store: str, *, work: bool = False) -> "AsyncGenerator[Eng
         await opening.__aexit__(None, None, None)
 
 
-async def let_act(engine: "Engine") -> None:
+async def wait_until_idle(engine: "Engine") -> None:
     """If nobody else owns the store: wait until nothing in it is runnable, so that what was said has its effect."""
     from jeton.model.failure import Refused
 
@@ -43,4 +43,4 @@ async def let_act(engine: "Engine") -> None:
         if refused.code != "not_owner":
             raise
     for run, function in engine.needs_app.items():
-        say(f"{run} needs {printable(function)}: name what defines it with --app", err=True)
+        echo(f"{run} needs {printable(function)}: name what defines it with --app", err=True)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 import msgspec
 
-from jeton.cli.beside import beside_owner, let_act
 from jeton.cli.options import Exit
-from jeton.cli.say import say, say_json
+from jeton.cli.output import echo, echo_json
+from jeton.cli.store import open_beside_owner, wait_until_idle
 from jeton.cli.verbs.look.ls import STATUSES
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Done: TypeAlias = "tuple[bool, RunRecord]"
 """Whether the run took it, and how it stands."""
 
 
-class Verb(msgspec.Struct, frozen=True):
+class Operation(msgspec.Struct, frozen=True):
     """What is done, and how it is told. `acts`: runs go on because of it, so their tasks must be run too."""
 
     name: str
@@ -30,7 +30,7 @@ class Verb(msgspec.Struct, frozen=True):
     acts: bool = False
 
 
-class Query(msgspec.Struct, frozen=True):
+class Selection(msgspec.Struct, frozen=True):
     """The one run, or what the unfinished ones have in common."""
 
     run: str | None
@@ -43,7 +43,7 @@ class Query(msgspec.Struct, frozen=True):
             raise click.UsageError("name a run, or give --workflow or --status")
 
 
-def query_options(command: _Command) -> _Command:
+def selection_options(command: _Command) -> _Command:
     """`--workflow`, `--status` and `--dry-run`."""
     for option in (
         click.option("--dry-run", is_flag=True, help="Say which runs it would be, and change none."),
@@ -54,48 +54,48 @@ def query_options(command: _Command) -> _Command:
     return command
 
 
-async def do(verb: Verb, query: Query, store: str, as_json: bool) -> Exit:
+async def carry_out(verb: Operation, query: Selection, store: str, as_json: bool) -> Exit:
     """Carry it out, and tell what came of it."""
-    async with beside_owner(store, work=verb.acts and not query.dry_run) as engine:
+    async with open_beside_owner(store, work=verb.acts and not query.dry_run) as engine:
         if query.run is not None:
             return await _one(verb, engine, query.run, query.dry_run, as_json)
         await _all(verb, engine, query, as_json)
         return Exit.DONE
 
 
-async def _one(verb: Verb, engine: "Engine", run: str, dry_run: bool, as_json: bool) -> Exit:
+async def _one(verb: Operation, engine: "Engine", run: str, dry_run: bool, as_json: bool) -> Exit:
     from jeton.engine.views.plain import plain
 
     record = await engine.get(run)
     accepted, record = (not record.ended, record) if dry_run else await verb.act(engine, run)
     if verb.acts and not dry_run:
-        await let_act(engine)
+        await wait_until_idle(engine)
         record = await engine.get(run)
     if as_json:
-        say_json({"accepted": accepted, **plain(record)})
+        echo_json({"accepted": accepted, **plain(record)})
     elif dry_run and accepted:
-        say(_would(verb, record))
+        echo(_would(verb, record))
     else:
-        say(verb.said(accepted, record))
+        echo(verb.said(accepted, record))
     return Exit.DONE if accepted else Exit.REFUSED
 
 
-async def _all(verb: Verb, engine: "Engine", query: Query, as_json: bool) -> None:
+async def _all(verb: Operation, engine: "Engine", query: Selection, as_json: bool) -> None:
     from jeton.engine.views.plain import plain
 
     found = await _unfinished(engine, query)
     done = [(True, run) for run in found] if query.dry_run else [await _tried(verb, engine, run) for run in found]
     if verb.acts and not query.dry_run:
-        await let_act(engine)
+        await wait_until_idle(engine)
         done = [(accepted, await engine.get(run.run_id)) for accepted, run in done]
     if as_json:
-        say_json({"runs": [plain(run) for _, run in done], "dry_run": query.dry_run})
+        echo_json({"runs": [plain(run) for _, run in done], "dry_run": query.dry_run})
         return
     for accepted, run in done:
-        say(_would(verb, run) if query.dry_run else verb.said(accepted, run))
+        echo(_would(verb, run) if query.dry_run else verb.said(accepted, run))
 
 
-async def _tried(verb: Verb, engine: "Engine", run: "RunRecord") -> Done:
+async def _tried(verb: Operation, engine: "Engine", run: "RunRecord") -> Done:
     """A run that has ended since it was found is no reason to leave the others."""
     from jeton.model.failure import Refused
 
@@ -107,7 +107,7 @@ async def _tried(verb: Verb, engine: "Engine", run: "RunRecord") -> Done:
         return False, await engine.get(run.run_id)
 
 
-async def _unfinished(engine: "Engine", query: Query) -> "list[RunRecord]":
+async def _unfinished(engine: "Engine", query: Selection) -> "list[RunRecord]":
     """Without those whose callers are found too: what is done to a run is done to the runs it called."""
     found: dict[str, RunRecord] = {}
     last = None
@@ -117,5 +117,5 @@ async def _unfinished(engine: "Engine", query: Query) -> "list[RunRecord]":
     return [run for run in found.values() if not {run.parent_run_id, run.root_run_id} & (found.keys() - {run.run_id})]
 
 
-def _would(verb: Verb, run: "RunRecord") -> str:
+def _would(verb: Operation, run: "RunRecord") -> str:
     return f"would {verb.name} {run.run_id} ({run.workflow}, {run.status})"
