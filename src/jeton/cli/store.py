@@ -1,46 +1,60 @@
-"""A store that may have an owner: with one we leave a message, without one we are it for as long as we are here."""
+"""Opening a store: to read it, to own it, or beside the process that owns it."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from jeton.cli.output import echo, printable
+from jeton.engine.engine import Engine, open
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
 
-if TYPE_CHECKING:
-    from jeton.engine.engine import Engine
+_Value = TypeVar("_Value")
+
+
+def ask(store: str, question: Callable[[Engine], Awaitable[_Value]]) -> _Value:
+    """Open a store for reading, and return the engine's answer to one question."""
+
+    async def answer() -> _Value:
+        async with open(store, owner=False) as engine:
+            return await question(engine)
+
+    return asyncio.run(answer())
+
+
+def must_exist(store: str) -> None:
+    """Raise Refused if there is no store: verbs on existing runs never create one."""
+    if not Path(store).exists():
+        raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
 
 
 @asynccontextmanager
-async def open_beside_owner(store: str, *, work: bool = False) -> "AsyncGenerator[Engine, None]":
-    """The store as its owner if it has none, so that the run acts at once; else as a guest who leaves a message."""
-    from jeton.engine.engine import open
-    from jeton.model.failure import Refused
-
-    if not Path(store).exists():
-        raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
-    opening = open(store, work=work)
-    try:
-        engine = await opening.__aenter__()
-    except Refused as refused:
-        if refused.code != "store_owned":
-            raise
-        opening = open(store, owner=False)
-        engine = await opening.__aenter__()
-    try:
+async def open_beside_owner(store: str, *, work: bool = False) -> AsyncGenerator[Engine]:
+    """Open an existing store as its owner; if another process owns it, as a guest that leaves messages for it."""
+    must_exist(store)
+    async with AsyncExitStack() as stack:
+        try:
+            engine = await stack.enter_async_context(open(store, work=work))
+        except Refused as refused:
+            if refused.code != "store_owned":
+                raise
+            engine = await stack.enter_async_context(open(store, owner=False))
         yield engine
-    finally:
-        await opening.__aexit__(None, None, None)
 
 
-async def wait_until_idle(engine: "Engine") -> None:
-    """If nobody else owns the store: wait until nothing in it is runnable, so that what was said has its effect."""
-    from jeton.model.failure import Refused
-
+async def wait_until_idle(engine: Engine) -> None:
+    """Let runs go on until each has ended or waits. A guest returns at once: the owner moves the runs."""
     try:
         await engine.idle()
     except Refused as refused:
         if refused.code != "not_owner":
             raise
-    for run, function in engine.needs_app.items():
+    echo_missing_functions(engine.needs_app)
+
+
+def echo_missing_functions(needs_app: Mapping[RunId, str]) -> None:
+    """Print which runs lack a Python function."""
+    for run, function in needs_app.items():
         echo(f"{run} needs {printable(function)}: name what defines it with --app", err=True)
