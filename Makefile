@@ -9,11 +9,11 @@ PY := $(BIN)/python
 # The stamp lies inside the environment, so that removing one removes the other.
 STAMP := .venv/.jeton-setup
 # What is type-checked; examples/ may not be there yet.
-TYPED := $(wildcard src tests examples benchmarks)
+TYPED := $(wildcard src tests examples benchmarks tools)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint types layers fmt simulate crash mutants bench demo clean
+.PHONY: help setup test check lint types layers fmt sync simulate crash mutants bench demo clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ layers: setup ## who may import whom
 fmt: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+sync: setup ## write the blocking engine, engine/sync.py, from the async one
+	$(PY) -m tools.generate_sync
 
 simulate: setup ## run seeded schedules and faults (SEEDS=20000)
 	$(PY) -m tests.simulation.sweep --seeds $(SEEDS)

@@ -119,9 +119,12 @@ def test_help_lists_the_verbs() -> None:
     assert "Report every problem in definition files." in done.output
 
 
-def test_help_loads_nothing_it_does_not_need() -> None:
+@pytest.mark.parametrize("argument", ["--help", "chek"])
+def test_help_and_a_misspelt_verb_import_nothing_they_do_not_need(argument: str) -> None:
     program = (
-        "import sys; from jeton.cli.main import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+        "import sys; from jeton.cli.main import main\n"
+        f"try: main(['{argument}'])\n"
+        "except SystemExit: print(*sys.modules)"
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "jeton.cli.main" in loaded

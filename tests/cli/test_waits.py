@@ -95,7 +95,7 @@ def test_a_signal_is_heard_kept_or_refused(jeton: Verbs) -> None:
 def test_a_signal_beside_the_owner(jeton: Verbs) -> None:
     run = parked(jeton, "hear")
     with library.open_sync(jeton.store) as owner:
-        assert "was heard" in jeton("signal", run, "paid", "--value", "5").stdout
+        assert "was received" in jeton("signal", run, "paid", "--value", "5").stdout
         assert owner.ended(run).output == {"paid": 5}
 
 

@@ -9,6 +9,7 @@ import jeton
 from jeton.engine.engine import Engine, Run
 from jeton.engine.sync import SyncEngine, SyncRun
 from jeton.model.json import JsonObject
+from tools.generate_sync import TARGET, Method, generated, twin
 
 LIBRARY: JsonObject = {
     "workflows": {
@@ -16,7 +17,6 @@ LIBRARY: JsonObject = {
         "nap": {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 600}}}},
     }
 }
-ASYNC_ONLY = {"journal", "tree", "workflow", "deploy_library"}  # for those who build on the engine
 
 
 def test_a_script_runs_a_workflow(tmp_path: Path) -> None:
@@ -56,13 +56,35 @@ def test_leaving_an_iteration_early_holds_nothing_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("awaited", "plain"), [pytest.param(Engine, SyncEngine, id="engine"), pytest.param(Run, SyncRun, id="run")]
+    ("awaited", "blocking"), [pytest.param(Engine, SyncEngine, id="engine"), pytest.param(Run, SyncRun, id="run")]
 )
-def test_both_forms_have_the_same_methods_with_the_same_parameters(awaited: type, plain: type) -> None:
-    assert parameters(awaited) == parameters(plain)
+def test_both_forms_have_the_same_methods_with_the_same_parameters(awaited: type, blocking: type) -> None:
+    assert public(awaited) == public(blocking)
 
 
-def parameters(face: type) -> dict[str, list[str]]:
-    found = inspect.getmembers(face, inspect.isfunction)
-    public = {name: method for name, method in found if not name.startswith("_") and name not in ASYNC_ONLY}
-    return {name: [str(p) for p in inspect.signature(method).parameters.values()] for name, method in public.items()}
+def public(face: type) -> dict[str, list[str] | None]:
+    """The parameters of each public method; None for a property."""
+    found = {name: inspect.getattr_static(face, name) for name in dir(face) if not name.startswith("_")}
+    return {
+        name: [str(p) for p in inspect.signature(member).parameters.values()] if callable(member) else None
+        for name, member in found.items()
+    }
+
+
+def test_the_blocking_engine_is_generated_from_the_async_one() -> None:
+    assert TARGET.read_text() == generated(), "run `make sync`"
+
+
+class Awkward:
+    """What cannot have a twin."""
+
+    async def undocumented(self) -> None: ...
+
+    async def any_number(self, *runs: str) -> None:
+        """Parameters that cannot be named."""
+
+
+@pytest.mark.parametrize("name", ["undocumented", "any_number"])
+def test_a_method_that_cannot_have_a_twin_stops_the_generator(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        twin(Method(name, vars(Awkward)[name]), "_engine")

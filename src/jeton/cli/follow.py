@@ -1,4 +1,4 @@
-"""Stay with a run until it ends, its time is up, or somebody wants us to stop."""
+"""Following a run until it ends, the time limit is reached, or the process is asked to stop."""
 
 import asyncio
 import os
@@ -7,34 +7,34 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-from jeton.cli.say import say
+from jeton.cli.output import echo
 from jeton.engine.engine import Engine
 from jeton.engine.views.record import RunRecord
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
-LOOK_AGAIN_S = 0.1
+POLL_S = 0.1
 
 
 class View(Protocol):
-    """Whoever shows a run while it goes on."""
+    """Shows a run while it goes on."""
 
     def take(self, run: RunId, entry: Entry) -> None:
-        """The run, or one it called, has made another commit."""
+        """Show one more journal entry of the run, or of a run it called."""
         ...
 
 
 @asynccontextmanager
-async def stop_asked() -> AsyncGenerator[asyncio.Event, None]:
-    """Set by the first SIGINT or SIGTERM; the second ends the process at once."""
+async def stop_event() -> AsyncGenerator[asyncio.Event, None]:
+    """An event set by the first SIGINT or SIGTERM; the second ends the process at once."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def on_signal(number: signal.Signals) -> None:
         if stop.is_set():
             os._exit(128 + number)
         stop.set()
-        say("stopping: running tasks may finish; once more to end at once", err=True)
+        echo("stopping: running tasks may finish; interrupt again to end at once", err=True)
 
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
@@ -49,23 +49,23 @@ async def stop_asked() -> AsyncGenerator[asyncio.Event, None]:
 async def follow(
     engine: Engine, run: str, stop: asyncio.Event, *, view: View | None = None, wait_s: float | None = None
 ) -> RunRecord:
-    """How the run stands when we leave it. Raises Refused if it lacks a Python function."""
+    """The run's record when following ends. Raises Refused if the run lacks a Python function."""
     ended = asyncio.create_task(engine.ended(run))
     waiting: set[asyncio.Task[Any]] = {
         ended,
         asyncio.create_task(stop.wait()),
-        asyncio.create_task(_app_missing(engine, run)),
+        asyncio.create_task(_wait_for_missing_function(engine, run)),
     }
     feed = asyncio.create_task(_feed(engine, run, view)) if view is not None else None
     try:
         await asyncio.wait(waiting, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
         record = ended.result() if ended.done() else await engine.get(run)
         if feed is not None and record.ended:
-            await feed  # to its end, so that the last of it is seen
+            await feed  # so that the view has shown the last entry
     finally:
         for task in (*waiting, *((feed,) if feed is not None else ())):
             task.cancel()
-    missing = _missing(engine, run)
+    missing = _missing_function(engine, run)
     if missing is not None and not record.ended:
         problem = f"run {run} needs a Python function that is not here: {missing}"
         raise Refused("needs_app", problem, "name what defines it with --app; the run is kept, for `jeton resume`")
@@ -77,11 +77,11 @@ async def _feed(engine: Engine, run: str, view: View) -> None:
         view.take(source, entry)
 
 
-async def _app_missing(engine: Engine, run: str) -> None:
-    while _missing(engine, run) is None:
-        await asyncio.sleep(LOOK_AGAIN_S)
+async def _wait_for_missing_function(engine: Engine, run: str) -> None:
+    while _missing_function(engine, run) is None:
+        await asyncio.sleep(POLL_S)
 
 
-def _missing(engine: Engine, run: str) -> str | None:
-    """The Python function that the run, or one it called, waits for in vain."""
+def _missing_function(engine: Engine, run: str) -> str | None:
+    """The Python function that the run, or a run it called, needs and that is not imported."""
     return next((name for each, name in engine.needs_app.items() if f"{each}.".startswith(f"{run}.")), None)

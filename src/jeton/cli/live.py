@@ -1,4 +1,4 @@
-"""A run in the terminal while it goes on: its nodes, its tokens, its fan-outs and what it waits for."""
+"""A live view of a run in the terminal: its nodes, tokens, fan-outs and waits."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from jeton.cli.say import printable
+from jeton.cli.output import printable
 from jeton.engine.views.draw.palette import PALETTE
 from jeton.engine.views.draw.picture import Box, Picture, picture_of
 from jeton.engine.views.draw.text import MARKS, in_order
@@ -21,20 +21,20 @@ from jeton.model.definition.workflow import Workflow
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId, gate_id
 
-MOST_WAITS = 5
-MOST_GROUPS = 5
+MAX_WAITS = 5
+MAX_GROUPS = 5
 BAR_WIDTH = 24
 PER_SECOND = 10
 
 
 class LiveView:
-    """Drawn anew a few times a second, however fast the run is: from another thread, so tables are copied first."""
+    """Redrawn PER_SECOND times a second by another thread, so tables are copied before they are read."""
 
     def __init__(self, workflow: Workflow | Flow, run: str, console: Console) -> None:
         self._workflow = workflow
         self._run = run
         self._tokens = TokenTable(RunId(run))
-        self._below: dict[RunId, TokenTable] = {}
+        self._children: dict[RunId, TokenTable] = {}
         self._groups = GroupTable()
         self._skipped: dict[str, None] = {}  # nodes of a flow
         self._live = Live(console=console, get_renderable=self.drawn, refresh_per_second=PER_SECOND, transient=False)
@@ -48,7 +48,7 @@ class LiveView:
 
     def take(self, run: RunId, entry: Entry) -> None:
         if run != self._run:
-            self._below.setdefault(run, TokenTable(run)).take(entry)
+            self._children.setdefault(run, TokenTable(run)).take(entry)
             return
         self._tokens.take(entry)
         self._groups.take(entry)
@@ -61,7 +61,7 @@ class LiveView:
         parts: list[RenderableType] = [Text(f"{self._workflow.name}  {self._run}", style="bold"), self._nodes()]
         groups = [group for group in list(self._groups.groups.values()) if not group.over]
         if groups:
-            parts.append(_bars(groups[-MOST_GROUPS:]))
+            parts.append(_bars(groups[-MAX_GROUPS:]))
         parts += [Text(f"  ◷ {printable(line)}", style="yellow") for line in self._waits()]
         return Group(*parts)
 
@@ -75,12 +75,12 @@ class LiveView:
         return picture_of(self._workflow, list(self._tokens.tokens.values()), skipped=list(self._skipped))
 
     def _waits(self) -> Iterator[str]:
-        tables = [(RunId(self._run), self._tokens), *list(self._below.items())]
+        tables = [(RunId(self._run), self._tokens), *list(self._children.items())]
         waiting = [(run, token) for run, table in tables for token in list(table.tokens.values()) if _is_wait(token)]
-        for run, token in waiting[:MOST_WAITS]:
+        for run, token in waiting[:MAX_WAITS]:
             yield _wait(token, run, self._run)
-        if len(waiting) > MOST_WAITS:
-            yield f"and {len(waiting) - MOST_WAITS} more"
+        if len(waiting) > MAX_WAITS:
+            yield f"and {len(waiting) - MAX_WAITS} more"
 
 
 def _node(box: Box) -> tuple[Text, Text, Text]:

@@ -1,47 +1,47 @@
-"""`jeton`: finds the verb that was asked for and loads that one alone.
+"""`jeton`: imports the verb that was asked for, and no other.
 
-Help must be quick, and so must a typo: nothing is imported here but click, and no verb before it is known which.
+`jeton --help` and a misspelt verb must be fast, so nothing but click is imported here.
 """
 
 from importlib import import_module
 
 import click
 
-# verb: where its module lies below `verbs`, and what it does. The module holds a click command `command`.
+# By verb: its module in `verbs`, which has a click command named `command`, and its help line.
 VERBS = {
     "check": ("define.check", "Report every problem in definition files."),
-    "run": ("act.run", "Start a workflow and follow it to its end."),
-    "resume": ("act.resume", "Take up every unfinished run."),
+    "run": ("act.run", "Start a workflow and follow the run to its end."),
+    "resume": ("act.resume", "Drive every unfinished run."),
     "ls": ("look.ls", "List runs."),
-    "show": ("look.show", "Show how a run stands."),
-    "events": ("look.events", "List what happened in a run."),
+    "show": ("look.show", "Show a run's record."),
+    "events": ("look.events", "List a run's events."),
     "tokens": ("look.tokens", "List a run's tokens."),
     "context": ("look.context", "Show a run's data."),
-    "explain": ("look.explain", "Say why a run did what it did."),
-    "gates": ("look.gates", "List what waits for a person."),
+    "explain": ("look.explain", "Explain why a run did what it did."),
+    "gates": ("look.gates", "List open gates."),
     "answer": ("act.answer", "Answer a gate."),
     "signal": ("act.signal", "Send a run a signal."),
-    "cancel": ("act.cancel", "Stop a run."),
-    "pause": ("act.pause", "Have a run begin nothing new."),
-    "unpause": ("act.unpause", "Have a paused run go on."),
-    "retry": ("act.retry", "Do again what a run failed at, as a new run."),
-    "fork": ("act.fork", "Make a new run that shares a run's history."),
-    "what-if": ("look.what_if", "Say what a run would decide."),
-    "triggers": ("look.triggers", "List what starts by itself."),
+    "cancel": ("act.cancel", "Cancel runs."),
+    "pause": ("act.pause", "Pause runs."),
+    "unpause": ("act.unpause", "Let paused runs go on."),
+    "retry": ("act.retry", "Retry a failed run, as a new run."),
+    "fork": ("act.fork", "Start a new run from a point in a run's history."),
+    "what-if": ("look.what_if", "Show what a run would decide."),
+    "triggers": ("look.triggers", "List, deploy and change triggers."),
     "fire": ("act.fire", "Fire a trigger by hand."),
-    "credits": ("look.credits", "Show what is left, and what was used."),
+    "credits": ("look.credits", "Show the credit account, and what was used."),
     "draw": ("look.draw", "Draw a workflow, with a run's state on it."),
     "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
-    "verify": ("store.verify", "Say whether a store is whole."),
+    "verify": ("store.verify", "Check a store for damage."),
     "backup": ("store.backup", "Copy a store while it is in use."),
     "export": ("store.export", "Write a run to a file."),
-    "import": ("store.import_", "Take in a run from a file."),
-    "import-flow": ("define.import_flow", "Turn an exported graph into a library file."),
+    "import": ("store.import_", "Import a run from a file."),
+    "import-flow": ("define.import_flow", "Convert an exported graph into a library file."),
 }
 
 
 class Verbs(click.Group):
-    """Commands that are imported when they are called; their help lines are kept here so that listing imports none."""
+    """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -56,7 +56,7 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            from difflib import get_close_matches  # only for those who need it
+            from difflib import get_close_matches  # slow to import, and rarely needed
 
             meant = get_close_matches(args[0], VERBS, n=1)
             ctx.fail(f"there is no verb '{args[0]}'" + (f"; did you mean '{meant[0]}'?" if meant else ""))
@@ -64,7 +64,7 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl([(verb, does) for verb, (_, does) in VERBS.items()])
+            formatter.write_dl([(verb, line) for verb, (_, line) in VERBS.items()])
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

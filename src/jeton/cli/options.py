@@ -1,4 +1,4 @@
-"""What verbs have in common: the options each of them takes, and what they exit with."""
+"""Options that verbs share, and the exit codes of all verbs."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Exit(IntEnum):
-    """How a verb ended, for scripts."""
+    """Exit codes, for scripts."""
 
     DONE = 0
     RUN_FAILED = 1  # failed, cancelled, timed out or exhausted
@@ -33,22 +33,29 @@ def store_option(command: _Command) -> _Command:
         show_default=True,
         show_envvar=True,
         type=click.Path(dir_okay=False),
-        help="The file that keeps the runs.",
+        help="The SQLite file with the runs.",
     )(command)
 
 
 def json_option(command: _Command) -> _Command:
     """`--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines, and nothing else.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON only.")(command)
 
 
 def app_option(command: _Command) -> _Command:
     """`--app`."""
-    return click.option("--app", metavar="MODULE:NAME|FILE.py", help="What defines the Python actions.")(command)
+    text = "Import the module or file that defines the Python actions."
+    return click.option("--app", metavar="MODULE[:NAME]|FILE.py", help=text)(command)
+
+
+def wait_option(command: _Command) -> _Command:
+    """`--wait`."""
+    text = "Follow the run for at most S seconds."
+    return click.option("--wait", "wait_s", type=click.FloatRange(min=0), metavar="S", help=text)(command)
 
 
 def read_text(given: str, option: str) -> str:
-    """What an option was given: the text itself, a file's (`@FILE`) or what comes in (`@-`)."""
+    """The text of an option's value: the value itself, a file (`@FILE`) or standard input (`@-`)."""
     if not given.startswith("@"):
         return given
     try:

@@ -1,17 +1,18 @@
-"""The engine without `await`, for scripts: the same methods, carried out on an event loop in a thread of its own."""
+"""The engine without `await`, for scripts: the same methods, run on an event loop in a thread of its own.
 
-import asyncio
-import threading
-from collections.abc import AsyncGenerator, Coroutine, Generator, Iterator, Mapping
+Generated from the async engine by `make sync`; do not edit.
+"""
+
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
-from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from jeton.engine.build.source import Built, Source
 from jeton.engine.credits import CreditsView, UsageView
 from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
+from jeton.engine.loop_thread import LoopThread
 from jeton.engine.reading import Context
 from jeton.engine.reply import Reply
 from jeton.engine.triggers import TriggerView
@@ -24,95 +25,67 @@ from jeton.engine.views.record import RunRecord
 from jeton.engine.views.tokens import TokenView
 from jeton.engine.views.what_if import WhatIf
 from jeton.hosts.sqlite.file.connect import Durability
+from jeton.model.definition.workflow import Library
+from jeton.model.entry import Entry
+from jeton.model.failure import Problem
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunStatus
 
-_Value = TypeVar("_Value")
 
+class SyncRun:
+    """One run. Each method does what the method of `Run` with the same name does."""
 
-@contextmanager
-def open_sync(
-    store: str | PathLike[str],
-    *,
-    durability: Durability = "full",
-    owner: bool = True,
-    work: bool = True,
-    grace_s: float = GRACE_S,
-) -> Generator["SyncEngine", None, None]:
-    """As `open`, for code that is not async. Runs go on in the background between calls."""
-    with _Loop() as loop:
-        opening = open(store, durability=durability, owner=owner, work=work, grace_s=grace_s)
-        engine = loop.wait(opening.__aenter__())
-        try:
-            yield SyncEngine(engine, loop)
-        finally:
-            loop.wait(opening.__aexit__(None, None, None))
+    def __init__(self, run: Run, loop: LoopThread) -> None:
+        self._run = run
+        self._loop = loop
+        self.id = run.id
 
+    def __repr__(self) -> str:
+        return f"SyncRun({self.id!r})"
 
-class _Loop:
-    """An event loop in a thread."""
+    def result(self, timeout: float | None = None) -> RunRecord:
+        """How the run ended, well or badly. Raises TimeoutError if it has not in time; the run goes on."""
+        return self._loop.wait(self._run.result(timeout))
 
-    def __enter__(self) -> "_Loop":
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="jeton", daemon=True)
-        self._thread.start()
-        return self
+    def record(self) -> RunRecord:
+        """How the run stands now."""
+        return self._loop.wait(self._run.record())
 
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-        self._loop.run_until_complete(self._loop.shutdown_default_executor())
-        self._loop.close()
+    def events(self, after: int = -1, *, follow: bool = True) -> Iterator[JsonObject]:
+        """The run's events behind a sequence number, until it has ended."""
+        return self._loop.each(self._run.events(after, follow=follow))
 
-    def wait(self, work: Coroutine[object, object, _Value]) -> _Value:
-        """Have it done there, and wait for it here."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except BaseException:  # an interrupt must not leave the work behind
-            future.cancel()
-            raise
+    def answer(
+        self,
+        value: Json,
+        *,
+        gate: str | None = None,
+        node: str | None = None,
+        path: str | None = None,
+        by: str | None = None,
+    ) -> Reply:
+        """Answer a gate of the run."""
+        return self._loop.wait(self._run.answer(value, gate=gate, node=node, path=path, by=by))
 
-    def each(self, items: AsyncGenerator[_Value, None]) -> Iterator[_Value]:
-        """The items, one by one, as they come."""
-        try:
-            while True:
-                yield self.wait(items.asend(None))
-        except StopAsyncIteration:
-            return
-        finally:
-            self.wait(items.aclose())
+    def signal(self, name: str, value: Json = None, *, key: str | None = None) -> Reply:
+        """Send the run a value under a name."""
+        return self._loop.wait(self._run.signal(name, value, key=key))
+
+    def cancel(self, reason: str = "") -> CancelAnswer:
+        """Stop the run."""
+        return self._loop.wait(self._run.cancel(reason))
 
 
 class SyncEngine:
-    """All runs of one store. Each method does what the `Engine`'s of the same name does."""
+    """All runs of one store. Each method does what the method of `Engine` with the same name does."""
 
-    def __init__(self, engine: Engine, loop: _Loop) -> None:
+    def __init__(self, engine: Engine, loop: LoopThread) -> None:
         self._engine = engine
         self._loop = loop
 
-    def deploy(self, source: Source) -> Deployment:
-        return self._loop.wait(self._engine.deploy(source))
-
-    def start(
-        self,
-        workflow: str | Built,
-        input: object = None,
-        *,
-        key: str | None = None,
-        overrides: Overrides | None = None,
-        trace: bool = False,
-        credits: int | None = None,
-    ) -> "SyncRun":
-        begun = self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace, credits=credits)
-        return SyncRun(self._loop.wait(begun), self._loop)
-
-    def run(self, run: str) -> "SyncRun":
-        return SyncRun(self._engine.run(run), self._loop)
-
     def get(self, run: str) -> RunRecord:
+        """How a run stands."""
         return self._loop.wait(self._engine.get(run))
 
     def list(
@@ -123,21 +96,200 @@ class SyncEngine:
         after: str | None = None,
         limit: int = 100,
     ) -> tuple[RunRecord, ...]:
+        """Runs, newest first; `after` is the last run of the page before.
+
+        One that is damaged keeps its status, and has the error `run_damaged`."""
         return self._loop.wait(self._engine.list(workflow=workflow, status=status, after=after, limit=limit))
 
+    def children(self, run: str) -> tuple[RunRecord, ...]:
+        """The runs it called, in order; not those that they called."""
+        return self._loop.wait(self._engine.children(run))
+
+    def ended(self, run: str, timeout: float | None = None) -> RunRecord:
+        """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
+        return self._loop.wait(self._engine.ended(run, timeout))
+
+    def gates(self, run: str | None = None) -> tuple[GateView, ...]:
+        """What waits for people, the oldest first: in one run and the runs it called, or in all."""
+        return self._loop.wait(self._engine.gates(run))
+
+    def events(
+        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
+    ) -> Iterator[JsonObject]:
+        """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
+
+        `after` is a sequence number of the run itself, or one for each run: those up to it are left out. So are runs
+        that ended, as the run's own sequence tells it, by then. With `follow`, also events to come, until the run has
+        ended."""
+        return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
+
+    def tree(self, run: str, after: int = -1, *, follow: bool = False) -> Iterator[tuple[RunId, Entry]]:
+        """The journals of a run and of the runs it called, in an order in which they may have been made.
+
+        Calls that ended by event `after` of the run are left out."""
+        return self._loop.each(self._engine.tree(run, after, follow=follow))
+
+    def journal(self, run: str, after: int = -1, *, follow: bool = False) -> Iterator[Entry]:
+        """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
+        return self._loop.each(self._engine.journal(run, after, follow=follow))
+
+    def tokens(self, run: str) -> tuple[TokenView, ...]:
+        """Every token the run ever had."""
+        return self._loop.wait(self._engine.tokens(run))
+
+    def context(self, run: str) -> Context:
+        """The run's data as it is now, or was when the run ended."""
+        return self._loop.wait(self._engine.context(run))
+
+    def emitted(
+        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> tuple[EmittedEvent, ...]:
+        """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
+        return self._loop.wait(self._engine.emitted(run=run, event=event, after=after, limit=limit))
+
+    def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
+        """What actions measured in a run; or in all runs, those that are not kept any more too."""
+        return self._loop.wait(self._engine.metrics(run))
+
+    def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
+        """Why the run, one of its tokens or one of its transitions did what it did."""
+        return self._loop.wait(self._engine.explain(run, token=token, transition=transition))
+
+    def simulate(
+        self,
+        run: str,
+        token: int,
+        *,
+        result: Json | UnsetType = UNSET,
+        failure: str | None = None,
+        arrives_at: str | None = None,
+    ) -> WhatIf:
+        """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
+
+        `result` is what its task gives, its gate is answered, its signal brings or the run it called puts out. Nothing
+        is changed, and nothing is done."""
+        return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
+
+    @property
+    def needs_app(self) -> dict[RunId, str]:
+        """Runs that are parked because a Python function of theirs is not here, and which function that is."""
+        return self._engine.needs_app
+
+    def workflow(self, reference: str) -> Library:
+        """A deployed workflow with all it reaches; raises Refused if there is none."""
+        return self._engine.workflow(reference)
+
+    def credits(self) -> CreditsView:
+        """How the project's account stands."""
+        return self._loop.wait(self._engine.credits())
+
+    def top_up(self, amount: int) -> CreditsView:
+        """Put credits into the project's account. Runs that are exhausted go on in a `retry`."""
+        return self._loop.wait(self._engine.top_up(amount))
+
+    def usage(
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
+    ) -> tuple[UsageView, ...]:
+        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
+
+        `tree`: of a run and of all that it called."""
+        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day, tree=tree))
+
+    def triggers(self) -> tuple[TriggerView, ...]:
+        """All triggers, by name."""
+        return self._loop.wait(self._engine.triggers())
+
+    def firings(
+        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
+    ) -> tuple[FiringView, ...]:
+        """What became of deliveries, newest first: to one trigger or to all, or the one that began a run."""
+        return self._loop.wait(self._engine.firings(trigger, run=run, limit=limit))
+
+    def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
+        """Fire a trigger by hand. The same delivery id fires once: the second time gives what the first one gave.
+
+        Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
+        return self._loop.wait(self._engine.fire(trigger, payload, delivery_id=delivery_id))
+
+    def deliver_webhook(
+        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
+    ) -> FiringView:
+        """Take a request to `/hooks/{path}`: its signature is checked, then its body, and then the trigger fires.
+
+        The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
+        Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
+        return self._loop.wait(self._engine.deliver_webhook(path, body, headers, delivery_id))
+
+    def enable(self, workflow: str) -> None:
+        """Let triggers start a workflow or flow again."""
+        self._loop.wait(self._engine.enable(workflow))
+
+    def disable(self, workflow: str) -> None:
+        """Have no trigger start a workflow or flow, until it is enabled. Whoever starts it by name still may."""
+        self._loop.wait(self._engine.disable(workflow))
+
+    def remove_trigger(self, trigger: str) -> None:
+        """Have it no longer. What it fired stays on record."""
+        self._loop.wait(self._engine.remove_trigger(trigger))
+
+    def deploy(self, source: Source) -> Deployment:
+        """Store definitions; raises DefinitionError with every problem. The same definition is the same version."""
+        return self._loop.wait(self._engine.deploy(source))
+
+    def deploy_library(self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()) -> Deployment:
+        """Store definitions that were loaded and checked before. `file` is where they stand, as `declared_in` says."""
+        return self._loop.wait(self._engine.deploy_library(library, file, warnings))
+
+    def start(
+        self,
+        workflow: str | Built,
+        input: object = None,
+        *,
+        key: str | None = None,
+        overrides: Overrides | None = None,
+        trace: bool = False,
+        credits: int | None = None,
+    ) -> SyncRun:
+        """Begin a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
+
+        One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
+        for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
+        `trace` has the run's events include what was decided. `credits` is all that the run, with the runs it calls,
+        may cost; without it the project's account pays, if there is one."""
+        return SyncRun(
+            self._loop.wait(
+                self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace, credits=credits)
+            ),
+            self._loop,
+        )
+
+    def run(self, run: str) -> SyncRun:
+        """A run that was started before; raises Refused if there is none of that name."""
+        return SyncRun(self._engine.run(run), self._loop)
+
     def cancel(self, run: str, reason: str = "") -> CancelAnswer:
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
         return self._loop.wait(self._engine.cancel(run, reason))
 
     def pause(self, run: str) -> RunRecord:
+        """Have the run, and those it called, begin nothing new; what is under way finishes, and its results count."""
         return self._loop.wait(self._engine.pause(run))
 
     def unpause(self, run: str) -> RunRecord:
+        """Have a paused run go on."""
         return self._loop.wait(self._engine.unpause(run))
 
-    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "SyncRun":
+    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> SyncRun:
+        """A new run that shares this one's history up to journal entry `at`, and goes on from there by itself.
+
+        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
+        A flow has no state to write to."""
         return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
 
-    def retry(self, run: str, *, credits: int = 0) -> "SyncRun":
+    def retry(self, run: str, *, credits: int = 0) -> SyncRun:
+        """A new run that does again what this one failed at: its fork at the end.
+
+        `credits` are added to what a run that was started with its own has left."""
         return SyncRun(self._loop.wait(self._engine.retry(run, credits=credits)), self._loop)
 
     def answer(
@@ -150,130 +302,37 @@ class SyncEngine:
         path: str | None = None,
         by: str | None = None,
     ) -> Reply:
+        """Answer a gate: the one with this id, the one at this node, which may not be open yet, or the only one open.
+
+        Without a name it is the run's own gate, else that of a run it called. Raises Refused for an answer that is
+        not taken: it does not fit, somebody else was asked, the gate is closed, the run has ended."""
         return self._loop.wait(self._engine.answer(run, value, gate=gate, node=node, path=path, by=by))
 
     def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
+        """Send a run a value under a name: the oldest that waits for it goes on, or it is kept until somebody does.
+
+        The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
         return self._loop.wait(self._engine.signal(run, name, value, key=key))
 
-    def gates(self, run: str | None = None) -> tuple[GateView, ...]:
-        return self._loop.wait(self._engine.gates(run))
-
-    def children(self, run: str) -> tuple[RunRecord, ...]:
-        return self._loop.wait(self._engine.children(run))
-
-    def ended(self, run: str, timeout: float | None = None) -> RunRecord:
-        return self._loop.wait(self._engine.ended(run, timeout))
-
-    def events(
-        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
-    ) -> Iterator[JsonObject]:
-        return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
-
-    def tokens(self, run: str) -> tuple[TokenView, ...]:
-        return self._loop.wait(self._engine.tokens(run))
-
-    def context(self, run: str) -> Context:
-        return self._loop.wait(self._engine.context(run))
-
-    def emitted(
-        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
-    ) -> tuple[EmittedEvent, ...]:
-        return self._loop.wait(self._engine.emitted(run=run, event=event, after=after, limit=limit))
-
-    def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
-        return self._loop.wait(self._engine.metrics(run))
-
-    def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
-        return self._loop.wait(self._engine.explain(run, token=token, transition=transition))
-
-    def simulate(
-        self,
-        run: str,
-        token: int,
-        *,
-        result: Json | UnsetType = UNSET,
-        failure: str | None = None,
-        arrives_at: str | None = None,
-    ) -> WhatIf:
-        return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
-
-    def credits(self) -> CreditsView:
-        return self._loop.wait(self._engine.credits())
-
-    def top_up(self, amount: int) -> CreditsView:
-        return self._loop.wait(self._engine.top_up(amount))
-
-    def usage(
-        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
-    ) -> tuple[UsageView, ...]:
-        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day, tree=tree))
-
-    def triggers(self) -> tuple[TriggerView, ...]:
-        return self._loop.wait(self._engine.triggers())
-
-    def firings(
-        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
-    ) -> tuple[FiringView, ...]:
-        return self._loop.wait(self._engine.firings(trigger, run=run, limit=limit))
-
-    def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
-        return self._loop.wait(self._engine.fire(trigger, payload, delivery_id=delivery_id))
-
-    def deliver_webhook(
-        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
-    ) -> FiringView:
-        return self._loop.wait(self._engine.deliver_webhook(path, body, headers, delivery_id))
-
-    def enable(self, workflow: str) -> None:
-        self._loop.wait(self._engine.enable(workflow))
-
-    def disable(self, workflow: str) -> None:
-        self._loop.wait(self._engine.disable(workflow))
-
-    def remove_trigger(self, trigger: str) -> None:
-        self._loop.wait(self._engine.remove_trigger(trigger))
-
     def idle(self) -> None:
+        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
         self._loop.wait(self._engine.idle())
 
-    @property
-    def needs_app(self) -> dict[RunId, str]:
-        return self._engine.needs_app
 
-
-class SyncRun:
-    """One run. Each method does what the `Run`'s of the same name does."""
-
-    def __init__(self, run: Run, loop: _Loop) -> None:
-        self._run = run
-        self._loop = loop
-        self.id = run.id
-
-    def result(self, timeout: float | None = None) -> RunRecord:
-        return self._loop.wait(self._run.result(timeout))
-
-    def record(self) -> RunRecord:
-        return self._loop.wait(self._run.record())
-
-    def events(self, after: int = -1, *, follow: bool = True) -> Iterator[JsonObject]:
-        return self._loop.each(self._run.events(after, follow=follow))
-
-    def answer(
-        self,
-        value: Json,
-        *,
-        gate: str | None = None,
-        node: str | None = None,
-        path: str | None = None,
-        by: str | None = None,
-    ) -> Reply:
-        return self._loop.wait(self._run.answer(value, gate=gate, node=node, path=path, by=by))
-
-    def signal(self, name: str, value: Json = None, *, key: str | None = None) -> Reply:
-        return self._loop.wait(self._run.signal(name, value, key=key))
-
-    def cancel(self, reason: str = "") -> CancelAnswer:
-        return self._loop.wait(self._run.cancel(reason))
-
-    def __repr__(self) -> str:
-        return f"SyncRun({self.id!r})"
+@contextmanager
+def open_sync(
+    store: str | PathLike[str],
+    *,
+    durability: Durability = "full",
+    owner: bool = True,
+    work: bool = True,
+    grace_s: float = GRACE_S,
+) -> Generator[SyncEngine, None, None]:
+    """Open a store for code that is not async, as `open` does. Runs go on in the background between calls."""
+    with LoopThread() as loop:
+        opening = open(store, durability=durability, owner=owner, work=work, grace_s=grace_s)
+        engine = loop.wait(opening.__aenter__())
+        try:
+            yield SyncEngine(engine, loop)
+        finally:
+            loop.wait(opening.__aexit__(None, None, None))

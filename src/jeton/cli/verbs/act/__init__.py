@@ -1,1 +1,1 @@
-"""Verbs that start, stop or tell runs something."""
+"""Verbs that start runs, send them something or stop them."""

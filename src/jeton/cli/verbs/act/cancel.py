@@ -1,52 +1,34 @@
-"""`jeton cancel RUN`: stop a run, beside its owner or without one."""
-
-import asyncio
-import sys
-from typing import TYPE_CHECKING
+"""`jeton cancel RUN`: stop a run."""
 
 import click
 
-from jeton.cli.found import Done, Query, Verb, do, query_options
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, styled_status
-
-if TYPE_CHECKING:
-    from jeton.engine.engine import Engine
-    from jeton.engine.views.record import RunRecord
-    from jeton.model.state.run import RunStatus
+from jeton.cli.output import styled_status
+from jeton.cli.selection import Changed, Operation, Selection, carry_out, selection_options
+from jeton.engine.engine import Engine
+from jeton.engine.views.record import RunRecord
 
 
 @click.command("cancel")
-@click.argument("run", required=False)
-@click.option("--reason", default="", metavar="TEXT", help="Why; kept in the run's history.")
-@query_options
+@click.option("--reason", default="", metavar="TEXT", help="The reason, kept in the run's history.")
+@selection_options
 @store_option
 @json_option
-def command(
-    run: str | None,
-    reason: str,
-    workflow: str | None,
-    status: "RunStatus | None",
-    dry_run: bool,
-    store: str,
-    as_json: bool,
-) -> None:
-    """Cancel a run, or all unfinished runs that a query finds.
+def command(selection: Selection, reason: str, store: str, as_json: bool) -> None:
+    """Cancel a run, or all unfinished runs that --workflow and --status select.
 
-    Exits with 5 if the run had ended already.
+    Exits with 5 if the run had already ended.
     """
 
-    async def cancel(engine: "Engine", run: str) -> Done:
+    async def cancel(engine: Engine, run: str) -> Changed:
         answer = await engine.cancel(run, reason)
         return answer.accepted, answer.record
 
-    query = Query(run, workflow, status, dry_run)
-    with answering(as_json):
-        sys.exit(asyncio.run(do(Verb("cancel", cancel, _said), query, store, as_json)))
+    carry_out(Operation("cancel", cancel, _sentence), selection, store, as_json)
 
 
-def _said(accepted: bool, record: "RunRecord") -> str:
+def _sentence(accepted: bool, record: RunRecord) -> str:
     if accepted and not record.ended:
         return f"{record.run_id} will be cancelled as soon as its owner, or `jeton resume`, takes it up"
-    word = "is" if accepted else "had ended already:"
+    word = "is" if accepted else "had already ended:"
     return f"{record.run_id} {word} {styled_status(record.status)}"

@@ -1,45 +1,33 @@
-"""`jeton pause RUN`: begin nothing new; what is under way finishes, and its results count."""
-
-import asyncio
-import sys
-from typing import TYPE_CHECKING
+"""`jeton pause RUN`: start nothing new; running tasks finish, and their results count."""
 
 import click
 
-from jeton.cli.found import Done, Query, Verb, do, query_options
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, styled_status
-
-if TYPE_CHECKING:
-    from jeton.engine.engine import Engine
-    from jeton.engine.views.record import RunRecord
-    from jeton.model.state.run import RunStatus
+from jeton.cli.output import styled_status
+from jeton.cli.selection import Changed, Operation, Selection, carry_out, selection_options
+from jeton.engine.engine import Engine
+from jeton.engine.views.record import RunRecord
 
 
 @click.command("pause")
-@click.argument("run", required=False)
-@query_options
+@selection_options
 @store_option
 @json_option
-def command(
-    run: str | None, workflow: str | None, status: "RunStatus | None", dry_run: bool, store: str, as_json: bool
-) -> None:
-    """Pause a run and those it called, or all unfinished runs that a query finds.
+def command(selection: Selection, store: str, as_json: bool) -> None:
+    """Pause a run and the runs it called, or all unfinished runs that --workflow and --status select.
 
-    Nothing new begins until `jeton unpause`. Exits with 5 if the run had ended already.
+    Running tasks finish; nothing new starts until `jeton unpause`. Exits with 5 if the run had already ended.
     """
 
-    async def pause(engine: "Engine", run: str) -> Done:
+    async def pause(engine: Engine, run: str) -> Changed:
         return True, await engine.pause(run)
 
-    query = Query(run, workflow, status, dry_run)
-    with answering(as_json):
-        sys.exit(asyncio.run(do(Verb("pause", pause, _said), query, store, as_json)))
+    carry_out(Operation("pause", pause, _sentence), selection, store, as_json)
 
 
-def _said(accepted: bool, record: "RunRecord") -> str:
+def _sentence(accepted: bool, record: RunRecord) -> str:
     if not accepted:
-        return f"{record.run_id} had ended already: {styled_status(record.status)}"
+        return f"{record.run_id} had already ended: {styled_status(record.status)}"
     if not record.paused:
         return f"{record.run_id} will be paused as soon as its owner, or `jeton resume`, takes it up"
     return f"{record.run_id} is paused ({styled_status(record.status)})"

@@ -1,74 +1,68 @@
-"""`jeton resume`: take up every unfinished run of a store."""
+"""`jeton resume`: drive the unfinished runs of a store."""
 
 import asyncio
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+import time
 
 import click
 
+from jeton.cli.app import load_app
+from jeton.cli.follow import stop_event
 from jeton.cli.options import Exit, app_option, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, styled_status
+from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, styled_status
+from jeton.cli.store import echo_missing_functions, must_exist
+from jeton.engine.engine import Engine, open
+from jeton.engine.views.record import RunRecord
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.state.run import RunStatus
+from jeton.model.times import moment
 
-if TYPE_CHECKING:
-    from jeton.engine.engine import Engine
-    from jeton.engine.views.record import RunRecord
-    from jeton.model.state.run import RunStatus
-
-MOST_FIRED = 1000
-UNFINISHED: "tuple[RunStatus, ...]" = ("submitted", "running", "waiting")
+MAX_FIRED = 1000
+UNFINISHED: tuple[RunStatus, ...] = ("submitted", "running", "waiting")
 
 
 @click.command("resume")
 @app_option
-@click.option("--watch", is_flag=True, help="Stay, for timers and for messages of other processes, until interrupted.")
+@click.option("--watch", is_flag=True, help="Keep running, for timers, triggers and messages, until interrupted.")
 @store_option
 @json_option
 def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
-    """Drive every unfinished run, and what triggers start meanwhile, to its end or to a wait.
+    """Drive every unfinished run, and runs that triggers start meanwhile, until each has ended or waits.
 
-    Exits with 1 if one of them failed, with 5 if one needs a Python function that --app did not bring, or is damaged.
+    Exits with 1 if one of them failed, with 5 if one is damaged or needs a Python function that --app did not import.
     """
-    from jeton.cli.app import load_app
-
-    with answering(as_json):
-        if app is not None:
-            load_app(app)
+    with reporting_errors(as_json):
+        load_app(app)
         sys.exit(asyncio.run(_resume(store, watch, as_json)))
 
 
 async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
-    from jeton.cli.follow import stop_asked
-    from jeton.engine.engine import open
-    from jeton.hosts.sqlite import wall_ms
-    from jeton.model.failure import Refused
-
-    if not Path(store).exists():
-        raise Refused("no_store", f"there is no store at {store}", "check the path, or set JETON_STORE")
-    opened = wall_ms()
-    async with stop_asked() as stop, open(store) as engine:
-        taken = await _unfinished(engine)
+    must_exist(store)
+    opened = time.time_ns() // 1_000_000
+    async with stop_event() as stop, open(store) as engine:
+        driven = await _unfinished(engine)
         await _until_idle_or_stopped(engine, stop, watch)
-        taken += [run for run in await _fired_since(engine, opened) if run not in taken]
+        driven += [run for run in await _fired_since(engine, opened) if run not in driven]
         records: list[RunRecord] = []
         damaged: dict[str, str] = {}
-        for run in taken:
+        for run in driven:
             try:
                 records.append(await engine.get(run))
             except Refused as refused:
                 if refused.code != "run_damaged":
                     raise
                 damaged[run] = refused.problem
-        missing = {str(run): name for run, name in engine.needs_app.items()}
-    _say(records, missing, damaged, as_json)
+        missing = dict(engine.needs_app)
+    _echo(records, missing, damaged, as_json)
     if missing or damaged:
         return Exit.REFUSED
-    roots = [record for record in records if record.parent_run_id is None]  # the others' failures are theirs to handle
+    roots = [record for record in records if record.parent_run_id is None]  # a caller handles failures of its calls
     failed = any(record.ended and record.status != "completed" for record in roots)
     return Exit.RUN_FAILED if failed else Exit.DONE
 
 
-async def _unfinished(engine: "Engine") -> list[str]:
+async def _unfinished(engine: Engine) -> list[str]:
     found: list[str] = []
     for status in UNFINISHED:
         last = None
@@ -78,16 +72,14 @@ async def _unfinished(engine: "Engine") -> list[str]:
     return found
 
 
-async def _fired_since(engine: "Engine", opened: int) -> list[str]:
-    """The runs that triggers started, the newest first; of very many, only so many."""
-    from jeton.model.times import moment
-
+async def _fired_since(engine: Engine, opened: int) -> list[str]:
+    """The newest runs that triggers started since the store was opened, at most MAX_FIRED."""
     since = moment(opened)
-    runs = await engine.list(limit=MOST_FIRED)
+    runs = await engine.list(limit=MAX_FIRED)
     return [run.run_id for run in runs if run.trigger_id and not run.parent_run_id and run.submitted_at >= since]
 
 
-async def _until_idle_or_stopped(engine: "Engine", stop: asyncio.Event, watch: bool) -> None:
+async def _until_idle_or_stopped(engine: Engine, stop: asyncio.Event, watch: bool) -> None:
     stopped = asyncio.create_task(stop.wait())
     idle = asyncio.create_task(engine.idle())
     try:
@@ -97,17 +89,14 @@ async def _until_idle_or_stopped(engine: "Engine", stop: asyncio.Event, watch: b
         idle.cancel()
 
 
-def _say(records: "list[RunRecord]", missing: dict[str, str], damaged: dict[str, str], as_json: bool) -> None:
-    from jeton.engine.views.plain import plain
-
+def _echo(records: list[RunRecord], missing: dict[RunId, str], damaged: dict[str, str], as_json: bool) -> None:
     if as_json:
-        say_json({"runs": [plain(record) for record in records], "needs_app": missing, "damaged": damaged})
+        echo_json({"runs": plain_list(records), "needs_app": missing, "damaged": damaged})
         return
     if not records and not damaged:
-        say("nothing to resume")
+        echo("nothing to resume")
     for record in records:
-        say(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
-    for run, function in missing.items():
-        say(f"{run} needs {printable(function)}: name what defines it with --app", err=True)
+        echo(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
+    echo_missing_functions(missing)
     for problem in damaged.values():
-        say(f"{printable(problem)}: verify the store", err=True)
+        echo(f"{printable(problem)}: verify the store", err=True)

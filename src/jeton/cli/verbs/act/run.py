@@ -1,38 +1,39 @@
-"""`jeton run FILE`: deploy, start, and follow a run to its end."""
+"""`jeton run FILE`: deploy a file, start a run, and follow it to its end."""
 
 import asyncio
 import sys
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import click
 
-from jeton.cli.options import Exit, app_option, json_option, read_text, store_option
-from jeton.cli.say import answering, printable, say, say_data, say_json, styled_status
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from contextlib import AbstractContextManager
-
-    from jeton.cli.follow import View
-    from jeton.engine.engine import Engine, Run
-    from jeton.engine.views.record import RunRecord
-    from jeton.model.definition.flow import Flow
-    from jeton.model.definition.workflow import Workflow
-    from jeton.model.entry import Entry
-    from jeton.model.ids import RunId
-    from jeton.model.json import JsonObject
+from jeton.cli.follow import View, follow, stop_event
+from jeton.cli.library import choose_definition, load_file
+from jeton.cli.options import Exit, app_option, json_option, read_text, store_option, wait_option
+from jeton.cli.output import echo, echo_data, echo_json, printable, reporting_errors, styled_status
+from jeton.cli.verbs.look.events import event_line
+from jeton.cli.verbs.look.triggers import removal
+from jeton.engine.build.source import declared_in
+from jeton.engine.engine import Engine, Run, open
+from jeton.engine.input import read_input
+from jeton.engine.views.events import events_in
+from jeton.engine.views.flows import definition_in
+from jeton.engine.views.plain import plain
+from jeton.engine.views.record import RunRecord
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.workflow import Workflow
+from jeton.model.entry import Entry
+from jeton.model.ids import RunId
+from jeton.model.json import JsonObject
 
 
 @click.command("run")
 @click.argument("file", type=click.Path())
 @click.argument("name", required=False)
-@click.option(
-    "--input", "given", default="{}", metavar="JSON|@FILE", help="What the run is given; @- reads standard input."
-)
-@click.option("--key", metavar="K", help="Start it once: the same key gives the same run.")
-@click.option("--wait", "wait_s", type=click.FloatRange(min=0), metavar="S", help="Stay this long at most.")
-@click.option("--trace", is_flag=True, help="Also show what was decided.")
+@click.option("--input", "given", default="{}", metavar="JSON|@FILE", help="The run's input; @- reads standard input.")
+@click.option("--key", metavar="KEY", help="An idempotency key: the same key again gives the same run.")
+@wait_option
+@click.option("--trace", is_flag=True, help="Print the run's decisions at the end.")
 @app_option
 @store_option
 @json_option
@@ -47,68 +48,55 @@ def command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Deploy a file's workflows and flows, start one of them, and follow the run to its end.
+    """Deploy the workflows and flows of a file, start one of them, and follow the run to its end.
 
-    NAME may be left out if the file has one workflow or flow. Interrupted, the run is left for `jeton resume`.
+    NAME may be left out if the file has only one. When interrupted, the run is kept for `jeton resume`. Exits with 0 if
+    the run completed, with 1 if it ended otherwise, with 4 if it has not ended.
     """
-    from jeton.cli.library import choose_definition, load_file
-    from jeton.cli.verbs.look.triggers import removal
-    from jeton.engine.build.source import declared_in
-    from jeton.engine.input import read_input
-
-    with answering(as_json):
+    with reporting_errors(as_json):
         loaded = load_file(file, app)
         library = loaded.require()
         workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
-            say(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
+            echo(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
         value = read_input(read_text(given, "--input"))
 
-        async def begin(engine: "Engine") -> "Run":
+        async def start(engine: Engine) -> Run:
             deployed = await engine.deploy_library(library, declared_in(file))
             for trigger in () if as_json else deployed.removed:
-                say(removal(trigger, file), err=True)
+                echo(removal(trigger, file), err=True)
             return await engine.start(workflow.name, value, key=key)
 
-        sys.exit(asyncio.run(follow_begun(begin, wait_s, trace=trace, store=store, as_json=as_json)))
+        sys.exit(asyncio.run(start_and_follow(start, wait_s, store=store, as_json=as_json, trace=trace)))
 
 
-async def follow_begun(
-    begin: "Callable[[Engine], Awaitable[Run]]", wait_s: float | None, *, trace: bool, store: str, as_json: bool
+async def start_and_follow(
+    start: Callable[[Engine], Awaitable[Run]], wait_s: float | None, *, store: str, as_json: bool, trace: bool = False
 ) -> Exit:
-    """Begin a run, stay with it to its end, and say how it stands."""
-    from jeton.cli.follow import follow, stop_asked
-    from jeton.engine.engine import open
-    from jeton.engine.views.flows import definition_in
-
-    async with stop_asked() as stop, open(store) as engine:
-        run = await begin(engine)
+    """Start a run, follow it to its end, and print its record."""
+    async with stop_event() as stop, open(store) as engine:
+        run = await start(engine)
         record = await run.record()
         workflow = definition_in(engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
         with _view(workflow, run.id, as_json) as view:
             record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
-        decided = [event async for event in engine.events(run.id, trace=True)] if trace else None
+        traced = [event async for event in engine.events(run.id, trace=True)] if trace else None
     if stop.is_set() and not record.ended:
         async with open(store, owner=False) as reader:
-            record = await reader.get(run.id)  # its last task may have been done within the grace time
-    _say(record, decided, as_json)
+            record = await reader.get(run.id)  # its last task may have finished within the grace time
+    _echo(record, traced, as_json)
     if not record.ended:
-        say(f"run {record.run_id} is left for: jeton resume --store {store}", err=True)
-    return exit_of(record)
-
-
-def exit_of(record: "RunRecord") -> Exit:
-    """What a run's status means for a script."""
-    if not record.ended:
+        echo(f"run {record.run_id} has not ended; to go on: jeton resume --store {store}", err=True)
         return Exit.STILL_WAITING
     return Exit.DONE if record.status == "completed" else Exit.RUN_FAILED
 
 
-def _view(workflow: "Workflow | Flow", run: str, as_json: bool) -> "AbstractContextManager[View | None]":
+def _view(workflow: Workflow | Flow, run: str, as_json: bool) -> AbstractContextManager[View | None]:
     if as_json:
         return nullcontext(None)
     if not sys.stdout.isatty():
         return nullcontext(_Lines(run))
+    # rich is slow to import, and only a terminal needs it
     from rich.console import Console
 
     from jeton.cli.live import LiveView
@@ -117,36 +105,28 @@ def _view(workflow: "Workflow | Flow", run: str, as_json: bool) -> "AbstractCont
 
 
 class _Lines:
-    """Where there is no terminal: a line for each event."""
+    """One line per event, where there is no terminal."""
 
     def __init__(self, run: str) -> None:
         self._run = run
 
-    def take(self, run: "RunId", entry: "Entry") -> None:
-        from jeton.cli.verbs.look.events import event_line
-        from jeton.engine.views.events import events_in
-
+    def take(self, run: RunId, entry: Entry) -> None:
         for event in events_in(run, (entry,)):
-            say(event_line(event, self._run))
+            echo(event_line(event, self._run))
 
 
-def _say(record: "RunRecord", decided: "list[JsonObject] | None", as_json: bool) -> None:
-    from jeton.cli.verbs.look.events import event_line
-    from jeton.engine.views.plain import plain
-
+def _echo(record: RunRecord, traced: list[JsonObject] | None, as_json: bool) -> None:
     if as_json:
         answer: JsonObject = plain(record)
-        say_json(answer if decided is None else {**answer, "trace": [*decided]})
+        echo_json(answer if traced is None else {**answer, "trace": [*traced]})
         return
-    for event in decided or ():
-        say(event_line(event, record.run_id))
-    took = (
-        ""
-        if record.completed_at is None
-        else f" in {(record.completed_at - record.submitted_at).total_seconds():.1f} s"
-    )
-    say(f"{record.run_id} {styled_status(record.status)}{took}")
+    for event in traced or ():
+        echo(event_line(event, record.run_id))
+    took = ""
+    if record.completed_at is not None:
+        took = f" in {(record.completed_at - record.submitted_at).total_seconds():.1f} s"
+    echo(f"{record.run_id} {styled_status(record.status)}{took}")
     if record.error is not None:
-        say(f"  {printable(f'{record.error.type}: {record.error.message}')}")
+        echo(f"  {printable(f'{record.error.type}: {record.error.message}')}")
     if record.status == "completed":
-        say_data(record.output)
+        echo_data(record.output)

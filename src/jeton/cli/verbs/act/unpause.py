@@ -1,55 +1,38 @@
-"""`jeton unpause RUN`: go on."""
-
-import asyncio
-import sys
-from typing import TYPE_CHECKING
+"""`jeton unpause RUN`: let a paused run go on."""
 
 import click
 
-from jeton.cli.found import Done, Query, Verb, do, query_options
+from jeton.cli.app import load_app
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering, styled_status
-
-if TYPE_CHECKING:
-    from jeton.engine.engine import Engine
-    from jeton.engine.views.record import RunRecord
-    from jeton.model.state.run import RunStatus
+from jeton.cli.output import reporting_errors, styled_status
+from jeton.cli.selection import Changed, Operation, Selection, carry_out, selection_options
+from jeton.engine.engine import Engine
+from jeton.engine.views.record import RunRecord
 
 
 @click.command("unpause")
-@click.argument("run", required=False)
-@query_options
+@selection_options
 @app_option
 @store_option
 @json_option
-def command(
-    run: str | None,
-    workflow: str | None,
-    status: "RunStatus | None",
-    dry_run: bool,
-    app: str | None,
-    store: str,
-    as_json: bool,
-) -> None:
-    """Have a paused run go on, or all unfinished runs that a query finds.
+def command(selection: Selection, app: str | None, store: str, as_json: bool) -> None:
+    """Let a paused run go on, or all unfinished runs that --workflow and --status select.
 
-    Without an owner they act here, until nothing is runnable. Exits with 5 if the run had ended already.
+    If no other process owns the store, this one drives the runs until each has ended or waits. Exits with 5 if the run
+    had already ended.
     """
-    from jeton.cli.app import load_app
 
-    async def unpause(engine: "Engine", run: str) -> Done:
+    async def unpause(engine: Engine, run: str) -> Changed:
         return True, await engine.unpause(run)
 
-    query = Query(run, workflow, status, dry_run)
-    with answering(as_json):
-        if app is not None:
-            load_app(app)
-        sys.exit(asyncio.run(do(Verb("unpause", unpause, _said, acts=True), query, store, as_json)))
+    with reporting_errors(as_json):
+        load_app(app)
+        carry_out(Operation("unpause", unpause, _sentence, works=True), selection, store, as_json)
 
 
-def _said(accepted: bool, record: "RunRecord") -> str:
+def _sentence(accepted: bool, record: RunRecord) -> str:
     if not accepted:
-        return f"{record.run_id} had ended already: {styled_status(record.status)}"
+        return f"{record.run_id} had already ended: {styled_status(record.status)}"
     if record.paused:
         return f"{record.run_id} will go on as soon as its owner, or `jeton resume`, takes it up"
     return f"{record.run_id} is {styled_status(record.status)}"

@@ -1,1 +1,1 @@
-"""Verbs about definitions."""
+"""Verbs that work on definitions."""

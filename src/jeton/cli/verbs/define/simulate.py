@@ -1,23 +1,24 @@
-"""`jeton simulate FILE`: what a workflow comes to under many schedules and faults."""
+"""`jeton simulate FILE`: run a workflow under many schedules and faults."""
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
 
+from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, json_option, read_text
-from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
+from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors, short_json, styled_status
+from jeton.engine.input import check_input, read_input
+from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS, FaultKind, Problem, Report, Trial, sample_input
+from jeton.engine.views.flows import definition_in
+from jeton.model.definition.workflow import Library
+from jeton.model.json import Json, JsonObject
+from jeton.planning.program.compile import compile_definition
 
-if TYPE_CHECKING:
-    from jeton.engine.simulate import FaultKind, Problem, Report, Trial
-    from jeton.model.definition.workflow import Library
-    from jeton.model.json import Json, JsonObject
-
-LONGEST_STORY = 60  # lines; of a longer one the middle is left out
-LONGEST_LINE = 160
-MOST_LINES = 20  # of outcomes
-MOST_PROBLEMS = 5  # with their stories; with --json, all of them
+MAX_STORY = 60  # lines; the middle of a longer story is left out
+MAX_LINE = 160
+MAX_OUTCOMES = 20
+MAX_PROBLEMS = 5  # with their stories; --json has all of them
 TITLES = {"differs": "outcomes differ", "hang": "hangs", "broken": "broken"}
 ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group")
 
@@ -25,20 +26,20 @@ ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group"
 @click.command("simulate")
 @click.argument("file", type=click.Path())
 @click.argument("name", required=False)
-@click.option("--seeds", default=100, show_default=True, type=click.IntRange(min=1), metavar="N", help="How many.")
-@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Only this one, with its story.")
-@click.option("--faults", is_flag=True, help="Crashes, and messages that are lost, late, doubled and out of order.")
-@click.option("--fault", "kinds", multiple=True, metavar="KIND", help="Only faults of this kind; may be repeated.")
-@click.option("--input", "given", metavar="JSON|@FILE", help="Without it, one is made from the input's schema.")
-@click.option("--real", is_flag=True, help="Run Python functions instead of making up what they give.")
-@click.option("--no-answers", is_flag=True, help="Nobody answers gates or sends signals.")
+@click.option("--seeds", default=100, show_default=True, type=click.IntRange(min=1), metavar="N", help="Try N seeds.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Try this seed only, and print its story.")
+@click.option("--faults", is_flag=True, help="Inject crashes, and lost, late, repeated and reordered messages.")
+@click.option("--fault", "kinds", multiple=True, metavar="KIND", help="Inject this kind only; may be repeated.")
+@click.option("--input", "given", metavar="JSON|@FILE", help="The run's input. [default: made from its schema]")
+@click.option("--real", is_flag=True, help="Call Python functions instead of making up their results.")
+@click.option("--no-answers", is_flag=True, help="Leave gates unanswered and send no signals.")
 @click.option(
     "--slowest", "slowest_ms", default=20, show_default=True, type=click.IntRange(min=1), metavar="MS",
-    help="How long a task or an answer takes at most.",
+    help="The longest simulated time a task or an answer takes.",
 )  # fmt: skip
 @app_option
 @json_option
-@click.option("--store", hidden=True, help="Taken by every verb; simulated runs are stored nowhere.")
+@click.option("--store", hidden=True, help="Accepted by every verb; not used.")
 def command(
     file: str,
     name: str | None,
@@ -54,21 +55,17 @@ def command(
     as_json: bool,
     store: str | None,
 ) -> None:
-    """Run a workflow or a flow under many schedules, and with --faults under many faults, in no time.
+    """Run a workflow or flow under many schedules, and with --faults under many faults, in simulated time.
 
-    Tasks give data made from their schemas, the same under every schedule; so do gates and signals. Reported are
-    outcomes that differ, runs that never end and rules that are broken, each with the seed that leads there and the
-    shortest story of how. Exits with 0 if every seed comes to the same, with 1 if not.
+    Tasks, gates and signals give data made from their schemas, the same under every schedule. Reports outcomes that
+    differ, runs that never end and broken invariants, each with a seed that reproduces it and its shortest story. Exits
+    with 0 if all seeds have the same outcome, with 1 if not.
     """
-    from jeton.cli.library import choose_definition, load_file
-    from jeton.engine.simulate import EVERY_FAULT, Trial
-
     unknown = [kind for kind in kinds if kind not in EVERY_FAULT]
     if unknown:
-        raise click.BadParameter(
-            f"there is no '{unknown[0]}'; there are: {', '.join(EVERY_FAULT)}", param_hint="--fault"
-        )
-    with answering(as_json):
+        problem = f"there is no '{unknown[0]}'; there are: {', '.join(EVERY_FAULT)}"
+        raise click.BadParameter(problem, param_hint="--fault")
+    with reporting_errors(as_json):
         library = load_file(file, app).require()
         workflow = choose_definition(library, name, file).name
         value = _input(library, workflow, given)
@@ -84,81 +81,75 @@ def command(
             sys.exit(_one(trial, seed, as_json) if seed is not None else _many(trial, seeds, as_json))
 
 
-def _kinds(faults: bool, kinds: tuple[str, ...]) -> "tuple[FaultKind, ...]":
-    from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS
-
+def _kinds(faults: bool, kinds: tuple[str, ...]) -> tuple[FaultKind, ...]:
     if kinds:
         return tuple(kind for kind in EVERY_FAULT if kinds.count(kind))
     return USUAL_FAULTS if faults else ()
 
 
-def _input(library: "Library", workflow: str, given: str | None) -> "Json":
-    from jeton.engine.input import check_input, read_input
-    from jeton.engine.simulate import sample_input
-    from jeton.planning.program.compile import compile_definition
-
-    found = library.workflows.get(workflow) or library.flows[workflow]
-    value = sample_input(found.input_schema) if given is None else read_input(read_text(given, "--input"))
-    check_input(compile_definition(library, found.name), value)
+def _input(library: Library, workflow: str, given: str | None) -> Json:
+    schema = definition_in(library, workflow).input_schema
+    value = sample_input(schema) if given is None else read_input(read_text(given, "--input"))
+    check_input(compile_definition(library, workflow), value)
     return value
 
 
-def _many(trial: "Trial", seeds: int, as_json: bool) -> Exit:
+def _many(trial: Trial, seeds: int, as_json: bool) -> Exit:
     shown = not as_json and sys.stderr.isatty()
     with click.progressbar(length=seeds, file=sys.stderr, label="seeds", hidden=not shown) as bar:
         report = trial.try_seeds(range(seeds), tried=lambda: bar.update(1))
     if as_json:
-        say_json(report)
+        echo_json(report)
     else:
         for line in _lines(report):
-            say(line)
+            echo(line)
     return Exit.DONE if report.ok else Exit.RUN_FAILED
 
 
-def _one(trial: "Trial", seed: int, as_json: bool) -> Exit:
+def _one(trial: Trial, seed: int, as_json: bool) -> Exit:
     played = trial.play(seed)
     story, trouble = played.story(), played.trouble
     if as_json:
         said = {"ok": trouble is None, "seed": seed, "status": played.status, "output": played.output}
         problem = None if trouble is None else {"kind": trouble.kind, "what": trouble.what, "waits": trouble.waits}
-        say_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
+        echo_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
         return Exit.DONE if trouble is None else Exit.RUN_FAILED
     for line in _story(story, len(story)):
-        say(line)
-    say(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
+        echo(line)
+    echo(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
     if trouble is not None:
         for line in (f"{TITLES[trouble.kind]}: {trouble.what}", *(f"  {wait}" for wait in trouble.waits)):
-            say(printable(line))
+            echo(printable(line))
     return Exit.DONE if trouble is None else Exit.RUN_FAILED
 
 
-def _lines(report: "Report") -> Iterator[str]:
-    for outcome in report.outcomes[:MOST_LINES]:
+def _lines(report: Report) -> Iterator[str]:
+    for outcome in report.outcomes[:MAX_OUTCOMES]:
         result = _result(outcome.output, outcome.error)
         yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
-    if len(report.outcomes) > MOST_LINES:
-        yield f"{'…':>6}   {len(report.outcomes) - MOST_LINES} more"
-    for problem in report.problems[:MOST_PROBLEMS]:
+    if len(report.outcomes) > MAX_OUTCOMES:
+        yield f"{'…':>6}   {len(report.outcomes) - MAX_OUTCOMES} more"
+    for problem in report.problems[:MAX_PROBLEMS]:
         yield ""
         yield from _problem(problem)
     yield ""
     if report.ok:
         yield click.style(f"{report.seeds} seeds, one outcome", fg="green")
     else:
-        yield click.style(f"{report.seeds} seeds, {_counted(len(report.problems), 'problem')}", fg="red", bold=True)
+        yield click.style(f"{report.seeds} seeds, {counted(len(report.problems), 'problem')}", fg="red", bold=True)
 
 
-def _problem(problem: "Problem") -> Iterator[str]:
+def _problem(problem: Problem) -> Iterator[str]:
     title = click.style(TITLES[problem.kind], fg="red", bold=True)
     yield f"{title}: {printable(problem.what)}"
     for wait in problem.waits:
         yield f"  {printable(wait)}"
-    faults = f", {_counted(len(problem.faults), 'fault')}" if problem.faults else ""
+    faults = f", {counted(len(problem.faults), 'fault')}" if problem.faults else ""
     yield click.style(f"  seed {problem.seed}{faults}:", dim=True)
-    yield from (f"  {line}" for line in _story(list(problem.story), LONGEST_STORY))
+    yield from (f"  {line}" for line in _story(list(problem.story), MAX_STORY))
 
 
-def _story(story: "list[JsonObject]", longest: int) -> Iterator[str]:
+def _story(story: list[JsonObject], longest: int) -> Iterator[str]:
     several = len({str(event["run_id"]) for event in story if "run_id" in event}) > 1
     left_out = len(story) - longest
     for number, event in enumerate(story):
@@ -169,8 +160,8 @@ def _story(story: "list[JsonObject]", longest: int) -> Iterator[str]:
         yield _event(event, several)
 
 
-def _event(event: "JsonObject", several: bool) -> str:
-    """When, what, where, and the rest of it."""
+def _event(event: JsonObject, several: bool) -> str:
+    """An event as one line: time, type, node and fields."""
     when = f"{event['at_ms']:>6} ms"
     if event["type"] == "fault":
         by = f" ({event['by_ms']} ms)" if event["by_ms"] else ""
@@ -178,19 +169,15 @@ def _event(event: "JsonObject", several: bool) -> str:
     path = str(event.get("path", "root")).removeprefix("root").removeprefix(".")
     where = f"{event.get('node') or ''}{f'[{path}]' if path else ''}"
     run = f"{event['run_id']}  " if several else ""
-    rest = [f"{key}={short_json(value)}" for key, value in event.items() if _worth_saying(key, value)]
+    rest = [f"{key}={short_json(value)}" for key, value in event.items() if _is_shown(key, value)]
     parts = [part for part in (where, *rest) if part]
     line = printable(f"{when}  {run}{event['type']!s:<16}  {'  '.join(parts)}".rstrip())
-    return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…"
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + "…"
 
 
-def _worth_saying(key: str, value: "Json") -> bool:
+def _is_shown(key: str, value: Json) -> bool:
     return key not in ENVELOPE and (key, value) not in (("attempt", 1), ("delivery", 1))
 
 
-def _result(output: "Json", error: str | None) -> str:
+def _result(output: Json, error: str | None) -> str:
     return short_json(output) if error is None else printable(error)
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"

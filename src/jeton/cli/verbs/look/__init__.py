@@ -1,1 +1,1 @@
-"""Verbs that read."""
+"""Verbs that read a store."""

@@ -1,15 +1,10 @@
 """`jeton context RUN`: a run's data."""
 
-import asyncio
-from typing import TYPE_CHECKING
-
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, say_data, say_json
-
-if TYPE_CHECKING:
-    from jeton.engine.reading import Context
+from jeton.cli.output import echo_data, echo_json, reporting_errors
+from jeton.cli.store import ask
 
 
 @click.command("context")
@@ -18,15 +13,6 @@ if TYPE_CHECKING:
 @json_option
 def command(run: str, store: str, as_json: bool) -> None:
     """Show a run's data as {input, state, output}."""
-    from jeton.engine.engine import open
-
-    async def read() -> "Context":
-        async with open(store, owner=False) as engine:
-            return await engine.context(run)
-
-    with answering(as_json):
-        found = asyncio.run(read())
-        if as_json:
-            say_json(found)
-        else:
-            say_data(found)
+    with reporting_errors(as_json):
+        context = ask(store, lambda engine: engine.context(run))
+        (echo_json if as_json else echo_data)(context)

@@ -1,55 +1,47 @@
-"""`jeton events RUN`: what happened, in order."""
-
-import asyncio
-from typing import TYPE_CHECKING
+"""`jeton events RUN`: a run's events, in order."""
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, say_json_line, short_json
-
-if TYPE_CHECKING:
-    from jeton.model.json import JsonObject
+from jeton.cli.output import echo, echo_json, echo_json_line, printable, reporting_errors, short_json
+from jeton.cli.store import ask
+from jeton.engine.engine import Engine
+from jeton.model.json import JsonObject
 
 ENVELOPE = ("seq", "at", "run_id", "type", "entry")
 
 
 @click.command("events")
 @click.argument("run")
-@click.option("--follow", is_flag=True, help="Stay for those to come, until the run has ended.")
-@click.option("--after", default=-1, metavar="SEQ", help="Only those behind this sequence number.")
-@click.option("--trace", is_flag=True, help="Also what was decided, as decision.… events outside the sequence.")
+@click.option("--follow", is_flag=True, help="Wait for new events until the run has ended.")
+@click.option("--after", default=-1, metavar="SEQ", help="List events after this sequence number of the run.")
+@click.option("--trace", is_flag=True, help="Include decisions, as decision.* events without a sequence number.")
 @store_option
 @json_option
 def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json: bool) -> None:
-    """List the events of a run and of the runs it called.
+    """List the events of a run and of the runs it called. Each run has its own sequence.
 
-    Each run has its own sequence; SEQ is of the run that is named.
-
-    With --json: one object {events: […]}, or with --follow one event to a line.
+    With --json: one object {events: […]}, or with --follow one event per line.
     """
-    from jeton.engine.engine import open
-
     found: list[JsonObject] = []
 
-    async def read() -> None:
-        async with open(store, owner=False) as engine:
-            async for event in engine.events(run, after, follow=follow, trace=trace):
-                if not as_json:
-                    say(event_line(event, run))
-                elif follow:
-                    say_json_line(event)
-                else:
-                    found.append(event)
+    async def read(engine: Engine) -> None:
+        async for event in engine.events(run, after, follow=follow, trace=trace):
+            if not as_json:
+                echo(event_line(event, run))
+            elif follow:
+                echo_json_line(event)
+            else:
+                found.append(event)
 
-    with answering(as_json):
-        asyncio.run(read())
+    with reporting_errors(as_json):
+        ask(store, read)
         if as_json and not follow:
-            say_json({"events": found})
+            echo_json({"events": found})
 
 
-def event_line(event: "JsonObject", root: str) -> str:
-    """An event for people: when, what, and the rest of it; and in which run, if another one called it."""
+def event_line(event: JsonObject, root: str) -> str:
+    """An event as one line: sequence number, time, type and fields; with its run if that is not the root."""
     seq = str(event.get("seq", ""))
     fields = [f"{key}={short_json(value)}" for key, value in event.items() if key not in ENVELOPE]
     if event["run_id"] != root:

@@ -1,41 +1,30 @@
-"""`jeton explain RUN`: why it did, or did not do, what it did."""
-
-import asyncio
-from typing import TYPE_CHECKING
+"""`jeton explain RUN`: why a run did what it did."""
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
-
-if TYPE_CHECKING:
-    from jeton.engine.views.explain.views import Explanation
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
+from jeton.cli.store import ask
+from jeton.engine.views.explain import explained
+from jeton.engine.views.plain import plain
 
 
 @click.command("explain")
 @click.argument("run")
-@click.option("--token", type=int, metavar="T", help="About one token.")
-@click.option("--transition", type=int, metavar="I", help="About one transition, by its place in the definition.")
+@click.option("--token", type=int, metavar="ID", help="Explain one token.")
+@click.option("--transition", type=int, metavar="INDEX", help="Explain one transition, by its index in the definition.")
 @store_option
 @json_option
 def command(run: str, token: int | None, transition: int | None, store: str, as_json: bool) -> None:
-    """Say why a run, a token or a transition did what it did.
+    """Explain why a run, a token or a transition did what it did.
 
-    What was considered at each routing, each condition with the values it read, who waits for whom and since when,
-    and who stopped what.
+    Shows the transitions considered at each routing, the values each condition read, what tokens wait for and since
+    when, and what was stopped and why.
     """
-    from jeton.engine.engine import open
-    from jeton.engine.views.explain import explained
-    from jeton.engine.views.plain import plain
-
-    async def ask() -> "Explanation":
-        async with open(store, owner=False) as engine:
-            return await engine.explain(run, token=token, transition=transition)
-
-    with answering(as_json):
-        explanation = asyncio.run(ask())
+    with reporting_errors(as_json):
+        explanation = ask(store, lambda engine: engine.explain(run, token=token, transition=transition))
         if as_json:
-            say_json(plain(explanation))
+            echo_json(plain(explanation))
         else:
             for line in explained(explanation).split("\n"):
-                say(printable(line))
+                echo(printable(line))

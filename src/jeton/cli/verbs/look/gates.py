@@ -1,15 +1,11 @@
-"""`jeton gates`: what waits for a person."""
-
-import asyncio
-from typing import TYPE_CHECKING
+"""`jeton gates`: open gates."""
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, table
-
-if TYPE_CHECKING:
-    from jeton.engine.views.gates import GateView
+from jeton.cli.output import echo_json, echo_table, local_time, plain_list, printable, reporting_errors
+from jeton.cli.store import ask
+from jeton.engine.views.gates import GateView
 
 
 @click.command("gates")
@@ -17,26 +13,17 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def command(run: str | None, store: str, as_json: bool) -> None:
-    """List the gates that are open: all of them, or those of a run and of the runs it called."""
-    from jeton.engine.engine import open
-    from jeton.engine.views.plain import plain
-
-    async def listed() -> "tuple[GateView, ...]":
-        async with open(store, owner=False) as engine:
-            return await engine.gates(run)
-
-    with answering(as_json):
-        gates = asyncio.run(listed())
+    """List open gates: all of them, or those of a run and of the runs it called."""
+    with reporting_errors(as_json):
+        gates = ask(store, lambda engine: engine.gates(run))
         if as_json:
-            say_json({"gates": [plain(gate) for gate in gates]})
-        elif not gates:
-            say("no gate is open")
+            echo_json({"gates": plain_list(gates)})
         else:
-            for line in table(("GATE", "NODE", "PATH", "SINCE", "ANSWERS", "ASKED", "TITLE"), [_row(g) for g in gates]):
-                say(line)
+            titles = ("GATE", "NODE", "PATH", "SINCE", "ANSWERS", "ASKED", "TITLE")
+            echo_table(titles, [_row(gate) for gate in gates], "no gate is open")
 
 
-def _row(gate: "GateView") -> tuple[str, ...]:
-    since = gate.since.astimezone().isoformat(" ", "seconds")[:19]
+def _row(gate: GateView) -> tuple[str, ...]:
+    since, answers = local_time(gate.since), f"{gate.answers} of {gate.approvals}"
     asked = printable(", ".join(gate.assignees)) or "anybody"
-    return gate.id, gate.node, gate.path, since, f"{gate.answers} of {gate.approvals}", asked, printable(gate.title)
+    return gate.id, gate.node, gate.path, since, answers, asked, printable(gate.title)

@@ -1,57 +1,50 @@
 """`jeton show RUN`: one run's record."""
 
-import asyncio
-from typing import TYPE_CHECKING
-
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
-
-if TYPE_CHECKING:
-    from jeton.engine.views.published import MetricValue
-    from jeton.engine.views.record import RunRecord
-    from jeton.engine.views.words import Words
+from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, short_json, styled_status
+from jeton.cli.store import ask
+from jeton.engine.engine import Engine
+from jeton.engine.views.plain import plain
+from jeton.engine.views.published import MetricValue
+from jeton.engine.views.record import RunRecord
+from jeton.engine.views.words import Words, in_words
 
 
 @click.command("show")
 @click.argument("run")
-@click.option("--words", type=click.Choice(("editor", "dataflow")), help="In the words of other engines, as JSON.")
+@click.option(
+    "--words", type=click.Choice(("editor", "dataflow")), help="Print JSON with another engine's field names."
+)
 @store_option
 @json_option
-def command(run: str, words: "Words | None", store: str, as_json: bool) -> None:
-    """Show how a run stands."""
-    from jeton.engine.engine import open
-    from jeton.engine.views.plain import plain
-    from jeton.engine.views.words import in_words
+def command(run: str, words: Words | None, store: str, as_json: bool) -> None:
+    """Show a run's record, the triggers it fired and its metrics."""
 
-    async def shown() -> "tuple[RunRecord, tuple[MetricValue, ...]]":
-        async with open(store, owner=False) as engine:
-            return await engine.get(run), await engine.metrics(run)
+    async def read(engine: Engine) -> tuple[RunRecord, tuple[MetricValue, ...]]:
+        return await engine.get(run), await engine.metrics(run)
 
-    with answering(as_json):
-        record, metrics = asyncio.run(shown())
+    with reporting_errors(as_json):
+        record, metrics = ask(store, read)
         if words is not None:
-            say_json(in_words(record, words))
+            echo_json(in_words(record, words))
         elif as_json:
-            say_json({**plain(record), "metrics": [plain(metric) for metric in metrics]})
+            echo_json({**plain(record), "metrics": plain_list(metrics)})
         else:
-            say_record(record)
-            for firing in record.fired or ():
-                became = firing.run_id or f"refused, {firing.code}: {firing.problem}"
-                say(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(became)}")
+            _echo_record(record)
             for metric in metrics:
                 labels = ", ".join(f"{name}={value}" for name, value in metric.labels.items())
-                say(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
+                echo(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
 
 
-def say_record(record: "RunRecord") -> None:
-    """The fields that say something, one to a line."""
-    from jeton.engine.views.plain import plain
-
+def _echo_record(record: RunRecord) -> None:
+    """Print the fields that are set, one per line."""
     for name, value in plain(record).items():
         if value in (None, [], {}, False) or name == "fired":
             continue
-        shown = styled_status(record.status) if name == "status" else value
-        text = shown if isinstance(shown, str) else short_json(shown)
-        say(f"{name:>16}  {text if name == 'status' else printable(text)}")
+        text = printable(value) if isinstance(value, str) else short_json(value)
+        echo(f"{name:>16}  {styled_status(record.status) if name == 'status' else text}")
+    for firing in record.fired or ():
+        result = firing.run_id or f"refused, {firing.code}: {firing.problem}"
+        echo(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(result)}")

@@ -1,15 +1,11 @@
-"""`jeton tokens RUN`: every token the run ever had."""
-
-import asyncio
-from typing import TYPE_CHECKING
+"""`jeton tokens RUN`: every token of a run, past and present."""
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, table
-
-if TYPE_CHECKING:
-    from jeton.engine.views.tokens import TokenView
+from jeton.cli.output import echo_json, echo_table, local_time, plain_list, printable, reporting_errors
+from jeton.cli.store import ask
+from jeton.engine.views.tokens import TokenView
 
 
 @click.command("tokens")
@@ -17,30 +13,22 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def command(run: str, store: str, as_json: bool) -> None:
-    """List a run's tokens, ended ones included."""
-    from jeton.engine.engine import open
-    from jeton.engine.views.plain import plain
-
-    async def listed() -> "tuple[TokenView, ...]":
-        async with open(store, owner=False) as engine:
-            return await engine.tokens(run)
-
-    with answering(as_json):
-        tokens = asyncio.run(listed())
+    """List a run's tokens, including those that have ended."""
+    with reporting_errors(as_json):
+        tokens = ask(store, lambda engine: engine.tokens(run))
         if as_json:
-            say_json({"tokens": [plain(token) for token in tokens]})
+            echo_json({"tokens": plain_list(tokens)})
         else:
             titles = ("TOKEN", "NODE", "STATUS", "PATH", "PARENT", "ATTEMPT", "NOTE")
-            for line in table(titles, [_row(token) for token in tokens]):
-                say(line)
+            echo_table(titles, [_row(token) for token in tokens], "no tokens")
 
 
-def _row(token: "TokenView") -> tuple[str, ...]:
+def _row(token: TokenView) -> tuple[str, ...]:
     parent = "" if token.parent is None else str(token.parent)
     return str(token.id), token.node, token.status, token.path, parent, str(token.attempt), printable(_note(token))
 
 
-def _note(token: "TokenView") -> str:
+def _note(token: TokenView) -> str:
     if token.reason is not None:
         return token.reason
     if token.status == "waiting_for_siblings":
@@ -48,6 +36,6 @@ def _note(token: "TokenView") -> str:
     if token.status == "waiting_for_subworkflow":
         return f"for run {token.child}"
     if token.due is not None or token.status in ("waiting_for_gate", "waiting_for_signal"):
-        until = [] if token.due is None else [f"until {token.due.astimezone().isoformat(' ', 'seconds')[:19]}"]
-        return ", ".join([*([token.label] if token.label else []), *until])
+        until = "" if token.due is None else f"until {local_time(token.due)}"
+        return ", ".join(filter(None, (token.label, until)))
     return str(token.error.get("message", "")) if token.error is not None else ""

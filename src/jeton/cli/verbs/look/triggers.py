@@ -1,25 +1,25 @@
-"""`jeton triggers`: what starts by itself, when next, and what became of it last."""
+"""`jeton triggers`: triggers, their next firing and their last one."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import click
 
-from jeton.cli.beside import beside_owner
+from jeton.cli.library import load_file
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, table
-
-if TYPE_CHECKING:
-    from jeton.engine.triggers import TriggerView
-    from jeton.engine.views.firings import FiringView
+from jeton.cli.output import echo, echo_json, echo_table, local_time, plain_list, printable, reporting_errors
+from jeton.cli.store import ask, open_beside_owner
+from jeton.engine.build.source import declared_in
+from jeton.engine.engine import open
+from jeton.engine.triggers import TriggerView
+from jeton.engine.views.firings import FiringView
 
 
 @click.command("triggers")
 @click.option("--deploy", "file", type=click.Path(), metavar="FILE", help="Deploy a file with its triggers first.")
-@click.option("--firings", "name", metavar="NAME", help="What became of each delivery to this trigger, newest first.")
+@click.option("--firings", "name", metavar="NAME", help="List the firings of this trigger instead, newest first.")
 @click.option("--enable", metavar="WORKFLOW", help="Let triggers start this workflow again.")
-@click.option("--disable", metavar="WORKFLOW", help="Have no trigger start this workflow.")
-@click.option("--remove", metavar="NAME", help="Have this trigger no longer.")
+@click.option("--disable", metavar="WORKFLOW", help="Keep triggers from starting this workflow.")
+@click.option("--remove", metavar="NAME", help="Remove this trigger.")
 @app_option
 @store_option
 @json_option
@@ -33,34 +33,36 @@ def command(
     store: str,
     as_json: bool,
 ) -> None:
-    """List triggers. They fire while a process owns the store: `jeton resume --watch` stays for them."""
-    with answering(as_json):
+    """List triggers, and change them first if asked to.
+
+    Triggers fire while a process owns the store, such as `jeton resume --watch`.
+    """
+    with reporting_errors(as_json):
         removed = () if file is None else asyncio.run(_deploy(store, file, app))
         for trigger in () if as_json else removed:
-            say(removal(trigger, file or ""))
+            echo(removal(trigger, file or ""))
         if enable or disable or remove:
             asyncio.run(_change(store, enable, disable, remove))
-        asyncio.run(_list(store, removed, as_json) if name is None else _list_firings(store, name, as_json))
+        if name is None:
+            _list_triggers(store, removed, as_json)
+        else:
+            _list_firings(store, name, as_json)
 
 
 async def _deploy(store: str, file: str, app: str | None) -> tuple[str, ...]:
-    """The triggers that the file no longer has."""
-    from jeton.cli.library import load_file
-    from jeton.engine.build.source import declared_in
-    from jeton.engine.engine import open
-
+    """Deploy a file. Returns the triggers it no longer has, which were removed."""
     library = load_file(file, app).require()
     async with open(store, work=False) as engine:
         return (await engine.deploy_library(library, declared_in(file))).removed
 
 
 def removal(trigger: str, file: str) -> str:
-    """What is said of a trigger that the file once had."""
+    """The line that reports a removed trigger."""
     return f"removed the trigger '{trigger}', which {printable(file)} no longer has"
 
 
 async def _change(store: str, enable: str | None, disable: str | None, remove: str | None) -> None:
-    async with beside_owner(store) as engine:
+    async with open_beside_owner(store) as engine:
         if enable is not None:
             await engine.enable(enable)
         if disable is not None:
@@ -69,46 +71,32 @@ async def _change(store: str, enable: str | None, disable: str | None, remove: s
             await engine.remove_trigger(remove)
 
 
-async def _list(store: str, removed: tuple[str, ...], as_json: bool) -> None:
-    from jeton.engine.engine import open
-    from jeton.engine.views.plain import plain
-
-    async with open(store, owner=False) as engine:
-        found = await engine.triggers()
+def _list_triggers(store: str, removed: tuple[str, ...], as_json: bool) -> None:
+    found = ask(store, lambda engine: engine.triggers())
     if as_json:
-        say_json({"triggers": [plain(each) for each in found], "removed": removed})
-    elif not found:
-        say("no triggers")
+        echo_json({"triggers": plain_list(found), "removed": removed})
     else:
-        for line in table(("TRIGGER", "TYPE", "STARTS", "NEXT", "LAST"), [_row(each) for each in found]):
-            say(line)
+        echo_table(("TRIGGER", "TYPE", "STARTS", "NEXT", "LAST"), [_row(each) for each in found], "no triggers")
 
 
-async def _list_firings(store: str, name: str, as_json: bool) -> None:
-    from jeton.engine.engine import open
-    from jeton.engine.views.plain import plain
-
-    async with open(store, owner=False) as engine:
-        found = await engine.firings(name)
+def _list_firings(store: str, name: str, as_json: bool) -> None:
+    found = ask(store, lambda engine: engine.firings(name))
     if as_json:
-        say_json({"firings": [plain(each) for each in found]})
+        echo_json({"firings": plain_list(found)})
     elif not found:
-        say("no firings")
+        echo("no firings")
     else:
         for each in found:
-            say(f"{_time(each)}  {_outcome(each)}")
+            echo(_firing(each))
 
 
-def _row(each: "TriggerView") -> tuple[str, ...]:
+def _row(each: TriggerView) -> tuple[str, ...]:
     starts = f"{each.start} (disabled)" if each.disabled else each.start
-    due = "" if each.next_at is None else each.next_at.astimezone().isoformat(" ", "seconds")[:19]
-    last = "never" if each.last is None else f"{_time(each.last)} {_outcome(each.last)}"
-    return each.name, each.type, starts, due, last
+    due = "" if each.next_at is None else local_time(each.next_at)
+    return each.name, each.type, starts, due, "never" if each.last is None else _firing(each.last)
 
 
-def _time(firing: "FiringView") -> str:
-    return firing.at.astimezone().isoformat(" ", "seconds")[:19]
-
-
-def _outcome(firing: "FiringView") -> str:
-    return str(firing.run_id) if firing.run_id is not None else printable(f"{firing.code}: {firing.problem}")
+def _firing(firing: FiringView) -> str:
+    """When it was, and the run it started or why it was refused."""
+    refusal = f"{firing.code}: {firing.problem}"
+    return f"{local_time(firing.at)} {printable(firing.run_id if firing.run_id is not None else refusal)}"

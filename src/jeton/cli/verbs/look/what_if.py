@@ -1,21 +1,20 @@
-"""`jeton what-if RUN TOKEN`: what would be decided, without deciding it."""
-
-import asyncio
-from typing import TYPE_CHECKING
+"""`jeton what-if RUN TOKEN`: the decisions a run would make, without making them."""
 
 import click
+from msgspec import UNSET
 
 from jeton.cli.options import json_option, read_text, store_option
-from jeton.cli.say import answering, printable, say, say_json, short_json, styled_status
-
-if TYPE_CHECKING:
-    from jeton.engine.views.what_if import WhatIf
+from jeton.cli.output import echo, echo_json, printable, reporting_errors, short_json, styled_status
+from jeton.cli.store import ask
+from jeton.engine.input import read_value
+from jeton.engine.views.plain import plain
+from jeton.engine.views.what_if import WhatIf
 
 
 @click.command("what-if")
 @click.argument("run")
 @click.argument("token", type=int)
-@click.option("--result", metavar="JSON|@FILE", help="It finishes with this: a result, an answer, a signal's value.")
+@click.option("--result", metavar="JSON|@FILE", help="It finishes with this result, answer or signal value.")
 @click.option("--failure", metavar="TEXT", help="It fails with this message.")
 @click.option("--arrives-at", metavar="NODE", help="It arrives at the fan-in before this node.")
 @store_option
@@ -29,28 +28,21 @@ def command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Say what a run would decide if one of its tokens finished, failed or arrived at a fan-in. Nothing is changed."""
-    from msgspec import UNSET
-
-    from jeton.engine.engine import open
-    from jeton.engine.input import read_value
-    from jeton.engine.views.plain import plain
-
-    async def ask() -> "WhatIf":
+    """Show what a run would decide if a token finished, failed or arrived at a fan-in. Changes nothing."""
+    with reporting_errors(as_json):
         value = UNSET if result is None else read_value(read_text(result, "--result"), "--result")
-        async with open(store, owner=False) as engine:
-            return await engine.simulate(run, token, result=value, failure=failure, arrives_at=arrives_at)
-
-    with answering(as_json):
-        found = asyncio.run(ask())
+        found = ask(
+            store,
+            lambda engine: engine.simulate(run, token, result=value, failure=failure, arrives_at=arrives_at),
+        )
         if as_json:
-            say_json(plain(found))
+            echo_json(plain(found))
         else:
-            _say(found)
+            _echo(found)
 
 
-def _say(found: "WhatIf") -> None:
+def _echo(found: WhatIf) -> None:
     for decision in found.decisions:
         fields = [f"{key}={short_json(value)}" for key, value in decision.items() if key != "do"]
-        say(f"{printable(str(decision['do'])):<16} {'  '.join(fields)}".rstrip())
-    say(f"{found.run_id} would be {styled_status(found.status)}")
+        echo(f"{printable(str(decision['do'])):<16} {'  '.join(fields)}".rstrip())
+    echo(f"{found.run_id} would be {styled_status(found.status)}")

@@ -1,1 +1,1 @@
-"""Verbs about a whole store."""
+"""Verbs that work on a whole store."""

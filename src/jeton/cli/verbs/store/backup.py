@@ -1,11 +1,13 @@
 """`jeton backup DEST`: a consistent copy of a store, which may be in use."""
 
+import time
 from pathlib import Path
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
+from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
+from jeton.hosts.sqlite.tools.backup import backup
 
 
 @click.command("backup")
@@ -15,15 +17,13 @@ from jeton.cli.say import answering, printable, say, say_json
 def command(dest: str, store: str, as_json: bool) -> None:
     """Copy a store to a new file, as it is at one instant.
 
-    The copy is a store of its own. Its unfinished runs go on if it is opened: what was in work is done again.
+    The copy is an independent store: unfinished runs go on in it when it is opened, and tasks that were running are
+    repeated there.
     """
-    from jeton.hosts.sqlite import wall_ms
-    from jeton.hosts.sqlite.tools.backup import backup
-
-    with answering(as_json):
-        copied = backup(Path(store).absolute(), Path(dest).absolute(), wall_ms())
+    with reporting_errors(as_json):
+        copied = backup(Path(store).absolute(), Path(dest).absolute(), time.time_ns() // 1_000_000)
         if as_json:
-            say_json({"path": str(copied.path), "store": copied.store, "runs": copied.runs, "origin": copied.origin})
+            echo_json({"path": str(copied.path), "store": copied.store, "runs": copied.runs, "origin": copied.origin})
         else:
-            in_flight = copied.origin.in_flight
-            say(f"{printable(str(copied.path))}: {copied.runs} runs, {in_flight} of them with tasks in work")
+            runs, in_flight = counted(copied.runs, "run"), copied.origin.in_flight
+            echo(f"{printable(str(copied.path))}: {runs}, {in_flight} of them with running tasks")

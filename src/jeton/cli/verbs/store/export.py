@@ -1,28 +1,27 @@
-"""`jeton export RUN`: one run as a file that another store can take in."""
+"""`jeton export RUN`: write one run to a file that another store can import."""
 
 from pathlib import Path
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
+from jeton.hosts.sqlite.tools.portable import export_run
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
 
 
 @click.command("export")
 @click.argument("run")
-@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="Where to; otherwise it is printed.")
+@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="Write to this file.")
 @store_option
 @json_option
 def command(run: str, out: str | None, store: str, as_json: bool) -> None:
-    """Write a run, with its definition and its whole history, as one JSON file.
+    """Write a run, with its definition and its history, as one JSON file.
 
-    The run itself stays as it is: if it is unfinished and goes on in two stores, its tasks are done in both.
+    The run stays in the store. If an unfinished run goes on in two stores, its tasks are done in both.
     """
-    from jeton.hosts.sqlite.tools.portable import export_run
-    from jeton.model.failure import Refused
-    from jeton.model.ids import RunId
-
-    with answering(as_json):
+    with reporting_errors(as_json):
         file = export_run(Path(store).absolute(), RunId(run))
         if out is None:
             click.echo(file)
@@ -31,10 +30,10 @@ def command(run: str, out: str | None, store: str, as_json: bool) -> None:
             with Path(out).open("xb") as target:
                 target.write(file)
         except FileExistsError:
-            raise Refused("file_exists", f"there is something at {out} already", "name another file") from None
+            raise Refused("file_exists", f"{out} already exists", "name another file") from None
         except OSError as problem:
             raise Refused("not_written", f"{out} cannot be written: {problem}", "name another file") from None
         if as_json:
-            say_json({"run_id": run, "path": out, "bytes": len(file)})
+            echo_json({"run_id": run, "path": out, "bytes": len(file)})
         else:
-            say(f"{printable(out)}: run {printable(run)}, {len(file)} bytes")
+            echo(f"{printable(out)}: run {printable(run)}, {len(file)} bytes")

@@ -1,12 +1,13 @@
-"""`jeton import FILE`: take in a run that `jeton export` wrote."""
+"""`jeton import FILE`: import a run that `jeton export` wrote."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from jeton.cli.options import Exit, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json, say_refusal
+from jeton.cli.options import json_option, store_option
+from jeton.cli.output import echo, echo_json, printable, reporting_errors
+from jeton.hosts.sqlite.tools.portable import import_run
+from jeton.model.failure import Refused
 
 
 @click.command("import")
@@ -14,22 +15,20 @@ from jeton.cli.say import answering, printable, say, say_json, say_refusal
 @store_option
 @json_option
 def command(file: str, store: str, as_json: bool) -> None:
-    """Put an exported run into a store. An altered file is refused, and so is a run that is there already.
+    """Import an exported run into a store. Refuses an altered file, and a run that the store already has.
 
-    A run that has not ended goes on when the store's owner next looks after its runs, or with `jeton resume`.
+    An unfinished run goes on when the store's owner notices it, or with `jeton resume`.
     """
-    from jeton.hosts.sqlite.tools.portable import import_run
-    from jeton.model.failure import Refused
-
-    try:
-        body = Path(file).read_bytes()
-    except OSError as problem:
-        refused = Refused("file_not_found", f"{file} cannot be read: {problem.strerror}", "check the path")
-        say_refusal(refused, as_json)
-        sys.exit(Exit.NOT_FOUND)
-    with answering(as_json):
-        run = import_run(Path(store).absolute(), body)
+    with reporting_errors(as_json):
+        run = import_run(Path(store).absolute(), _content(file))
         if as_json:
-            say_json({"run_id": run})
+            echo_json({"run_id": run})
         else:
-            say(f"run {printable(run)}")
+            echo(f"run {printable(run)}")
+
+
+def _content(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as problem:
+        raise Refused("file_not_found", f"{file} cannot be read: {problem.strerror}", "check the path") from None

@@ -1,43 +1,37 @@
-"""`jeton verify`: whether a store is whole, and which runs are concerned if it is not."""
+"""`jeton verify`: check a store for damage."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from jeton.cli.options import Exit, json_option, store_option
-from jeton.cli.say import answering, printable, say, say_json
-
-if TYPE_CHECKING:
-    from jeton.hosts.sqlite.tools.verify import Verified
+from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
+from jeton.hosts.sqlite.tools.verify import Verified, verify
 
 
 @click.command("verify")
 @store_option
 @json_option
 def command(store: str, as_json: bool) -> None:
-    """Look for damage that SQLite's own check does not see. The store may be in use.
+    """Check a store for damage, including damage that SQLite's own check does not find. The store may be in use.
 
-    Exits with 0 if the store is whole, with 1 if it is not.
+    Exits with 0 if the store is intact, with 1 if not.
     """
-    from jeton.hosts.sqlite.tools.verify import verify
-
-    with answering(as_json):
+    with reporting_errors(as_json):
         found = verify(Path(store).absolute())
     if as_json:
-        say_json(found)
+        echo_json(found)
     else:
-        _say(found)
+        _echo(found)
     sys.exit(Exit.DONE if found.ok else Exit.RUN_FAILED)
 
 
-def _say(found: "Verified") -> None:
+def _echo(found: Verified) -> None:
     for problem in found.problems:
         where = "the store" if problem.run_id is None else f"run {problem.run_id}"
-        say(f"{click.style(printable(where), bold=True)}: {printable(problem.problem)}")
-    count = len(found.problems)
+        echo(f"{click.style(printable(where), bold=True)}: {printable(problem.problem)}")
     if found.ok:
-        say(click.style("no problems", fg="green"))
+        echo(click.style("no problems", fg="green"))
     else:
-        say(click.style(f"{count} problem{'' if count == 1 else 's'}", fg="red", bold=True))
+        echo(click.style(counted(len(found.problems), "problem"), fg="red", bold=True))
