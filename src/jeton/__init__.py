@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jeton.engine.build.flow import Flow
     from jeton.engine.build.workflow import Workflow, join, merge
+    from jeton.engine.control import CancelAnswer
     from jeton.engine.credits import CreditsView, TokensView, UsageView
-    from jeton.engine.engine import CancelAnswer, Deployment, Engine, Run, open
+    from jeton.engine.deploying import Deployment
+    from jeton.engine.engine import Engine
     from jeton.engine.input import InputInvalid, InputProblem
+    from jeton.engine.opening import open
     from jeton.engine.reading import Context
     from jeton.engine.reply import Reply
+    from jeton.engine.run import Run
     from jeton.engine.sync import SyncEngine, SyncRun, open_sync
     from jeton.engine.triggers import TriggerView
     from jeton.engine.views.explain import RunExplained, TokenExplained, TransitionExplained
@@ -90,7 +94,11 @@ __all__ = [
 _HOMES = {
     "jeton.engine.build.workflow": ("Workflow", "join", "merge"),
     "jeton.engine.credits": ("CreditsView", "TokensView", "UsageView"),
-    "jeton.engine.engine": ("CancelAnswer", "Deployment", "Engine", "Run", "open"),
+    "jeton.engine.control": ("CancelAnswer",),
+    "jeton.engine.deploying": ("Deployment",),
+    "jeton.engine.engine": ("Engine",),
+    "jeton.engine.opening": ("open",),
+    "jeton.engine.run": ("Run",),
     "jeton.engine.views.explain": ("RunExplained", "TokenExplained", "TransitionExplained"),
     "jeton.engine.build.flow": ("Flow",),
     "jeton.engine.views.firings": ("FiringView",),

@@ -12,6 +12,7 @@ import msgspec
 from jeton.actor.journal import decode_entry, encode_entry
 from jeton.actor.rows import FiringRow, RunRow
 from jeton.actor.sections import load_run
+from jeton.actor.starts import NewRun
 from jeton.definitions import library_from
 from jeton.definitions.bundle import bundle_of, joined
 from jeton.engine.build.source import KINDS
@@ -125,7 +126,7 @@ def play_sqlite(case: Case) -> Outcome:
 async def _play_sqlite(case: Case, path: Path) -> Outcome:
     workers = Executor()
     host = await SqliteHost.open(path, workers=workers)
-    workers.use(path.parent, host.artifacts, host.keys, host.outlet)
+    workers.use(path.parent, host.artifacts, host.idempotency, host.events)
     try:
         library = library_of(case)
         for name in case.others if case.triggers else ():
@@ -136,17 +137,17 @@ async def _play_sqlite(case: Case, path: Path) -> Outcome:
         if balance is not None:
             await host.open_account(balance)
         run, _ = await host.start(
-            "w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits
+            NewRun("w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits)
         )
         async with asyncio.timeout(20), asyncio.TaskGroup() as people:
             people.create_task(_look_on(host, run, run, Audience(case), people))
         await host.idle()
-        rows = _tree(host, run)
-        journals = {row.run: host.entries(row.run) for row in rows}
-        views = node_views(compile_definition(library, "w"), host.live(run))
-        every = {row.run: row for row in host.rows()}
-        firings = [_firing(firing, every) for firing in reversed(host.firings())]
-        return seen(rows[0], journals, _kept(host, run), rows[1:], views, firings)
+        rows = await _tree(host, run)
+        journals = {row.run: await host.reads.entries(row.run) for row in rows}
+        views = node_views(compile_definition(library, "w"), await host.reads.live(run))
+        every = {row.run: row for row in await host.reads.rows()}
+        firings = [_firing(firing, every) for firing in reversed(await host.reads.firings())]
+        return seen(rows[0], journals, await _kept(host, run), rows[1:], views, firings)
     finally:
         await host.close(0)
 
@@ -159,9 +160,9 @@ async def _look_on(host: SqliteHost, run: RunId, root: RunId, audience: Audience
         told = msgspec.structs.replace(act.tell(decision), at=wall_ms())
         await host.deliver(run if act.to == "there" else root, told)
 
-    while host.row(run) is None:
+    while await host.reads.row(run) is None:
         await asyncio.sleep(0.001)
-    async for entry in host.watch(run):
+    async for entry in host.reads.watch(run):
         for decision in entry.decisions:
             for act in audience.called_for(decision):
                 people.create_task(act_on(act, decision))
@@ -169,15 +170,16 @@ async def _look_on(host: SqliteHost, run: RunId, root: RunId, audience: Audience
                 people.create_task(_look_on(host, decision.child, root, audience, people))
 
 
-def _tree(host: SqliteHost, run: RunId) -> list[RunRow]:
-    row = host.row(run)
+async def _tree(host: SqliteHost, run: RunId) -> list[RunRow]:
+    row = await host.reads.row(run)
     assert row is not None
-    return [row, *(below for child in host.children(run) for below in _tree(host, child.run))]
+    below = [each for child in await host.reads.children(run) for each in await _tree(host, child.run)]
+    return [row, *below]
 
 
-def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
+async def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
     """The names of the sections a stored run still has."""
-    live = host.live(run)
+    live = await host.reads.live(run)
     assert live is not None
     state = live.state
     left = [f"tokens/{n}" for n in state.tokens] + [f"group/{n}" for n in state.groups]

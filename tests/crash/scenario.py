@@ -14,6 +14,7 @@ from jeton.actor.journal import decode_entry, first_hash, next_hash
 from jeton.actor.replay import replay
 from jeton.actor.rows import RunRow
 from jeton.actor.sections import load_run
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import connect, connect_reader
 from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
@@ -137,7 +138,7 @@ def _copy(store: Path) -> Path:
 
 async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
     version = await host.deploy(scenario.library(), "w")
-    run, _ = await host.start("w", version, scenario.inputs[number], key=str(number), credits=scenario.credits)
+    run, _ = await host.start(NewRun("w", version, scenario.inputs[number], key=str(number), credits=scenario.credits))
     say(f"started {run} {number}")
     message = scenario.message(1)
     if message is not None:
@@ -155,7 +156,7 @@ async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[
         found += broken_journals(_copy(store))
     host = await SqliteHost.open(store, workers=TrivialWorkers(work))
     try:
-        known = {row.run: row for row in host.rows()}
+        known = {row.run: row for row in await host.reads.rows()}
         for word, *rest in said:
             if word == "started" and rest[0] not in known:
                 found.append(f"run {rest[0]} was acknowledged and is lost")
@@ -163,29 +164,29 @@ async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[
                 found.append(f"run {rest[0]} had ended and has not")
         acknowledged = {number: run for word, run, number in (s for s in said if len(s) == 3) if word == "started"}
         heard = {RunId(rest[0]) for word, *rest in said if word == "told"}
-        found += [f"what run {run} was told is lost" for run in heard if "told-1" not in _replies(host, run)]
+        found += [f"what run {run} was told is lost" for run in heard if "told-1" not in await _replies(host, run)]
         version = await host.deploy(scenario.library(), "w")
         for number, given in enumerate(scenario.inputs):
-            run, _ = await host.start("w", version, given, key=str(number), credits=scenario.credits)
+            run, _ = await host.start(NewRun("w", version, given, key=str(number), credits=scenario.credits))
             if acknowledged.get(str(number), run) != run:
                 found.append(f"key {number} begins run {run}, and had begun {acknowledged[str(number)]}")
             again = scenario.message(2)
             if again is not None:
                 await host.deliver(run, again)
         async with asyncio.timeout(PATIENCE_S):
-            for row in host.rows():
+            for row in await host.reads.rows():
                 await host.ended(row.run)
         await host.idle()
-        rows = [row for row in host.rows() if row.parent is None]
+        rows = [row for row in await host.reads.rows() if row.parent is None]
         if len(rows) != len(scenario.inputs):
             found.append(f"there are {len(rows)} runs for {len(scenario.inputs)} keys")
         for row in rows:
             if not _as_it_should(row, scenario, heard):
                 found.append(f"run {row.run} ended {row.status} with {row.output}")
-            children = [child.status for child in host.children(row.run)]
+            children = [child.status for child in await host.reads.children(row.run)]
             if sorted(children) != sorted(scenario.children):
                 found.append(f"the children of run {row.run} ended {children}")
-            found += _wrong_credits(host, row.run, scenario)
+            found += await _wrong_credits(host, row.run, scenario)
     finally:
         await host.close()
     return found + broken_journals(store)
@@ -208,9 +209,9 @@ def _take_back(store: Path) -> list[str]:
         db.close()
 
 
-def _replies(host: SqliteHost, run: RunId) -> set[str]:
+async def _replies(host: SqliteHost, run: RunId) -> set[str]:
     """The messages that the run has said yes to."""
-    decisions = [decision for entry in host.entries(run) for decision in entry.decisions]
+    decisions = [decision for entry in await host.reads.entries(run) for decision in entry.decisions]
     return {decision.id for decision in decisions if isinstance(decision, ReplyTo) and decision.accepted}
 
 
@@ -222,13 +223,13 @@ def _as_it_should(row: RunRow, scenario: Scenario, heard: set[RunId]) -> bool:
     return row.status == scenario.status and row.output in outputs
 
 
-def _wrong_credits(host: SqliteHost, run: RunId, scenario: Scenario) -> list[str]:
+async def _wrong_credits(host: SqliteHost, run: RunId, scenario: Scenario) -> list[str]:
     """What the tree used must be what it was given, and nobody may still have any of it."""
-    live = host.live(run)
+    live = await host.reads.live(run)
     purse = None if live is None else live.state.head.purse
     if live is None or purse is None:
         return [] if scenario.credits is None else [f"run {run} has no credits of its own"]
-    used = sum(each.credits for each in host.usage(run=run, below=True))
+    used = sum(each.credits for each in await host.reads.usage(run=run, below=True))
     whole = (purse.free, purse.used + purse.below, live.state.lent)
     if (used, *whole) == (scenario.credits, 0, scenario.credits, {}):
         return []

@@ -174,7 +174,7 @@ async def test_an_interrupted_run_goes_on_when_the_store_is_opened_again(tmp_pat
         await engine.deploy({"workflows": {"nap": {"initial_node": "a", "nodes": {"a": {"action": nap}}}}})
         run = await engine.start("nap")
     async with jeton.open(tmp_path / "runs.db") as engine:
-        assert (await engine.run(run.id).result(timeout=10)).status == "completed"
+        assert (await (await engine.run(run.id)).result(timeout=10)).status == "completed"
         assert [token.deliveries for token in await engine.tokens(run.id)] == [2]
 
 

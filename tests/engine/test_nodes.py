@@ -78,7 +78,7 @@ async def test_a_flow_names_its_function_and_control_keys_are_taken_out(tmp_path
     async with jeton.open(tmp_path / "runs.db") as engine:
         await engine.deploy(library)
         record = await (await engine.start("f")).result(timeout=20)
-        stored = engine.workflow("f").actions["halves"]
+        stored = (await engine.workflow("f")).actions["halves"]
     assert stored.implementation == {"function": "tests.engine.test_nodes:halves"}
     assert record.nodes["halves"].outputs == {"half": 2.5}
     assert (record.nodes["low"].status, record.nodes["high"].skip_reason) == ("completed", "branch_not_taken")
@@ -91,6 +91,6 @@ async def test_a_flow_built_in_python_is_the_flow_in_a_file(tmp_path: Path) -> N
     built.connect(five, built.node("halves", halves), output="value")
     async with jeton.open(tmp_path / "runs.db") as engine:
         record = await (await engine.start(built)).result(timeout=20)
-        definition = engine.workflow("f").flows["f"]
+        definition = (await engine.workflow("f")).flows["f"]
     assert record.output == {"value": 5, "half": 2.5}
     assert (definition.on_error, definition.limits.max_nodes, definition.order) == ("fail", 9, ("five", "halves"))

@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from jeton.definitions import library_from
-from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS, FaultKind, Report, Trial, sample_input
-from jeton.engine.simulate.plans import LOSES_WORKERS, plan_for
-from jeton.engine.simulate.seeds import MOST_TOLD
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
 from jeton.model.state.run import RunState, Token
 from jeton.planning import plan_run
 from jeton.planning.plan_run import MAX_DELIVERIES
+from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Report, Trial, sample_input
+from jeton.testing.trials.plans import LOSES_WORKERS, plan_for
+from jeton.testing.trials.seeds import MOST_TOLD
 
 Object = dict[str, Any]
 

@@ -92,7 +92,7 @@ async def test_a_store_may_be_closed_while_a_node_sleeps(tmp_path: Path) -> None
     async with jeton.open(tmp_path / "runs.db") as engine:
         run = await asleep(engine, resting(0.5))
     async with jeton.open(tmp_path / "runs.db") as engine:
-        record = await engine.run(run.id).result(20)
+        record = await (await engine.run(run.id)).result(20)
     assert record.output == MADE
     assert DONE == {"called": 2, "before": 1, "after": 1}
 
@@ -113,7 +113,7 @@ async def test_a_run_that_sleeps_goes_on_in_another_store(tmp_path: Path) -> Non
         await run.cancel("it is carried away")
     import_run(tmp_path / "other.db", file)
     async with jeton.open(tmp_path / "other.db") as engine:
-        record = await engine.run(run.id).result(20)
+        record = await (await engine.run(run.id)).result(20)
         assert await entry_with(engine, run.id, SuspendToken) < await entry_with(engine, run.id, WakeToken)
     assert record.output == MADE
     assert DONE == {"called": 2, "before": 1, "after": 1}

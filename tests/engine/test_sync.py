@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton.engine.engine import Engine, Run
+from jeton.engine.engine import Engine
+from jeton.engine.run import Run
 from jeton.engine.sync import SyncEngine, SyncRun
 from jeton.model.json import JsonObject
 from tools.generate_sync import TARGET, Method, generated, twin

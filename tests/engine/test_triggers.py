@@ -427,7 +427,7 @@ async def test_a_path_that_another_file_has_is_refused_before_anything_is_stored
             await engine.deploy(files[1])
         assert refused.value.code == "duplicate_path"
         assert [each.name for each in await engine.triggers()] == ["hook-a"]
-        assert engine.workflow("w").workflows["w"].description == "a"
+        assert (await engine.workflow("w")).workflows["w"].description == "a"
         files[0].write_bytes(files[0].read_bytes().replace(b"hook-a", b"hook-c"))
         assert (await engine.deploy(files[0])).removed == ("hook-a",)  # whose path is free
         await engine.remove_trigger("hook-c")

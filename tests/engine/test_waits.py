@@ -150,7 +150,7 @@ async def test_what_is_said_while_nobody_owns_the_store_is_heard_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jeton.engine.reply.ANSWER_WITHIN_S", 0)
-    monkeypatch.setattr("jeton.engine.engine.ANSWER_WITHIN_S", 0)
+    monkeypatch.setattr("jeton.engine.control.ANSWER_WITHIN_S", 0)
     async with jeton.open(tmp_path / "runs.db") as engine:
         await engine.deploy(LIBRARY)
         run, other = await parked(engine, "ask", {"what": "it"}), await parked(engine, "hear")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jeton.actor.retention import Rule
 from jeton.executor import check_implementation
 from jeton.executor.artifacts import (
     ArtifactMissing,
@@ -16,7 +17,6 @@ from jeton.executor.artifacts import (
     MemoryArtifactIndex,
 )
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.tools.retention import Rule
 from jeton.model.definition.task import Action
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject

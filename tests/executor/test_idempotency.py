@@ -32,7 +32,7 @@ async def keys_of(kind: str, folder: Path, clock: Time) -> AsyncGenerator[Idempo
         yield MemoryIdempotencyStore(clock)
         return
     host = await SqliteHost.open(folder / "store.db", workers=None, clock=clock)
-    yield host.keys
+    yield host.idempotency
     await host.close(0)
 
 

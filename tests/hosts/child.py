@@ -12,6 +12,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.model.effect import StartTask
 from jeton.model.failure import Refused, TaskFailed
@@ -35,7 +36,7 @@ async def own(store: str, runs: int) -> None:
     version = await host.deploy(library(w=chain(NODES)), "w")
 
     async def start(number: int) -> None:
-        run, is_new = await host.start("w", version, {"n": 0}, key=f"k{number}")
+        run, is_new = await host.start(NewRun("w", version, {"n": 0}, key=f"k{number}"))
         say("started", run, is_new)
         row = await host.ended(run)
         say("ended", run, row.status)
@@ -47,7 +48,7 @@ async def own(store: str, runs: int) -> None:
 async def hold(store: str) -> None:
     host = await SqliteHost.open(store, workers=TrivialWorkers(work))
     version = await host.deploy(library(w=HOLD), "w")
-    run, _ = await host.start("w", version, {})
+    run, _ = await host.start(NewRun("w", version, {}))
     say("started", run)
     row = await host.ended(run)
     say("ended", run, row.status)
@@ -71,7 +72,7 @@ async def fill(store: str) -> None:
     version = await host.deploy(library(w=chain(2)), "w")
     try:
         while True:
-            run, _ = await host.start("w", version, {"n": 0, "pad": "x" * 1000})
+            run, _ = await host.start(NewRun("w", version, {"n": 0, "pad": "x" * 1000}))
             say("started", run)
     except Refused as refused:
         say("refused", refused.code)
@@ -81,7 +82,7 @@ async def fill(store: str) -> None:
 async def count(store: str) -> None:
     host = await SqliteHost.open(store, workers=TrivialWorkers(work))
     await host.idle()
-    for row in host.rows(limit=10_000, status="completed"):
+    for row in await host.reads.rows(limit=10_000, status="completed"):
         say("found", row.run)
     await host.close()
 

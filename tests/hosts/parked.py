@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
@@ -120,7 +121,7 @@ async def park(path: Path, settings: dict[str, Json] | None = None) -> SqliteHos
     bundle = Library(found.workflows, found.tasks, found.actions, settings or {})
     for name in DEFINITIONS:
         version = await host.deploy(bundle, name)
-        await host.start(name, version, INPUTS.get(name, {}), run=RunId(name))
+        await host.start(NewRun(name, version, INPUTS.get(name, {}), run=RunId(name)))
     await host.ended(RunId("chain"))
     for name in (*DEFINITIONS, CHILD):
         await settled(host, RunId(name))
@@ -130,9 +131,9 @@ async def park(path: Path, settings: dict[str, Json] | None = None) -> SqliteHos
 async def settled(host: SqliteHost, run: RunId) -> None:
     """Until the run has written what it will write before its wait."""
     entries = {"panel": 2, "backoff": 2, "gate": 2, "signal": 2}.get(run, 1)
-    while host.row(run) is None:  # a child, which comes by itself
+    while await host.reads.row(run) is None:  # a child, which comes by itself
         await asyncio.sleep(0)
-    async for entry in host.watch(run):
+    async for entry in host.reads.watch(run):
         if entry.number + 1 >= entries:
             return
 
@@ -141,14 +142,14 @@ async def finish(path: Path) -> dict[str, tuple[RunStatus, Json]]:
     """Open the store two days later, and let everything come to its end."""
     host = await SqliteHost.open(path, workers=TrivialWorkers(later), clock=lambda: BEGIN_MS + 2 * DAY_MS)
     try:
-        for gate in host.gates():
+        for gate in await host.reads.gates():
             await host.deliver(gate.run, AnswerGate(BEGIN_MS + 2 * DAY_MS, "a", "yes", token=gate.token))
-        if host.row(RunId("signal")) is not None:
+        if await host.reads.row(RunId("signal")) is not None:
             await host.deliver(RunId("signal"), SignalRun(BEGIN_MS + 2 * DAY_MS, "s", "go", "go"))
         for name in DEFINITIONS:
-            if host.row(RunId(name)) is not None:
+            if await host.reads.row(RunId(name)) is not None:
                 await host.ended(RunId(name))
-        return {row.run: (row.status, row.output) for row in host.rows()}
+        return {row.run: (row.status, row.output) for row in await host.reads.rows()}
     finally:
         await host.close(0.0)
 

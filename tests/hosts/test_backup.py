@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import Connection, connect
 from jeton.hosts.sqlite.tools.backup import BackedUp, Origin, backup
@@ -52,7 +53,7 @@ async def test_copies_made_under_load_are_whole_and_stop_nobody(path: Path, tmp_
 
     async def run() -> None:
         for _ in range(20):
-            started, _ = await host.start("w", version, {"n": 0})
+            started, _ = await host.start(NewRun("w", version, {"n": 0}))
             await host.ended(started)
 
     load = asyncio.gather(*(run() for _ in range(5)))

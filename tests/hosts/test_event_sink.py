@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from jeton.actor.retention import Rule
+from jeton.actor.starts import NewRun
 from jeton.executor.event_sink import ActionEvent, CurrentMetric, MetricSample, MetricType
-from jeton.hosts.sqlite.tools.retention import Rule
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost
 from tests.hosts.library import chain, library
@@ -24,15 +25,15 @@ async def test_an_event_is_kept_once_and_in_order(open_host: OpenHost) -> None:
     host = await open_host()
     events = [placed("b"), placed("a"), placed("c", RunId("r2")), placed("d", event="order.paid")]
     for event in (*events, *events):
-        await host.outlet.emit(event)
+        await host.events.emit(event)
     await host.close(0.0)
     host = await open_host()
-    assert [found.emitted for found in host.published()] == events
-    assert [found.emitted.id for found in host.published(run=RUN)] == ["b", "a", "d"]
-    assert [found.emitted.id for found in host.published(event="order.placed")] == ["b", "a", "c"]
-    second = host.published()[1]
-    assert [found.emitted.id for found in host.published(run=RUN, after=second.number)] == ["d"]
-    assert [found.emitted.id for found in host.published(limit=1)] == ["b"]
+    assert [found.emitted for found in await host.reads.published()] == events
+    assert [found.emitted.id for found in await host.reads.published(run=RUN)] == ["b", "a", "d"]
+    assert [found.emitted.id for found in await host.reads.published(event="order.placed")] == ["b", "a", "c"]
+    second = (await host.reads.published())[1]
+    assert [found.emitted.id for found in await host.reads.published(run=RUN, after=second.number)] == ["d"]
+    assert [found.emitted.id for found in await host.reads.published(limit=1)] == ["b"]
 
 
 async def test_a_counter_is_the_sum_of_its_calls_and_a_gauge_the_latest(open_host: OpenHost) -> None:
@@ -49,15 +50,15 @@ async def test_a_counter_is_the_sum_of_its_calls_and_a_gauge_the_latest(open_hos
         measured("7", 1, "gauge", run=other),
         measured("5", 4, "gauge"),
     ):
-        await host.outlet.measure(number)
+        await host.events.measure(number)
     await host.close(0.0)
     host = await open_host()
-    assert host.numbers(RUN) == [
+    assert await host.reads.metrics(RUN) == [
         CurrentMetric("a_counter", "counter", 5, {"region": "eu"}),
         CurrentMetric("a_counter", "counter", 1, {"region": "us"}),
         CurrentMetric("a_gauge", "gauge", 4, {}),
     ]
-    assert host.numbers() == [
+    assert await host.reads.metrics() == [
         CurrentMetric("a_counter", "counter", 15, {"region": "eu"}),
         CurrentMetric("a_counter", "counter", 1, {"region": "us"}),
         CurrentMetric("a_gauge", "gauge", 1, {}),
@@ -67,14 +68,14 @@ async def test_a_counter_is_the_sum_of_its_calls_and_a_gauge_the_latest(open_hos
 async def test_both_go_with_their_run_and_a_counter_over_all_runs_stays(open_host: OpenHost, path: Path) -> None:
     host = await open_host()
     version = await host.deploy(library(w=chain(1)), "w")
-    run, _ = await host.start("w", version, {"n": 0})
+    run, _ = await host.start(NewRun("w", version, {"n": 0}))
     await host.ended(run)
-    await host.outlet.emit(placed("a", run))
-    await host.outlet.emit(placed("b", RunId("another")))
-    await host.outlet.measure(measured("a", 2, run=run))
+    await host.events.emit(placed("a", run))
+    await host.events.emit(placed("b", RunId("another")))
+    await host.events.measure(measured("a", 2, run=run))
     assert (await host.prune([EVERYTHING])).runs == 1
-    assert [found.emitted.id for found in host.published()] == ["b"]
-    assert host.numbers(run) == []
-    assert host.numbers() == [CurrentMetric("a_counter", "counter", 2, {})]
-    await host.outlet.measure(measured("c", 1))
-    assert host.numbers() == [CurrentMetric("a_counter", "counter", 3, {})]
+    assert [found.emitted.id for found in await host.reads.published()] == ["b"]
+    assert await host.reads.metrics(run) == []
+    assert await host.reads.metrics() == [CurrentMetric("a_counter", "counter", 2, {})]
+    await host.events.measure(measured("c", 1))
+    assert await host.reads.metrics() == [CurrentMetric("a_counter", "counter", 3, {})]

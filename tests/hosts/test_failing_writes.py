@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.commit import writer
 from jeton.hosts.sqlite.commit.rows import Write
@@ -34,7 +35,7 @@ async def test_a_failed_write_is_final_until_the_store_is_opened_again(
 ) -> None:
     host = await open_host()
     version = await host.deploy(library(w=HOLD), "w")
-    kept, _ = await host.start("w", version, {})
+    kept, _ = await host.start(NewRun("w", version, {}))
     waiting = asyncio.create_task(host.ended(kept))
     watching = asyncio.create_task(_watched(host, kept))
     await asyncio.sleep(0)
@@ -44,20 +45,26 @@ async def test_a_failed_write_is_final_until_the_store_is_opened_again(
             raise error("injected")
 
     monkeypatch.setattr(writer, "hit", fail)
-    for attempt in (host.start("w", version, {}), host.start("w", version, {}), waiting, watching, host.idle()):
+    for attempt in (
+        host.start(NewRun("w", version, {})),
+        host.start(NewRun("w", version, {})),
+        waiting,
+        watching,
+        host.idle(),
+    ):
         with pytest.raises(Refused) as refused:
             await asyncio.wait_for(attempt, 10)
         assert refused.value.code == code
     monkeypatch.undo()
-    assert [row.run for row in host.rows()] == [kept]
+    assert [row.run for row in await host.reads.rows()] == [kept]
     await host.close()
     again = await open_host()
-    assert [row.run for row in again.rows()] == [kept]
-    assert (await again.start("w", version, {}))[1]
+    assert [row.run for row in await again.reads.rows()] == [kept]
+    assert (await again.start(NewRun("w", version, {})))[1]
 
 
 async def _watched(host: SqliteHost, run: RunId) -> list[int]:
-    return [entry.number async for entry in host.watch(run)]
+    return [entry.number async for entry in host.reads.watch(run)]
 
 
 async def test_a_store_that_may_not_grow_refuses_new_runs_and_keeps_the_old(open_host: OpenHost) -> None:
@@ -74,7 +81,7 @@ async def test_a_store_that_may_not_grow_refuses_new_runs_and_keeps_the_old(open
 
     async def start_for_ever() -> None:
         while True:
-            acknowledged.append((await host.start("w", version, {"n": 0, "pad": "x" * 500}))[0])
+            acknowledged.append((await host.start(NewRun("w", version, {"n": 0, "pad": "x" * 500})))[0])
 
     with pytest.raises(Refused, match="disk is full") as refused:
         await start_for_ever()
@@ -83,7 +90,7 @@ async def test_a_store_that_may_not_grow_refuses_new_runs_and_keeps_the_old(open
     await host.close()
     again = await open_host()
     await again.idle()
-    assert set(acknowledged) <= {row.run for row in again.rows(status="completed", limit=1000)}
+    assert set(acknowledged) <= {row.run for row in await again.reads.rows(status="completed", limit=1000)}
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a file system of its own")
@@ -113,11 +120,11 @@ async def test_one_commit_that_cannot_be_written_does_not_stop_the_others(open_h
 
     host = await open_host(mirrors=[Picky()])
     version = await host.deploy(library(w=chain(1)), "w")
-    starts = [host.start("w", version, {"n": number}) for number in (1, 13, 2)]
+    starts = [host.start(NewRun("w", version, {"n": number})) for number in (1, 13, 2)]
     done = await asyncio.gather(*starts, return_exceptions=True)
     assert [isinstance(answer, Refused) for answer in done] == [False, True, False]
     await host.idle()
-    assert [row.status for row in host.rows()] == ["completed", "completed"]
+    assert [row.status for row in await host.reads.rows()] == ["completed", "completed"]
 
 
 def test_a_failpoint_kills_the_process_at_the_place_and_time_it_names(path: Path) -> None:

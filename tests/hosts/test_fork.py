@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jeton.actor.journal import decode_entry
+from jeton.actor.starts import NewFork, NewRun
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
@@ -43,13 +44,13 @@ async def test_a_fork_at_every_entry_shares_the_past_and_does_only_the_rest(path
     workers = TrivialWorkers(work)
     host = await SqliteHost.open(path, workers=workers)
     version = await host.deploy(library(w=CHAIN), "w")
-    run, _ = await host.start("w", version, {"n": 0})
+    run, _ = await host.start(NewRun("w", version, {"n": 0}))
     await host.ended(run)
-    entries = host.entries(run)
+    entries = await host.reads.entries(run)
     assert len(entries) >= LENGTH
     for entry in entries:
         workers.calls.clear()
-        fork = await host.fork(run, entry.number, {})
+        fork = await host.fork(NewFork(run, entry.number, {}))
         row = await host.ended(fork)
         assert (row.status, row.output) == ("completed", {"n": LENGTH})
         assert row.forked is not None
@@ -57,7 +58,7 @@ async def test_a_fork_at_every_entry_shares_the_past_and_does_only_the_rest(path
         begun = [call.node for _, call in workers.calls]
         assert begun == [f"n{i}" for i in range(entry.number, LENGTH)]
         if entry.number < len(entries) - 1:  # the last is cut before the end of the run
-            assert host.entries(fork)[: entry.number + 1] == entries[: entry.number + 1]
+            assert (await host.reads.entries(fork))[: entry.number + 1] == entries[: entry.number + 1]
     await host.close(0.0)
     assert verify(path).problems == ()
 
@@ -84,18 +85,18 @@ def test_a_fork_at_every_entry_in_the_simulated_world() -> None:
 async def test_an_edited_state_changes_what_follows(path: Path) -> None:
     host = await SqliteHost.open(path, workers=TrivialWorkers(work))
     version = await host.deploy(library(w=CHAIN), "w")
-    run, _ = await host.start("w", version, {"n": 0})
+    run, _ = await host.start(NewRun("w", version, {"n": 0}))
     await host.ended(run)
-    fork = await host.fork(run, 9, {"state.n": 100})
+    fork = await host.fork(NewFork(run, 9, {"state.n": 100}))
     row = await host.ended(fork)
     assert row.output == {"n": 100 + LENGTH - 9}, "the tenth node is asked with what was written"
-    waiting = await host.fork(run, len(host.entries(run)) - 1, {"state.n": 100})
+    waiting = await host.fork(NewFork(run, len(await host.reads.entries(run)) - 1, {"state.n": 100}))
     assert (await host.ended(waiting)).output == {"n": 100}
     for path_written in ("input.n", "state", "state.", "nothing.n"):
         with pytest.raises(Refused):
-            await host.fork(run, 3, {path_written: 1})
+            await host.fork(NewFork(run, 3, {path_written: 1}))
     with pytest.raises(Refused, match="none is number 99"):
-        await host.fork(run, 99, {})
+        await host.fork(NewFork(run, 99, {}))
     await host.close(0.0)
 
 
@@ -115,14 +116,14 @@ async def test_a_fork_at_the_end_of_a_failed_run_does_only_the_failed_node_again
     workers = TrivialWorkers(breaks_once(["once"]))
     host = await SqliteHost.open(path, workers=workers)
     version = await host.deploy(library(w=CHAIN), "w")
-    run, _ = await host.start("w", version, {"n": 0})
+    run, _ = await host.start(NewRun("w", version, {"n": 0}))
     assert (await host.ended(run)).status == "failed"
     workers.calls.clear()
-    fork = await host.fork(run, len(host.entries(run)) - 1, {})
+    fork = await host.fork(NewFork(run, len(await host.reads.entries(run)) - 1, {}))
     row = await host.ended(fork)
     assert (row.status, row.output) == ("completed", {"n": LENGTH})
     assert [call.node for _, call in workers.calls] == [f"n{i}" for i in range(7, LENGTH)]
-    original = host.row(run)
+    original = await host.reads.row(run)
     assert original is not None
     assert original.status == "failed", "the old run stays what it was"
     await host.close(0.0)
@@ -201,15 +202,15 @@ async def test_forks_of_parked_runs_on_the_embedded_host(path: Path) -> None:
     workers = TrivialWorkers(lambda effect: HELD if effect.input == {"n": 3} else work(effect))
     host = await SqliteHost.open(path, workers=workers, clock=lambda: now)
     version = await host.deploy(library(w=PANEL, child=chain(1)), "w")
-    run, _ = await host.start("w", version, {})
+    run, _ = await host.start(NewRun("w", version, {}))
     ended = last = 0
-    async for entry in host.watch(run):
+    async for entry in host.reads.watch(run):
         ended += sum(isinstance(decision, EndChild) for decision in entry.decisions)
         last = entry.number
         if ended == 2:
             break
     workers.calls.clear()
-    fork = await host.fork(run, last, {})
+    fork = await host.fork(NewFork(run, last, {}))
     while len(workers.held) < 2:
         await host.recover()
     assert [call.input for _, call in workers.calls] == [{"n": 3}], "only the child that had not ended is called again"
@@ -223,9 +224,9 @@ async def test_forks_of_parked_runs_on_the_embedded_host(path: Path) -> None:
     await host.recover()
     assert (await host.ended(fork)).output == DONE
     assert (await host.ended(run)).output == DONE
-    child = host.children(fork)[0]
+    child = (await host.reads.children(fork))[0]
     with pytest.raises(Refused, match="goes on only with it"):
-        await host.fork(child.run, 0, {})
+        await host.fork(NewFork(child.run, 0, {}))
     await host.close(0.0)
     assert verify(path).problems == ()
 

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
@@ -22,21 +23,23 @@ async def test_a_start_made_while_thousands_of_timers_ring_does_not_wait_for_all
     host = await SqliteHost.open(path, workers=TrivialWorkers(work), durability="normal", clock=lambda: now)
     waits = await host.deploy(library(w=WAIT), "w")
     short = await host.deploy(library(c=chain(1)), "c")
-    started = await asyncio.gather(*[host.start("w", waits, {"s": 86_400}) for _ in range(MANY)])
+    started = await asyncio.gather(*[host.start(NewRun("w", waits, {"s": 86_400})) for _ in range(MANY)])
     runs = [run for run, _ in started]
     await host.idle()
     now += DAY_MS
     draining = asyncio.create_task(host.recover())
-    while len(host.rows(workflow="w", status="completed", limit=10)) < 10:
+    while len(await host.reads.rows(workflow="w", status="completed", limit=10)) < 10:
         await asyncio.sleep(0)
-    begun, _ = await host.start("c", short, {"n": 0})
+    begun, _ = await host.start(NewRun("c", short, {"n": 0}))
     await host.ended(begun)
-    assert host.rows(workflow="w", status="waiting", limit=1), "it is done before the timers are"
+    assert await host.reads.rows(workflow="w", status="waiting", limit=1), "it is done before the timers are"
     await draining
     await host.idle()
-    rows = [host.row(run) for run in runs]
+    rows = [await host.reads.row(run) for run in runs]
     assert all(row is not None and row.status == "completed" and row.ended_at == now for row in rows)
-    assert all(sum(m.at == now for m in host.entries(run)[1].messages) == 1 for run in runs[::500]), "each rang once"
+    for run in runs[::500]:
+        (_, second, *_) = await host.reads.entries(run)
+        assert sum(message.at == now for message in second.messages) == 1, "each rang once"
     await host.close(0.0)
 
 
@@ -44,12 +47,12 @@ async def test_a_clock_that_is_set_back_and_forth_loses_no_timer_and_rings_none_
     now = BEGIN_MS
     host = await SqliteHost.open(path, workers=TrivialWorkers(work), clock=lambda: now)
     version = await host.deploy(library(w=WAIT), "w")
-    run, _ = await host.start("w", version, {"s": 3600})
+    run, _ = await host.start(NewRun("w", version, {"s": 3600}))
     for jump in (-7_200_000, 3_600_000, 3_600_000, -1):  # an hour is what daylight saving would be worth
         now += jump
         await host.recover()
         await host.idle()
-        row = host.row(run)
+        row = await host.reads.row(run)
         assert row is not None
         assert row.status == "waiting", "not before its time, whatever the clock did in between"
     now += 3_600_001
@@ -58,7 +61,7 @@ async def test_a_clock_that_is_set_back_and_forth_loses_no_timer_and_rings_none_
     assert row.status == "completed"
     now += DAY_MS
     await host.recover()
-    rang = [d for entry in host.entries(run) for d in entry.decisions if type(d).__name__ == "FinishNode"]
+    rang = [d for entry in await host.reads.entries(run) for d in entry.decisions if type(d).__name__ == "FinishNode"]
     assert len(rang) == 2, "the wait once, and the task behind it"
     await host.close(0.0)
 
@@ -72,8 +75,8 @@ async def test_a_tree_of_runs_is_cancelled_as_a_whole(path: Path) -> None:
         for level in levels.values():
             level["nodes"]["work"]["task"] = "work"
         version = await host.deploy(library(**levels), "level1")
-        root, _ = await host.start("level1", version, {})
-        while len(workers.calls) < moment and host.rows(status="running"):
+        root, _ = await host.start(NewRun("level1", version, {}))
+        while len(workers.calls) < moment and await host.reads.rows(status="running"):
             await host.recover()
         await host.deliver(root, CancelRun(0, "enough"))
         await host.ended(root)
@@ -81,7 +84,7 @@ async def test_a_tree_of_runs_is_cancelled_as_a_whole(path: Path) -> None:
         await host.close(0.0)
         assert not workers.held
         reader = await SqliteHost.open(store, workers=None, owner=False)
-        rows = reader.rows(limit=1000)
+        rows = await reader.reads.rows(limit=1000)
         assert [row.run for row in rows if row.status not in TERMINAL or row.wake is not None] == []
         assert RunId(root) in {row.run for row in rows}
         await reader.close(0.0)

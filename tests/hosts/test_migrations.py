@@ -29,7 +29,7 @@ def released(request: pytest.FixtureRequest, path: Path) -> Path:
 
 async def test_the_runs_of_a_golden_store_are_at_their_waits(released: Path) -> None:
     host = await SqliteHost.open(released, workers=None, clock=lambda: 0)
-    found = {row.run: row.status for row in host.rows()}
+    found = {row.run: row.status for row in await host.reads.rows()}
     await host.close(0.0)
     assert found == PARKED
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file import disk
 from jeton.hosts.sqlite.file.connect import connect
@@ -95,7 +96,7 @@ async def test_a_log_beside_a_replaced_main_file_is_refused(open_host: OpenHost,
     for name in ("store.db-wal", "store.db-shm", "store.db-lock"):
         path.with_name(name).unlink(missing_ok=True)
     again = await open_host()
-    assert again.rows() == []
+    assert await again.reads.rows() == []
 
 
 async def test_a_store_copied_whole_with_its_log_is_a_store(path: Path, tmp_path: Path) -> None:
@@ -107,14 +108,14 @@ async def test_a_store_copied_whole_with_its_log_is_a_store(path: Path, tmp_path
     for file in path.parent.glob("store.db*"):
         shutil.copy(file, folder / file.name)
     host = await SqliteHost.open(folder / "store.db", workers=None)
-    assert [row.run for row in host.rows()] == [run]
+    assert [row.run for row in await host.reads.rows()] == [run]
     await host.close()
 
 
 async def test_an_older_store_is_brought_up_to_date_with_a_copy_beside_it(open_host: OpenHost, path: Path) -> None:
     host = await open_host()
     version = await host.deploy(library(w=chain(1)), "w")
-    await host.start("w", version, {"n": 0})
+    await host.start(NewRun("w", version, {"n": 0}))
     await host.close()
     prepare(path, {2: "create table more(x); insert into more values(1);", 3: "alter table more add column y"})
     db = connect(path)

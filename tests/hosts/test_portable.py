@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from jeton.actor.retention import Rule
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.portable import Portable, _digest, export_run, import_run  # pyright: ignore[reportPrivateUsage]
-from jeton.hosts.sqlite.tools.retention import Rule
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -61,7 +61,7 @@ async def test_imported_runs_come_to_their_ends(files: dict[str, bytes], other: 
 async def test_a_store_in_use_takes_up_what_is_imported(files: dict[str, bytes], other: Path) -> None:
     host = await SqliteHost.open(other, workers=TrivialWorkers(work))
     import_run(other, files["chain"])
-    row = host.row(RunId("chain"))
+    row = await host.reads.row(RunId("chain"))
     assert row is not None
     assert row.status == "completed"
     import_run(other, files["timer"])
@@ -92,10 +92,10 @@ async def test_a_definition_gets_the_number_that_is_free(files: dict[str, bytes]
     host = await SqliteHost.open(other, workers=TrivialWorkers(work))
     assert await host.deploy(library(chain=chain(7)), "chain") == 1
     import_run(other, files["chain"])
-    row = host.row(RunId("chain"))
+    row = await host.reads.row(RunId("chain"))
     assert row is not None
     assert row.version == 2
-    found = host.bundle("chain")
+    found = await host.reads.bundle("chain")
     assert found is not None
     assert found[1] == 1  # what new runs get is what they got before
     await host.close(0.0)

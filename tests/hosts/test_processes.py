@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -28,7 +29,7 @@ async def test_what_a_killed_owner_acknowledged_is_there_and_comes_to_its_end(op
     assert acknowledged
     host = await open_host()
     await asyncio.wait_for(host.idle(), 60)
-    rows = {row.run: row for row in host.rows()}
+    rows = {row.run: row for row in await host.reads.rows()}
     assert acknowledged <= rows.keys()
     assert {(row.status, str(row.output)) for row in rows.values()} == {("completed", str({"n": NODES}))}
 
@@ -42,7 +43,7 @@ async def test_an_owner_killed_again_and_again_still_finishes(open_host: OpenHos
         kill(process)
     host = await open_host()
     await asyncio.wait_for(host.idle(), 60)
-    assert [row.status for row in host.rows()] == ["completed"] * 10
+    assert [row.status for row in await host.reads.rows()] == ["completed"] * 10
 
 
 async def test_a_task_that_kills_its_owner_each_time_ends_as_a_failure(open_host: OpenHost, path: Path) -> None:
@@ -88,7 +89,7 @@ async def test_a_forked_child_does_not_keep_the_lock(open_host: OpenHost, path: 
     os.close(ready)
     await host.close()
     again = await open_host()
-    assert again.rows() == []
+    assert await again.reads.rows() == []
     os.close(go)
     os.waitpid(forked, 0)
 
@@ -113,7 +114,7 @@ async def test_a_visitors_message_waits_for_an_owner(open_host: OpenHost, path: 
     visitor = await open_host(owner=False)
     await visitor.deliver(run, CancelRun(0, "later"))
     with pytest.raises(Refused) as refused:
-        await visitor.start("w", 1, {})
+        await visitor.start(NewRun("w", 1, {}))
     assert refused.value.code == "not_owner"
     host = await open_host()
     await host.idle()
@@ -124,10 +125,10 @@ async def test_a_visitor_watches_a_run_to_its_end(open_host: OpenHost, path: Pat
     workers = TrivialWorkers(work)
     host = await open_host(workers)
     version = await host.deploy(library(w=HOLD), "w")
-    run, _ = await host.start("w", version, {})
+    run, _ = await host.start(NewRun("w", version, {}))
     visitor = await open_host(owner=False)
     seen: list[int] = []
-    async for entry in visitor.watch(run):
+    async for entry in visitor.reads.watch(run):
         seen.append(entry.number)
         if workers.held:
             workers.held.popitem()[1]({"n": 1})
@@ -143,7 +144,7 @@ async def test_a_run_whose_function_is_missing_is_parked_and_not_failed(open_hos
     for _ in range(10):
         await host.idle()
     assert host.needs_app == {run: "act"}
-    row = host.row(run)
+    row = await host.reads.row(run)
     assert row is not None
     assert (row.status, row.entries) == ("running", 1)
     lacking.lacking = frozenset()
@@ -164,11 +165,11 @@ async def test_nobody_sees_a_locked_database(open_host: OpenHost, path: Path) ->
         async def use(number: int) -> None:
             visitor = visitors[number % 10]
             for turn in range(4):
-                run, _ = await host.start("w", version, {"n": 0}, key=f"{number}/{turn}")
+                run, _ = await host.start(NewRun("w", version, {"n": 0}, key=f"{number}/{turn}"))
                 await visitor.deliver(run, CancelRun(0))
                 assert (await visitor.ended(run)).status in ("completed", "cancelled")
-                await asyncio.to_thread(visitor.rows, workflow="w")
+                await visitor.reads.rows(workflow="w")
 
         await asyncio.wait_for(asyncio.gather(*[use(number) for number in range(50)]), 120)
     await host.idle()
-    assert len(host.rows(limit=1000)) == 200
+    assert len(await host.reads.rows(limit=1000)) == 200

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from jeton.actor.starts import NewFork, NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.definition.workflow import Library, Node, WaitTarget, Workflow
@@ -30,13 +31,13 @@ HEARS = Library(workflows={"hears": Workflow("hears", "a", {"a": Node(target=Wai
 )
 async def test_a_message_that_could_not_be_read_again_is_refused(path: Path, message: Message, owner: bool) -> None:
     host = await SqliteHost.open(path, workers=None)
-    run, _ = await host.start("hears", await host.deploy(HEARS, "hears"), {})
+    run, _ = await host.start(NewRun("hears", await host.deploy(HEARS, "hears"), {}))
     asked = host if owner else await SqliteHost.open(path, workers=None, owner=False)
     with pytest.raises(Refused) as refused:
         await asked.deliver(run, message)
     assert refused.value.code == "bad_value"
     await host.idle()
-    assert len(host.entries(run)) == 1
+    assert len(await host.reads.entries(run)) == 1
     await asked.close(0)
     await host.close(0)
     assert verify(path).ok
@@ -54,15 +55,15 @@ async def test_so_is_a_start(path: Path, given: dict[str, Any]) -> None:
     host = await SqliteHost.open(path, workers=None)
     version = await host.deploy(HEARS, "hears")
     with pytest.raises(Refused, match="cannot be stored"):
-        await host.start("hears", version, {}, **given)
-    assert host.rows() == []
+        await host.start(NewRun("hears", version, {}, **given))
+    assert await host.reads.rows() == []
     await host.close(0)
 
 
 async def test_so_is_a_fork(path: Path) -> None:
     host = await SqliteHost.open(path, workers=None)
-    run, _ = await host.start("hears", await host.deploy(HEARS, "hears"), {})
+    run, _ = await host.start(NewRun("hears", await host.deploy(HEARS, "hears"), {}))
     with pytest.raises(Refused, match="cannot be stored"):
-        await host.fork(run, 0, {}, credits=cast("Any", 1.5))
-    assert [row.run for row in host.rows()] == [run]
+        await host.fork(NewFork(run, 0, {}, credits=cast("Any", 1.5)))
+    assert [row.run for row in await host.reads.rows()] == [run]
     await host.close(0)

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.queries.snapshots import NEVER, ON_COMPLETE, SnapshotPolicy, snapshot_due, snapshot_policy
+from jeton.actor.retention import Pruned, Rule, Summary
+from jeton.actor.starts import NewRun
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import Connection, connect
-from jeton.hosts.sqlite.mirrors.firings import drop_trigger, put_triggers, see_to
-from jeton.hosts.sqlite.tools.retention import Pruned, Rule, Summary, old_runs, prune, summary_of
+from jeton.hosts.sqlite.mirrors.firings import drop_trigger, put_progress, put_triggers
+from jeton.hosts.sqlite.tools.retention import old_runs, prune, summary_of
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
 from jeton.model.ids import RunId
@@ -81,14 +83,14 @@ HISTORY_GONE = Pruned(entries=4, runs=0, kept=0)
 
 async def test_pruned_history_leaves_record_context_and_a_summary_of_the_tokens(path: Path) -> None:
     host = await park(path)
-    before = host.row(RunId("chain")), host.live(RunId("chain"))
+    before = await host.reads.row(RunId("chain")), await host.reads.live(RunId("chain"))
     assert await host.prune([Rule("history", 0)]) == HISTORY_GONE
-    after = host.row(RunId("chain")), host.live(RunId("chain"))
+    after = await host.reads.row(RunId("chain")), await host.reads.live(RunId("chain"))
     assert before[0] == after[0]
     assert before[1] is not None
     assert after[1] is not None
     assert before[1].state.state == after[1].state.state
-    assert host.entries(RunId("chain")) == []
+    assert await host.reads.entries(RunId("chain")) == []
     await host.close(0.0)
     db = connect(path)
     summary = summary_of(db, RunId("chain"))
@@ -130,7 +132,7 @@ async def test_runs_are_dropped_by_age_and_status(path: Path, rule: Rule, left: 
     host = await park(path)
     await host.deliver(RunId("timer"), CancelRun(BEGIN_MS))
     assert (await host.prune([rule])).runs == len(PARKED) - len(left)
-    assert {row.run for row in host.rows()} == left
+    assert {row.run for row in await host.reads.rows()} == left
     await host.close(0.0)
     assert verify(path).ok
     db = connect(path)
@@ -142,7 +144,7 @@ async def test_runs_are_dropped_by_age_and_status(path: Path, rule: Rule, left: 
 async def test_history_that_no_snapshot_replaces_is_kept(path: Path) -> None:
     host = await park(path, {"snapshot_policy": "never"})
     assert await host.prune([Rule("history", 0)]) == Pruned(kept=1)
-    assert len(host.entries(RunId("chain"))) == 4
+    assert len(await host.reads.entries(RunId("chain"))) == 4
     assert await host.prune([Rule("run", 0)]) == Pruned(entries=4, runs=1)
     await host.close(0.0)
     assert verify(path).ok
@@ -167,10 +169,10 @@ async def test_a_long_history_goes_in_steps_and_may_stop_after_any(path: Path, m
 
     with pytest.raises(asyncio.CancelledError):
         await prune(interrupted, [Rule("history", 0)], BEGIN_MS)
-    assert 0 < len(host.entries(RunId("chain"))) < 4
+    assert 0 < len(await host.reads.entries(RunId("chain"))) < 4
     assert verify(path).ok
     await host.prune([Rule("history", 0)])
-    assert host.entries(RunId("chain")) == []
+    assert await host.reads.entries(RunId("chain")) == []
     await host.close(0.0)
     assert verify(path).ok
 
@@ -181,7 +183,7 @@ async def test_runs_go_on_while_others_are_pruned(path: Path) -> None:
 
     async def run() -> None:
         for _ in range(10):
-            started, _ = await host.start("w", version, {"n": 0})
+            started, _ = await host.start(NewRun("w", version, {"n": 0}))
             await host.ended(started)
 
     load = asyncio.gather(*(run() for _ in range(4)))
@@ -192,7 +194,7 @@ async def test_runs_go_on_while_others_are_pruned(path: Path) -> None:
     await load
     pruned += (await host.prune([Rule("run", 0)])).runs
     assert pruned == 40
-    assert host.rows() == []
+    assert await host.reads.rows() == []
     await host.close()
     assert verify(path).ok
 
@@ -221,8 +223,8 @@ class Fired:
         await self.host.idle()
         return row.run
 
-    def deliveries(self) -> list[str]:
-        return sorted(firing.delivery for firing in self.host.firings())
+    async def deliveries(self) -> list[str]:
+        return sorted(firing.delivery for firing in await self.host.reads.firings())
 
 
 async def test_a_delivery_is_known_for_as_long_as_the_run_it_started(path: Path) -> None:
@@ -236,7 +238,7 @@ async def test_a_delivery_is_known_for_as_long_as_the_run_it_started(path: Path)
     assert (await fired.host.prune([Rule("history", 0)])).firings == 0
     pruned = await fired.host.prune([Rule("run", DAY_MS)])
     assert (pruned.runs, pruned.firings) == (1, 2)
-    assert fired.deliveries() == ["b"]
+    assert await fired.deliveries() == ["b"]
     assert await fired.fire("a") not in (None, first)
     await fired.host.close(0.0)
     assert verify(path).ok
@@ -247,11 +249,11 @@ async def test_the_latest_firing_of_a_trigger_stays_until_there_is_a_later_one(p
     await fired.fire("a")
     fired.clock[0] += DAY_MS
     assert (await fired.host.prune([Rule("run", 0)])).firings == 0
-    assert fired.deliveries() == ["a"]
+    assert await fired.deliveries() == ["a"]
     await fired.fire("b")
     fired.clock[0] += DAY_MS
     assert (await fired.host.prune([Rule("run", 0)])).firings == 1
-    assert fired.deliveries() == ["b"]
+    assert await fired.deliveries() == ["b"]
     await fired.host.close(0.0)
 
 
@@ -269,7 +271,7 @@ async def test_firings_go_with_the_runs_that_a_rule_is_about(path: Path, rule: R
     await fired.fire("refused", "nowhere")
     await fired.fire("last", "nowhere")
     await fired.host.prune([rule])
-    assert fired.deliveries() == left
+    assert await fired.deliveries() == left
     await fired.host.close(0.0)
 
 
@@ -301,13 +303,13 @@ async def test_a_time_of_a_schedule_whose_firing_is_gone_does_not_fire_again(pat
     for _ in range(30):
         fired.clock[0] += 3_600_000
         await fired.host.idle()
-    assert len(fired.deliveries()) == 30
+    assert len(await fired.deliveries()) == 30
     assert (await fired.host.prune([Rule("run", 0)])).firings == 29
     await fired.host.deploy_triggers({"hourly": hourly})
     await fired.host.close(0.0)
     host = await SqliteHost.open(path, workers=TrivialWorkers(work), clock=lambda: fired.clock[0])
     await host.idle()
-    assert (len(host.firings()), host.rows()) == (1, [])
+    assert (len(await host.reads.firings()), await host.reads.rows()) == (1, [])
     await host.close(0.0)
 
 
@@ -332,18 +334,18 @@ def test_a_run_whose_end_a_trigger_is_yet_to_fire_for_is_left_for_the_next_time(
     ended(db, "r", "w")
     old = partial(old_runs, db, Rule("run", 0), 1, (-1, RunId("")))
     assert old() == []
-    see_to(db, [], {}, [1])
+    put_progress(db, [], {}, [1])
     assert old() == [(0, "r")]
 
 
 def test_a_run_whose_event_a_trigger_is_yet_to_hear_is_left_for_the_next_time(db: Connection) -> None:
     put_triggers(db, {name: Trigger(name, "w", OnEvent(name)) for name in ("told", "untold")}, 0)
     ended(db, "r", "w")
-    see_to(db, [], {}, [1])
+    put_progress(db, [], {}, [1])
     db.execute("insert into emitted(id, run, node, event, data, at) values('e', 'r', 'n', 'told', x'31', 0)")
     old = partial(old_runs, db, Rule("run", 0), 1, (-1, RunId("")))
     assert old() == []
-    see_to(db, [], {"told": 1}, [])
+    put_progress(db, [], {"told": 1}, [])
     assert old() == [(0, "r")]
 
 

@@ -10,11 +10,11 @@ from random import Random
 import msgspec
 import pytest
 
+from jeton.actor.triggers import Schedule
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import connect
-from jeton.hosts.sqlite.loop.triggers import Schedule
-from jeton.hosts.sqlite.mirrors.firings import put_triggers, see_to
+from jeton.hosts.sqlite.mirrors.firings import put_progress, put_triggers
 from jeton.model.definition.trigger import Missed, OnSchedule, Trigger
 from jeton.planning.triggers.firing import Planned, Startable, plan_firing
 from tests.hosts.library import chain, library
@@ -65,7 +65,7 @@ class Process:
                 planned += [Planned(schedule.trigger, d, plan_firing(schedule.trigger, d, STARTS)) for d in deliveries]
                 seen[schedule.trigger.name] = schedule.seen
         with self.db:
-            see_to(self.db, planned, seen, ())
+            put_progress(self.db, planned, seen, ())
 
     def pass_to(self, now: int, until: int, random: Random) -> int:
         """Up to a time; the process is restarted now and then."""
@@ -167,14 +167,14 @@ async def test_a_store_that_was_closed_for_hours_fires_what_each_policy_says(tmp
     async def host() -> SqliteHost:
         return await SqliteHost.open(tmp_path / "runs.db", workers=TrivialWorkers(work), clock=lambda: now)
 
-    def due(host: SqliteHost, policy: str) -> list[str]:
-        return sorted(firing.source or "" for firing in host.firings(trigger=policy))
+    async def due(host: SqliteHost, policy: str) -> list[str]:
+        return sorted(firing.source or "" for firing in await host.reads.firings(trigger=policy))
 
     first = await host()
     await first.deploy(bundle, "w")
     await first.deploy_triggers(triggers)
     await first.idle()
-    assert first.firings() == []
+    assert await first.reads.firings() == []
     now = at("2026-05-04T09:00:10")
     await first.idle()
     await first.close()
@@ -183,11 +183,11 @@ async def test_a_store_that_was_closed_for_hours_fires_what_each_policy_says(tmp
     await second.deploy_triggers(triggers)  # once more changes nothing
     await second.idle()
     hours = [f"2026-05-04T{hour:02}:00:00.000Z" for hour in (9, 10, 11, 12)]
-    assert (due(second, "skip"), due(second, "once")) == (hours[:1], [hours[0], hours[3]])
-    assert due(second, "all") == hours
+    assert (await due(second, "skip"), await due(second, "once")) == (hours[:1], [hours[0], hours[3]])
+    assert await due(second, "all") == hours
     await second.idle()
-    rows = second.rows()
-    assert len(rows) == len(second.firings()) == 7
+    rows = await second.reads.rows()
+    assert len(rows) == len(await second.reads.firings()) == 7
     assert {row.status for row in rows} <= {"completed", "failed"}
     assert all(row.trigger is not None and row.trigger.type == "schedule" for row in rows)
     await second.close()
@@ -201,5 +201,5 @@ async def test_a_schedule_that_is_changed_looks_at_nothing_that_was_before(tmp_p
     now = at("2026-05-04T12:30:00")
     await host.deploy_triggers({"s": Trigger("s", "w", OnSchedule("@hourly", missed="all"))})
     await host.idle()
-    assert host.firings() == []
+    assert await host.reads.firings() == []
     await host.close()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite.file.connect import Connection, connect, connect_reader
 from jeton.hosts.sqlite.file.many import MOST_ROWS, put_many
 from jeton.hosts.sqlite.tools.verify import verify
@@ -45,12 +46,12 @@ async def test_a_run_is_found_again_wherever_it_lies(
 ) -> None:
     host = await open_host(TrivialWorkers(lambda _: {"n": n}))
     version = await host.deploy(library(w=GATED), "w")
-    run, _ = await host.start("w", version, {"n": 0})
+    run, _ = await host.start(NewRun("w", version, {"n": 0}))
     await host.idle()
     assert places(path, run) == (in_row, rows)
     await host.close(0.0)
     host = await open_host()
-    live = host.live(run)
+    live = await host.reads.live(run)
     assert live is not None
     assert (live.state.input, live.state.state) == ({"n": 0}, {"kept": 1, "n": n})
     assert len(live.state.tokens) == 1
@@ -66,7 +67,7 @@ async def test_one_that_outgrew_its_row_stays_out_of_it(open_host: OpenHost, pat
     }
     host = await open_host(TrivialWorkers(lambda effect: {"n": answers[effect.node]}))
     version = await host.deploy(library(w=definition), "w")
-    run, _ = await host.start("w", version, {})
+    run, _ = await host.start(NewRun("w", version, {}))
     await host.ended(run)
     assert places(path, run) == (False, ["input", "state/n"])
     await host.close(0.0)

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 import pytest
 
+from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection, connect
@@ -52,7 +53,7 @@ async def test_a_version_has_tables_of_its_own(open_host: OpenHost, path: Path) 
     host = await open_host()
     for length in (1, 2):
         version = await host.deploy(library(w={**chain(length), "state_schema": STATE_SCHEMA}), "w")
-        run, _ = await host.start("w", version, {"n": 0})
+        run, _ = await host.start(NewRun("w", version, {"n": 0}))
         await host.ended(run)
     assert ask(path, "select n from state_w_v1 union all select n from state_w_v2") == [(1,), (2,)]
 
@@ -72,7 +73,9 @@ class Saboteur:
 async def test_tables_made_in_a_transaction_that_was_taken_back_are_made_again(open_host: OpenHost, path: Path) -> None:
     host = await open_host(mirrors=(Saboteur(),))
     version = await host.deploy(library(w={**chain(2), "state_schema": STATE_SCHEMA}), "w")
-    started = await asyncio.gather(*(host.start("w", version, {"n": 0}) for _ in range(3)), return_exceptions=True)
+    started = await asyncio.gather(
+        *(host.start(NewRun("w", version, {"n": 0})) for _ in range(3)), return_exceptions=True
+    )
     runs = [found[0] for found in started if not isinstance(found, BaseException)]
     for run in runs:
         assert (await host.ended(run)).status == "completed"
@@ -88,7 +91,7 @@ async def test_hostile_names_in_a_workflow_stay_names(open_host: OpenHost, path:
         "state_schema": {"type": "object", "properties": {key: {"type": "string"}, "n": {"type": "integer"}}},
     }
     version = await host.deploy(library(w=definition), "w")
-    run, _ = await host.start("w", version, {"n": 0}, run=RunId("r'); drop table runs; --"))
+    run, _ = await host.start(NewRun("w", version, {"n": 0}, run=RunId("r'); drop table runs; --")))
     await host.ended(run)
     assert ask(path, "select run_id, n from state_w_v1") == [(run, 1)]
     assert verify(path).ok

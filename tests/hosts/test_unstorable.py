@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from jeton.actor.starts import NewRun
 from jeton.executor import Executor
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.tools.verify import verify
@@ -20,7 +21,7 @@ async def test_it_fails_with_the_reason_and_the_store_is_sound(tmp_path: Path) -
     path = tmp_path / "store.db"
     host = await SqliteHost.open(path, workers=Executor())
     version = await host.deploy(Library(workflows={"deeper": DEEPER}), "deeper")
-    run, _ = await host.start("deeper", version, {"x": 1})
+    run, _ = await host.start(NewRun("deeper", version, {"x": 1}))
     row = await asyncio.wait_for(host.ended(run), 20)
     await host.close(0)
     assert row.status == "failed"

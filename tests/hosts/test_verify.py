@@ -7,9 +7,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from jeton.actor.starts import NewRun
+from jeton.actor.verified import Verified
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import connect
-from jeton.hosts.sqlite.tools.verify import Verified, verify
+from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from tests.hosts.parked import BEGIN_MS, DEFINITIONS, at_first, finish, park
@@ -174,7 +176,7 @@ async def killed(path: Path, folder: Path, *, commits: int = 3) -> Path:
     store = folder / "killed" / path.name
     store.parent.mkdir()
     for number in range(commits):
-        await host.start("dispatched", 1, {}, run=RunId(f"late-{number}"))
+        await host.start(NewRun("dispatched", 1, {}, run=RunId(f"late-{number}")))
     for file in path.parent.glob(f"{path.name}*"):
         shutil.copy(file, store.with_name(file.name))
     await host.close(0.0)

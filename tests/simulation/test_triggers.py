@@ -6,12 +6,12 @@ import pytest
 
 from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
-from jeton.engine.simulate.flaws import flaws
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, plan_from_seed
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import NoteFiring
 from jeton.model.ids import RunId
+from jeton.testing.trials.flaws import flaws
 
 STEPS = [{"ref": "only", "action": {"kind": "mock"}}]
 LIBRARY = library_from(

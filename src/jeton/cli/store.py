@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from jeton.cli.output import echo, printable
-from jeton.engine.engine import Engine, open
+from jeton.engine.engine import Engine
+from jeton.engine.opening import open
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 

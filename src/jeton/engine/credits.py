@@ -1,12 +1,10 @@
 """Credits, as people see them: what is left, what was used, and putting more in."""
 
-import asyncio
-
 import msgspec
 
 from jeton.actor.rows import Usage
 from jeton.engine.arguments import check_credits, check_maybe_texts
-from jeton.engine.reading import Reading
+from jeton.engine.lookup import Lookup
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
@@ -39,31 +37,32 @@ class UsageView(msgspec.Struct, frozen=True):
     tokens: dict[str, TokensView] = {}
 
 
-class Spending(Reading):
-    """The part of the engine that is about credits."""
+class Credits:
+    """The project's account, and what runs used."""
 
-    async def credits(self) -> CreditsView:
-        """How the project's account stands."""
-        found = await asyncio.to_thread(self._host.account)
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+
+    async def account(self) -> CreditsView:
+        """The state of the project's account."""
+        found = await self._lookup.host.reads.account()
         return CreditsView(None, 0) if found is None else CreditsView(found.balance, found.granted)
 
     async def top_up(self, amount: int) -> CreditsView:
-        """Put credits into the project's account. Runs that are exhausted go on in a `retry`."""
+        """Add credits to the project's account. Exhausted runs go on in a `retry`."""
         check_credits("amount", amount, least=1)
-        if not await self._host.top_up(amount):
+        if not await self._lookup.host.top_up(amount):
             problem = "the project has no account, and so no limit"
             raise Refused("no_account", problem, "set project.settings.credits.balance, and deploy")
-        return await self.credits()
+        return await self.account()
 
     async def usage(
         self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
     ) -> tuple[UsageView, ...]:
-        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
-
-        `tree`: of a run and of all that it called."""
+        """What was used, by day, run and node."""
         check_maybe_texts(workflow=workflow, day=day)
-        known = None if run is None else self._row(run).run
-        found = await asyncio.to_thread(lambda: self._host.usage(run=known, workflow=workflow, day=day, below=tree))
+        known = None if run is None else (await self._lookup.row(run)).run
+        found = await self._lookup.host.reads.usage(run=known, workflow=workflow, day=day, below=tree)
         return tuple(map(_view, found))
 
 

@@ -1,121 +1,73 @@
-"""The engine: deploy, start, ask, cancel. Every rule is below it; it picks a host and wires it up."""
+"""The engine: deploy definitions, start runs, ask about them, and tell them something.
 
-import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
-from os import PathLike
-from pathlib import Path
-from uuid import uuid4
+Every rule is below it. It checks arguments, and asks a host through the `Host` protocol.
+"""
 
-import msgspec
+from collections.abc import AsyncGenerator, Collection, Mapping
 
-from jeton.definitions.bundle import bundle_of
-from jeton.engine.arguments import MOST_ROWS, check_credits, check_maybe_texts, check_texts, check_whole
-from jeton.engine.build.source import Built, Source, declared_in, is_built, load_source, origins_of
-from jeton.engine.collecting import fewer_collections
-from jeton.engine.input import check_input, plain_input, plain_value
-from jeton.engine.paths import check_paths
-from jeton.engine.pins import check_pins
+from msgspec import UNSET, UnsetType
+
+from jeton.actor.host import Host
+from jeton.actor.retention import Pruned, Rule
+from jeton.actor.starts import NewRun
+from jeton.engine.arguments import check_credits, check_maybe_texts, check_texts, check_whole
+from jeton.engine.build.source import Built, Source, declared_in, is_built, load_source
+from jeton.engine.control import CancelAnswer, Control
+from jeton.engine.credits import Credits, CreditsView, UsageView
+from jeton.engine.deploying import Deployment, deploy_library
+from jeton.engine.input import check_input, plain_input
+from jeton.engine.lookup import Lookup
+from jeton.engine.reading import Context, Reading
 from jeton.engine.reference import parts_of
-from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
-from jeton.engine.triggers import Firing
+from jeton.engine.reply import Reply
+from jeton.engine.run import Run
+from jeton.engine.triggers import Triggers, TriggerView
+from jeton.engine.views.explain.views import Explanation
+from jeton.engine.views.firings import FiringView
 from jeton.engine.views.flows import Overrides, overrides_in
-from jeton.engine.views.gates import parts_of_gate, the_one_gate, unknown_gate
-from jeton.engine.views.record import RunRecord, record_of
-from jeton.executor import Executor
-from jeton.executor.secrets import redacted_logs
-from jeton.hosts.sqlite import SqliteHost, wall_ms
-from jeton.hosts.sqlite.file.connect import Durability
+from jeton.engine.views.gates import GateView
+from jeton.engine.views.published import EmittedEvent, MetricValue
+from jeton.engine.views.record import RunRecord
+from jeton.engine.views.tokens import TokenView
+from jeton.engine.views.what_if import WhatIf
 from jeton.model.definition.workflow import Library
-from jeton.model.failure import Problem, Refused
-from jeton.model.ids import RunId, TokenId
+from jeton.model.entry import Entry
+from jeton.model.failure import Problem
+from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
 from jeton.model.state.run import TERMINAL, RunStatus
-from jeton.planning.credits import balance_of
 
-GRACE_S = 5.0
-RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
-
-
-class Deployment(msgspec.Struct, frozen=True):
-    """The version each workflow and each flow has now, and the warnings that did not stop it.
-
-    `removed` are triggers that the same source had before and has no longer."""
-
-    versions: dict[str, int]
-    warnings: tuple[Problem, ...]
-    removed: tuple[str, ...] = ()
+DAY_MS = 24 * 60 * 60 * 1000
+LONGEST_MS = 1 << 53
 
 
-class CancelAnswer(msgspec.Struct, frozen=True):
-    """Whether a cancellation was taken, or came after the end; `record` says how the run stands."""
+class Engine:
+    """All runs of one store, on any host."""
 
-    accepted: bool
-    record: RunRecord
-
-
-@asynccontextmanager
-async def open(
-    store: str | PathLike[str],
-    *,
-    durability: Durability = "full",
-    owner: bool = True,
-    work: bool = True,
-    grace_s: float = GRACE_S,
-) -> AsyncGenerator["Engine", None]:
-    """An engine on a store, which is made if it is not there; unfinished runs in it go on.
-
-    One process owns a store, and only it moves runs; `owner=False` reads, and leaves messages for whoever does.
-    With `work=False` runs move and their tasks do not. On leaving, running tasks have `grace_s` seconds to finish; the
-    rest is taken up when the store is next opened.
-    """
-    if str(store).startswith("restate:"):
-        raise Refused("unsupported_store", "this version has no Restate host", "name a file")
-    workers = Executor() if owner and work else None
-    host = await SqliteHost.open(store, workers=workers, durability=durability, owner=owner)
-    if workers is not None:
-        workers.use(Path(store).absolute().parent, host.artifacts, host.keys, host.outlet, host.clock)
-    with ExitStack() as while_open:
-        if workers is not None:
-            while_open.enter_context(redacted_logs(workers.secrets))
-            while_open.enter_context(fewer_collections())
-        try:
-            yield Engine(host)
-        finally:
-            await host.close(grace_s)
-
-
-class Engine(Firing):
-    """All runs of one store: those of `Reading` to look at, those of `Firing` to begin by themselves, here to move."""
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._lookup = Lookup(host)
+        self._reading = Reading(self._lookup)
+        self._control = Control(self._lookup, self._reading)
+        self._triggers = Triggers(self._lookup)
+        self._credits = Credits(self._lookup)
 
     # definitions
 
     async def deploy(self, source: Source) -> Deployment:
-        """Store definitions; raises DefinitionError with every problem. The same definition is the same version."""
+        """Store definitions. Raises DefinitionError with every problem. The same definition is the same version."""
         loaded = load_source(source)
         return await self.deploy_library(loaded.require(), declared_in(source), loaded.problems)
 
     async def deploy_library(
         self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()
     ) -> Deployment:
-        """Store definitions that were loaded and checked before. `file` is where they stand, as `declared_in` says."""
-        check_pins(self._host, library)
-        origins = origins_of(library, file)
-        check_paths(self._host, library, origins)
-        names = (*library.workflows, *library.flows)
-        versions = {name: await self._host.deploy(bundle_of(library, name), name) for name in names}
-        balance = balance_of(library.settings)
-        if balance is not None:
-            await self._host.open_account(balance)
-        return Deployment(versions, warnings, tuple(await self._deploy_triggers(library, file, origins)))
+        """Store definitions that were loaded and checked before. `file` is where they are declared."""
+        return await deploy_library(self._host, library, file, warnings)
 
-    async def _deploy_triggers(self, library: Library, file: str | None, origins: tuple[str, ...]) -> list[str]:
-        """A file is taken at its word: a trigger that it had and has no longer is removed."""
-        known = {row.origin for row in self._host.triggers()} if origins else set[str]()
-        if not library.triggers and known.isdisjoint(origins):
-            return []  # as most often, and then nothing need be written
-        return await self._host.deploy_triggers(library.triggers, file=file or "", origins=origins)
+    async def workflow(self, reference: str) -> Library:
+        """A deployed workflow with all it reaches. Raises Refused if there is none."""
+        return await self._reading.workflow(reference)
 
     # runs
 
@@ -128,12 +80,12 @@ class Engine(Firing):
         overrides: Overrides | None = None,
         trace: bool = False,
         credits: int | None = None,
-    ) -> "Run":
-        """Begin a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
+    ) -> Run:
+        """Start a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
         for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
-        `trace` has the run's events include what was decided. `credits` is all that the run, with the runs it calls,
+        With `trace` the run's events include what was decided. `credits` is all that the run, with the runs it calls,
         may cost; without it the project's account pays, if there is one.
         """
         check_maybe_texts(key=key)
@@ -144,77 +96,154 @@ class Engine(Firing):
         else:
             check_texts(workflow=workflow)
         name, version = parts_of(workflow if isinstance(workflow, str) else workflow.name)
-        bundle, version = self._bundle(name, version)
+        bundle, version = await self._lookup.bundle(name, version)
         value = plain_input({} if input is None else input)
-        check_input(self._program(name, version), value)
+        check_input(await self._lookup.program(name, version), value)
         given = overrides_in(bundle, name, overrides)
-        run, _ = await self._host.start(name, version, value, key=key, overrides=given, credits=credits)
-        return Run(self, run, trace=trace)
+        started = await self._host.start(NewRun(name, version, value, key, overrides=given, credits=credits))
+        return Run(self, started.run, trace=trace)
 
-    def run(self, run: str) -> "Run":
-        """A run that was started before; raises Refused if there is none of that name."""
-        return Run(self, self._row(run).run)
+    async def run(self, run: str) -> Run:
+        """A run that was started before. Raises Refused if there is none of that name."""
+        return Run(self, (await self._lookup.row(run)).run)
 
     async def cancel(self, run: str, reason: str = "") -> CancelAnswer:
         """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
-        check_texts(reason=reason)
-        row = self._row(run)
-        if row.status in TERMINAL:
-            return CancelAnswer(False, record_of(row, None))
-        await self._host.deliver(row.run, CancelRun(wall_ms(), reason))
-        try:
-            record = await self.ended(row.run, timeout=ANSWER_WITHIN_S)
-        except TimeoutError:
-            return CancelAnswer(True, await self.get(run))  # it is in the inbox, for whoever owns the store
-        return CancelAnswer(record.status == "cancelled", record)
+        return await self._control.cancel(run, reason)
 
     async def pause(self, run: str) -> RunRecord:
-        """Have the run, and those it called, begin nothing new; what is under way finishes, and its results count."""
-        return await self._pause(run, paused=True)
+        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count."""
+        return await self._control.pause(run, paused=True)
 
     async def unpause(self, run: str) -> RunRecord:
-        """Have a paused run go on."""
-        return await self._pause(run, paused=False)
+        """Let a paused run go on."""
+        return await self._control.pause(run, paused=False)
 
-    async def _pause(self, run: str, *, paused: bool) -> RunRecord:
-        """Once more changes nothing. Beside an owner that does not answer in time, the message is left for the next."""
-        row = self._row(run)
-        if row.status in TERMINAL:
-            raise ended(run, row.status)
-        await self._host.deliver(row.run, PauseRun(wall_ms()) if paused else UnpauseRun(wall_ms()))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWER_WITHIN_S):
-                while (row := self._row(run)).paused != paused and row.status not in TERMINAL:
-                    await asyncio.sleep(LOOK_AGAIN_S)
-        if row.paused != paused and row.status in TERMINAL:  # it ended first; one that was unpaused may end at once
-            raise ended(run, row.status)
-        return await self.get(run)
-
-    async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "Run":
-        """A new run that shares this one's history up to journal entry `at`, and goes on from there by itself.
+    async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> Run:
+        """Start a new run that shares this one's history up to journal entry `at`.
 
         `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
         A flow has no state to write to."""
-        check_whole("at", at, 0, MOST_ROWS)
-        check_texts(**{f"writes[{index}]": path for index, path in enumerate(writes or {})})
-        edits = {path: plain_value(value, path) for path, value in (writes or {}).items()}
-        return Run(self, await self._host.fork(self._row(run).run, at, edits))
+        return Run(self, await self._control.fork(run, at, writes))
 
-    async def retry(self, run: str, *, credits: int = 0) -> "Run":
-        """A new run that does again what this one failed at: its fork at the end.
+    async def retry(self, run: str, *, credits: int = 0) -> Run:
+        """Start a new run that does again what this one failed at: its fork at the end.
 
         `credits` are added to what a run that was started with its own has left."""
-        row = self._row(run)
-        check_credits("credits", credits)
-        if row.status not in RETRIED:
-            problem = f"run {run} is {row.status}, and only one that failed can be retried"
-            raise Refused("not_failed", problem, "fork it, to go on from another place")
-        if credits:
-            purse = self._live(row.run).state.head.purse
-            if purse is None or purse.account is not None:
-                problem = f"run {run} has no credits of its own that {credits} could be added to"
-                raise Refused("bad_amount", problem, "top up the project's account")
-        return Run(self, await self._host.fork(row.run, row.entries - 1, {}, again=True, credits=credits))
+        return Run(self, await self._control.retry(run, credits))
+
+    async def idle(self) -> None:
+        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
+        await self._host.idle()
+
+    async def prune(
+        self,
+        *,
+        older_than_ms: int = 30 * DAY_MS,
+        statuses: Collection[RunStatus] = TERMINAL,
+        workflow: str | None = None,
+        dry_run: bool = False,
+    ) -> Pruned:
+        """Remove runs that ended longer ago than this, with their history. `dry_run` only counts them.
+
+        Start keys are kept: a key that started a run starts no other."""
+        check_whole("older_than_ms", older_than_ms, 0, LONGEST_MS)
+        check_maybe_texts(workflow=workflow)
+        rule = Rule("run", older_than_ms, frozenset(statuses), workflow)
+        return await self._host.prune((rule,), dry_run=dry_run)
+
+    # questions about runs
+
+    async def get(self, run: str) -> RunRecord:
+        """A run's record."""
+        return await self._reading.get(run)
+
+    async def list(
+        self,
+        *,
+        workflow: str | None = None,
+        status: RunStatus | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> tuple[RunRecord, ...]:
+        """Runs, newest first; `after` is the last run of the previous page.
+
+        A damaged run keeps its status, and has the error `run_damaged`."""
+        return await self._reading.list(workflow=workflow, status=status, after=after, limit=limit)
+
+    async def children(self, run: str) -> tuple[RunRecord, ...]:
+        """The runs it called, in order; not those that they called."""
+        return await self._reading.children(run)
+
+    async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
+        """Wait for a run's end. Raises TimeoutError if it has not ended in time; the run goes on."""
+        return await self._reading.ended(run, timeout)
+
+    async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
+        """Open gates, oldest first: of one run and the runs it called, or of all."""
+        return await self._reading.gates(run)
+
+    def events(
+        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
+    ) -> AsyncGenerator[JsonObject, None]:
+        """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
+
+        `after` is a sequence number of the run itself, or one for each run: those up to it are left out, and so are
+        runs that ended by then. With `follow`, also events to come, until the run has ended.
+        """
+        return self._reading.events(run, after, follow=follow, trace=trace)
+
+    def tree(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[tuple[RunId, Entry], None]:
+        """The journals of a run and of the runs it called, in an order in which they may have been made.
+
+        Calls that ended by event `after` of the run are left out."""
+        return self._reading.tree(run, after, follow=follow)
+
+    def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
+        """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
+        return self._reading.journal(run, after, follow=follow)
+
+    async def tokens(self, run: str) -> tuple[TokenView, ...]:
+        """Every token the run ever had."""
+        return await self._reading.tokens(run)
+
+    async def context(self, run: str) -> Context:
+        """The run's data as it is now, or was when the run ended."""
+        return await self._reading.context(run)
+
+    async def emitted(
+        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> tuple[EmittedEvent, ...]:
+        """Events that actions published, oldest first: of a run, of a name, or all, behind the number `after`."""
+        return await self._reading.emitted(run=run, event=event, after=after, limit=limit)
+
+    async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
+        """What actions measured in a run; or in all runs, including those that were pruned."""
+        return await self._reading.metrics(run)
+
+    async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
+        """Why the run, one of its tokens or one of its transitions did what it did."""
+        return await self._reading.explain(run, token=token, transition=transition)
+
+    async def simulate(
+        self,
+        run: str,
+        token: int,
+        *,
+        result: Json | UnsetType = UNSET,
+        failure: str | None = None,
+        arrives_at: str | None = None,
+    ) -> WhatIf:
+        """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
+
+        `result` is what its task returns, its gate is answered, its signal carries or the run it called puts out.
+        Nothing is changed, and nothing is done."""
+        return await self._reading.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at)
+
+    @property
+    def needs_app(self) -> dict[RunId, str]:
+        """Runs that are parked because a Python function of theirs is not here, and the function's name."""
+        return dict(self._host.needs_app)
 
     # people and other systems
 
@@ -232,82 +261,67 @@ class Engine(Firing):
 
         Without a name it is the run's own gate, else that of a run it called. Raises Refused for an answer that is
         not taken: it does not fit, somebody else was asked, the gate is closed, the run has ended."""
-        row = self._row(run)
-        check_maybe_texts(gate=gate, node=node, path=path, by=by)
-        answer = plain_value(value, "answer")
-        if gate is not None and node is not None:
-            raise Refused("ambiguous", "a gate and a node are named", "name one of them")
-        if row.status in TERMINAL:
-            raise ended(run, row.status)
-        to, token = row.run, None
-        if gate is not None:
-            to, token = self._gate(row.run, gate)
-        elif node is None:
-            to, token = parts_of_gate(the_one_gate(run, await self.gates(run)).id)
-        message = AnswerGate(wall_ms(), uuid4().hex, answer, by, token, node, path if token is None else None)
-        return Reply(to, await ask(self._host, to, message), await self.get(run))
+        return await self._control.answer(run, value, gate, node, path, by)
 
     async def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
         """Send a run a value under a name: the oldest that waits for it goes on, or it is kept until somebody does.
 
         The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
-        row = self._row(run)
-        check_texts(name=name)
-        check_maybe_texts(key=key)
-        message = SignalRun(wall_ms(), uuid4().hex, name, plain_value(value, "signal"), key)
-        return Reply(row.run, await ask(self._host, row.run, message), await self.get(run))
+        return await self._control.signal(run, name, value, key)
 
-    def _gate(self, run: RunId, gate: str) -> tuple[RunId, TokenId]:
-        """The run and the token of a gate of this run, or of one it called."""
-        to, token = parts_of_gate(gate)
-        if to not in self._tree(run) or token >= self._live(to).state.head.next_token:
-            raise unknown_gate(gate)
-        return to, token
+    # triggers
 
-    async def idle(self) -> None:
-        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
-        await self._host.idle()
+    async def triggers(self) -> tuple[TriggerView, ...]:
+        """All triggers, by name."""
+        return await self._triggers.list()
 
+    async def firings(
+        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
+    ) -> tuple[FiringView, ...]:
+        """Results of deliveries, newest first: to one trigger or to all, or the one that started a run."""
+        return await self._triggers.firings(trigger, run=run, limit=limit)
 
-class Run:
-    """One run, as whoever started it holds it."""
+    async def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
+        """Fire a trigger by hand. The same delivery id fires once: the second time gives what the first one gave.
 
-    def __init__(self, engine: Engine, run: RunId, *, trace: bool = False) -> None:
-        self._engine = engine
-        self._trace = trace
-        self.id = run
+        Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
+        return await self._triggers.fire(trigger, payload, delivery_id=delivery_id)
 
-    async def result(self, timeout: float | None = None) -> RunRecord:
-        """How the run ended, well or badly. Raises TimeoutError if it has not in time; the run goes on."""
-        return await self._engine.ended(self.id, timeout)
+    async def deliver_webhook(
+        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
+    ) -> FiringView:
+        """Take a request to `/hooks/{path}`: check its signature, then its body, and fire the trigger.
 
-    async def record(self) -> RunRecord:
-        """How the run stands now."""
-        return await self._engine.get(self.id)
+        The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
+        Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
+        return await self._triggers.deliver_webhook(path, body, headers, delivery_id)
 
-    def events(self, after: int = -1, *, follow: bool = True) -> AsyncGenerator[JsonObject, None]:
-        """The run's events behind a sequence number, until it has ended."""
-        return self._engine.events(self.id, after, follow=follow, trace=self._trace)
+    async def enable(self, workflow: str) -> None:
+        """Let triggers start a workflow or flow again."""
+        await self._triggers.enable(workflow)
 
-    async def answer(
-        self,
-        value: Json,
-        *,
-        gate: str | None = None,
-        node: str | None = None,
-        path: str | None = None,
-        by: str | None = None,
-    ) -> Reply:
-        """Answer a gate of the run."""
-        return await self._engine.answer(self.id, value, gate=gate, node=node, path=path, by=by)
+    async def disable(self, workflow: str) -> None:
+        """Stop triggers from starting a workflow or flow until it is enabled. It can still be started by name."""
+        await self._triggers.disable(workflow)
 
-    async def signal(self, name: str, value: Json = None, *, key: str | None = None) -> Reply:
-        """Send the run a value under a name."""
-        return await self._engine.signal(self.id, name, value, key=key)
+    async def remove_trigger(self, trigger: str) -> None:
+        """Remove a trigger. What it fired stays on record."""
+        await self._triggers.remove_trigger(trigger)
 
-    async def cancel(self, reason: str = "") -> CancelAnswer:
-        """Stop the run."""
-        return await self._engine.cancel(self.id, reason)
+    # credits
 
-    def __repr__(self) -> str:
-        return f"Run({self.id!r})"
+    async def credits(self) -> CreditsView:
+        """The state of the project's account."""
+        return await self._credits.account()
+
+    async def top_up(self, amount: int) -> CreditsView:
+        """Add credits to the project's account. Exhausted runs go on in a `retry`."""
+        return await self._credits.top_up(amount)
+
+    async def usage(
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
+    ) -> tuple[UsageView, ...]:
+        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
+
+        `tree`: of a run and of all that it called."""
+        return await self._credits.usage(run, workflow=workflow, day=day, tree=tree)

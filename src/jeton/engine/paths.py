@@ -2,20 +2,20 @@
 
 from collections.abc import Collection
 
-from jeton.hosts.sqlite import SqliteHost
+from jeton.actor.host import Reads
 from jeton.model.definition.trigger import OnWebhook
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 
 
-def check_paths(host: SqliteHost, library: Library, origins: Collection[str]) -> None:
+async def check_paths(reads: Reads, library: Library, origins: Collection[str]) -> None:
     """Raises Refused for a path that a trigger has which stays, before anything of the library is stored.
 
     What was declared in `origins` and is not in the library will be gone, and its path is free."""
     wanted = {each.on.path: name for name, each in library.triggers.items() if isinstance(each.on, OnWebhook)}
     if not wanted:
         return
-    for row in host.triggers():
+    for row in await reads.triggers():
         on, other = row.trigger.on, row.trigger.name
         if other in library.triggers or row.origin in origins or not isinstance(on, OnWebhook):
             continue

@@ -1,28 +1,28 @@
 """Versions that a definition names: `workflow: child@2` must be there once the definition is."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
+from jeton.actor.definitions import bundle_hash
+from jeton.actor.host import Reads
 from jeton.definitions.bundle import bundle_of
 from jeton.engine.reference import parts_of
-from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.mirrors.bundles import bundle_hash
 from jeton.model.definition.workflow import Library, WorkflowTarget
 from jeton.model.failure import DefinitionError, Problem
 
 
-def check_pins(host: SqliteHost, library: Library) -> None:
-    """Raises DefinitionError for a version that neither the store has nor the library brings, before any is stored."""
-    problems = tuple(_problems(host, library))
+async def check_pins(reads: Reads, library: Library) -> None:
+    """Raise DefinitionError for versions that are neither stored nor in the library, before anything is stored."""
+    problems = [problem async for problem in _problems(reads, library)]
     if problems:
-        raise DefinitionError(problems)
+        raise DefinitionError(tuple(problems))
 
 
-def _problems(host: SqliteHost, library: Library) -> Iterator[Problem]:
+async def _problems(reads: Reads, library: Library) -> AsyncIterator[Problem]:
     for path, called in _calls(library):
         child, version = parts_of(called)
-        if version is None or host.bundle(child, version) is not None:
+        if version is None or await reads.bundle(child, version) is not None:
             continue
-        brought = _brought(host, library, child)
+        brought = await _brought(reads, library, child)
         if brought != version:
             problem = f"there is no version {version} of workflow '{child}'"
             remedy = f"write '{child}@{brought}', which it has here, or '{child}'"
@@ -42,11 +42,11 @@ def _calls(library: Library) -> Iterator[tuple[str, str]]:
                 yield f"flows.{flow.name}.nodes.{name}.data.workflow", called
 
 
-def _brought(host: SqliteHost, library: Library, name: str) -> int:
-    """The version the library's own definition has, or will have: the one with the same content, or the next."""
+async def _brought(reads: Reads, library: Library, name: str) -> int:
+    """The version that the library's own definition has or will have: the one with the same content, or the next."""
     ours = bundle_hash(bundle_of(library, name))
     version = 1
-    while (found := host.bundle(name, version)) is not None:
+    while (found := await reads.bundle(name, version)) is not None:
         if bundle_hash(found[0]) == ours:
             return version
         version += 1

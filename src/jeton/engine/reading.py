@@ -1,15 +1,15 @@
-"""What anybody may ask a store: it needs no ownership, and changes nothing."""
+"""Questions about runs. They need no ownership of the store, and change nothing."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from typing import TYPE_CHECKING
+from functools import partial
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.actor.advance import LiveRun
 from jeton.actor.rows import RunRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
+from jeton.engine.lookup import Lookup
 from jeton.engine.reference import parts_of
 from jeton.engine.views.events import events_in, trace_in
 from jeton.engine.views.explain.answer import Told, explain_run, explain_token, explain_transition
@@ -22,18 +22,12 @@ from jeton.engine.views.record import RunRecord, record_of
 from jeton.engine.views.tokens import TokenView, token_views
 from jeton.engine.views.tree import follow_tree, read_tree
 from jeton.engine.views.what_if import WhatIf, what_if
-from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import TERMINAL, Head, RunStatus
-from jeton.planning.program.compile import compile_definition
-from jeton.planning.program.workflow import Program
-
-if TYPE_CHECKING:
-    import builtins
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -45,26 +39,27 @@ class Context(msgspec.Struct, frozen=True):
 
 
 class Reading:
-    """The runs of one store, to look at."""
+    """Answers questions about the runs of one host."""
 
-    def __init__(self, host: SqliteHost) -> None:
-        self._host = host
-        self._programs: dict[tuple[str, int], Program] = {}
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._reads = lookup.host.reads
 
     # runs
 
     async def get(self, run: str) -> RunRecord:
         """How a run stands."""
-        row = self._row(run)
+        row = await self._lookup.row(run)
         record = await self._record(row)
-        return msgspec.structs.replace(record, fired=tuple(map(firing_view, self._host.set_off_by(row.run))))
+        fired = tuple(map(firing_view, await self._reads.fired_by(row.run)))
+        return msgspec.structs.replace(record, fired=fired)
 
     async def _record(self, row: RunRow) -> RunRecord:
         """The record with all that the state says; of a run that has ended, only a flow's says more than the row."""
-        program = self._program(row.workflow, row.version)
+        program = await self._lookup.program(row.workflow, row.version)
         if row.status in TERMINAL and program.flow is None:
             return record_of(row, None)
-        live = await asyncio.to_thread(self._host.live, row.run)
+        live = await self._reads.live(row.run)
         return record_of(row, None if live is None else live.state, node_views(program, live))
 
     async def list(
@@ -81,9 +76,7 @@ class Reading:
         check_maybe_texts(workflow=workflow, status=status, after=after)
         check_whole("limit", limit, 1, MOST_ROWS)
         last = None if after is None else RunId(after)
-        rows = await asyncio.to_thread(
-            lambda: self._host.rows(workflow=workflow, status=status, after=last, limit=limit)
-        )
+        rows = await self._reads.rows(workflow=workflow, status=status, after=last, limit=limit)
         ended = {row.run: record_of(row, None) for row in rows if row.status in TERMINAL}
         return tuple([ended.get(row.run) or await self._record_or_damage(row) for row in rows])
 
@@ -97,31 +90,32 @@ class Reading:
 
     async def children(self, run: str) -> tuple[RunRecord, ...]:
         """The runs it called, in order; not those that they called."""
-        rows = await asyncio.to_thread(self._host.children, self._row(run).run)
+        rows = await self._reads.children((await self._lookup.row(run)).run)
         return tuple(record_of(row, None) for row in rows)
 
     async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
         """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
         check_texts(run=run)
         if timeout is None:
-            return await self._record(await self._host.ended(RunId(run)))
+            return await self._record(await self._lookup.host.ended(RunId(run)))
         async with asyncio.timeout(timeout):
-            row = await self._host.ended(RunId(run))
+            row = await self._lookup.host.ended(RunId(run))
         return await self._record(row)
 
     async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
         """What waits for people, the oldest first: in one run and the runs it called, or in all."""
         if run is None:
-            rows = await asyncio.to_thread(self._host.gates)
+            rows = await self._reads.gates()
         else:
-            tree = await asyncio.to_thread(self._tree, self._row(run).run)
-            rows = [row for each in tree for row in self._host.gates(each)]
+            tree = await self._lookup.tree((await self._lookup.row(run)).run)
+            rows = [row for each in tree for row in await self._reads.gates(each)]
             rows.sort(key=lambda row: (row.since, row.run, row.token))
         views: list[GateView] = []
         for row in rows:
-            known = self._host.row(row.run)
+            known = await self._reads.row(row.run)
             if known is not None:
-                views.append(gate_view(row, self._program(known.workflow, known.version).workflow))
+                program = await self._lookup.program(known.workflow, known.version)
+                views.append(gate_view(row, program.workflow))
         return tuple(views)
 
     # what happened, and why
@@ -135,7 +129,7 @@ class Reading:
         that ended, as the run's own sequence tells it, by then. With `follow`, also events to come, until the run has
         ended.
         """
-        root = self._row(run).run
+        root = (await self._lookup.row(run)).run
         behind = dict(after) if isinstance(after, Mapping) else {str(root): after}
         async for source, entry in self.tree(root, behind.get(root, -1), follow=follow):
             if trace:
@@ -150,34 +144,31 @@ class Reading:
         """The journals of a run and of the runs it called, in an order in which they may have been made.
 
         Calls that ended by event `after` of the run are left out."""
-        row = self._row(run)
-        if follow:
-            async for found in follow_tree(self._host, row.run, after):
-                yield found
-        else:
-            for found in await asyncio.to_thread(lambda: [*read_tree(self._host, row.run, after)]):
-                yield found
+        known = (await self._lookup.row(run)).run
+        found = follow_tree(self._reads, known, after) if follow else read_tree(self._reads, known, after)
+        async for told in found:
+            yield told
 
     async def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
         """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
-        known = self._row(run).run
+        known = (await self._lookup.row(run)).run
         if follow:
-            async for entry in self._host.watch(known, after):
+            async for entry in self._reads.watch(known, after):
                 yield entry
         else:
-            for entry in await asyncio.to_thread(self._host.entries, known, after):
+            for entry in await self._reads.entries(known, after):
                 yield entry
 
     async def tokens(self, run: str) -> tuple[TokenView, ...]:
         """Every token the run ever had."""
-        known = self._row(run).run
-        return await asyncio.to_thread(lambda: tuple(token_views(self._host.entries(known), known)))
+        known = (await self._lookup.row(run)).run
+        entries = await self._reads.entries(known)
+        return tuple(await asyncio.to_thread(token_views, entries, known))
 
     async def context(self, run: str) -> Context:
         """The run's data as it is now, or was when the run ended."""
-        row = self._row(run)
-        live = await asyncio.to_thread(self._live, row.run)
-        state = live.state
+        row = await self._lookup.row(run)
+        state = (await self._lookup.live(row.run)).state
         return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
 
     async def emitted(
@@ -186,30 +177,28 @@ class Reading:
         """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
         check_maybe_texts(event=event)
         check_whole("limit", limit, 1, MOST_ROWS)
-        known = None if run is None else self._row(run).run
-        found = await asyncio.to_thread(lambda: self._host.published(run=known, event=event, after=after, limit=limit))
+        known = None if run is None else (await self._lookup.row(run)).run
+        found = await self._reads.published(run=known, event=event, after=after, limit=limit)
         return tuple(map(emitted_event, found))
 
     async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
         """What actions measured in a run; or in all runs, those that are not kept any more too."""
-        known = None if run is None else self._row(run).run
-        return tuple(map(metric_value, await asyncio.to_thread(self._host.numbers, known)))
+        known = None if run is None else (await self._lookup.row(run)).run
+        return tuple(map(metric_value, await self._reads.metrics(known)))
 
     async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
         """Why the run, one of its tokens or one of its transitions did what it did."""
         if token is not None and transition is not None:
             raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
-        row = self._row(run)
-        return await asyncio.to_thread(self._explain, row, token, transition)
-
-    def _explain(self, row: RunRow, token: int | None, transition: int | None) -> Explanation:
-        head = Head(row.run, row.workflow, row.version)
-        told = Told(self._program(row.workflow, row.version), head, self._host.entries(row.run))
+        row = await self._lookup.row(run)
+        program = await self._lookup.program(row.workflow, row.version)
+        entries = await self._reads.entries(row.run)
+        told = Told(program, Head(row.run, row.workflow, row.version), entries)
         if token is not None:
-            return explain_token(told, token)
+            return await asyncio.to_thread(explain_token, told, token)
         if transition is not None:
-            return explain_transition(told, transition)
-        return explain_run(told, self.needs_app.get(row.run))
+            return await asyncio.to_thread(explain_transition, told, transition)
+        return await asyncio.to_thread(explain_run, told, self._lookup.host.needs_app.get(row.run))
 
     async def simulate(
         self,
@@ -224,56 +213,12 @@ class Reading:
 
         `result` is what its task gives, its gate is answered, its signal brings or the run it called puts out. Nothing
         is changed, and nothing is done."""
-        row = self._row(run)
+        row = await self._lookup.row(run)
+        program = await self._lookup.program(row.workflow, row.version)
+        live, now = await self._lookup.live(row.run), self._lookup.host.now()
+        suppose = partial(what_if, result=result, failure=failure, arrives_at=arrives_at)
+        return await asyncio.to_thread(suppose, program, live, token, now)
 
-        def supposed() -> WhatIf:
-            program = self._program(row.workflow, row.version)
-            return what_if(
-                program, self._live(row.run), token, wall_ms(), result=result, failure=failure, arrives_at=arrives_at
-            )
-
-        return await asyncio.to_thread(supposed)
-
-    @property
-    def needs_app(self) -> dict[RunId, str]:
-        """Runs that are parked because a Python function of theirs is not here, and which function that is."""
-        return self._host.needs_app
-
-    def workflow(self, reference: str) -> Library:
+    async def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it reaches; raises Refused if there is none."""
-        return self._bundle(*parts_of(reference))[0]
-
-    # the host
-
-    def _row(self, run: str) -> RunRow:
-        check_texts(run=run)
-        row = self._host.row(RunId(run))
-        if row is None:
-            raise Refused("unknown_run", f"there is no run '{run}' in this store", "list the runs there are")
-        return row
-
-    def _tree(self, run: RunId) -> "builtins.list[RunId]":
-        """The run, and every run it called, however deep."""
-        found = [run]
-        for each in found:
-            found += [row.run for row in self._host.children(each)]
-        return found
-
-    def _live(self, run: RunId) -> LiveRun:
-        live = self._host.live(run)
-        assert live is not None, "a run with a row has sections"
-        return live
-
-    def _bundle(self, name: str, version: int | None) -> tuple[Library, int]:
-        check_texts(workflow=name)
-        found = self._host.bundle(name, version)
-        if found is None:
-            called = name if version is None else f"{name}@{version}"
-            raise Refused("unknown_workflow", f"no workflow '{called}' is deployed in this store", "deploy it first")
-        return found
-
-    def _program(self, name: str, version: int) -> Program:
-        if (name, version) not in self._programs:
-            bundle, _ = self._bundle(name, version)
-            self._programs[name, version] = compile_definition(bundle, name)
-        return self._programs[name, version]
+        return (await self._lookup.bundle(*parts_of(reference)))[0]

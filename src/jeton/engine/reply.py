@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from jeton.actor.host import Host
 from jeton.engine.views.record import RunRecord
-from jeton.hosts.sqlite import SqliteHost
 from jeton.model.decision import KeepAnswer, KeepSignal, ReplyTo, TakeAnswer, TakeSignal
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
@@ -18,7 +18,7 @@ from jeton.planning.waits.gate import CLOSED
 ANSWER_WITHIN_S = 10.0
 LOOK_AGAIN_S = 0.05
 
-Outcome: TypeAlias = Literal["taken", "kept", "heard_before", "sent"]
+ReplyOutcome: TypeAlias = Literal["taken", "kept", "heard_before", "sent"]
 """Somebody took it; nobody waits yet and it is kept; its key was known; it lies in the inbox until an owner comes."""
 
 
@@ -26,7 +26,7 @@ class Reply(msgspec.Struct, frozen=True):
     """What became of an answer or a signal. `run_id` is the run that took it; `record` is of the run that was named."""
 
     run_id: RunId
-    outcome: Outcome
+    outcome: ReplyOutcome
     record: RunRecord
 
 
@@ -35,20 +35,20 @@ def ended(run: str, status: str) -> Refused:
     return Refused("run_ended", f"run {run} has ended: it is {status}", "nothing can be changed about it any more")
 
 
-async def ask(host: SqliteHost, run: RunId, message: AnswerGate | SignalRun) -> Outcome:
+async def ask(host: Host, run: RunId, message: AnswerGate | SignalRun) -> ReplyOutcome:
     """Deliver the message and say what the run said. Raises Refused for what it does not take.
 
     The owner has the reply when the message is delivered. Beside one it is waited for; an owner that does not answer
     in time may have been stopped, and the message is there for the next.
     """
-    row = host.row(run)
+    row = await host.reads.row(run)
     if row is None or row.status in TERMINAL:
         raise ended(run, "gone" if row is None else row.status)
     await host.deliver(run, message)
     last, deadline = row.entries - 1, asyncio.get_running_loop().time() + ANSWER_WITHIN_S
     while True:
-        row = host.row(run)  # before the entries: those of a run that has ended are all there
-        for entry in await asyncio.to_thread(host.entries, run, last):
+        row = await host.reads.row(run)  # before the entries: those of a run that has ended are all there
+        for entry in await host.reads.entries(run, last):
             last = entry.number
             outcome = _outcome(entry, message)
             if outcome is not None:
@@ -60,7 +60,7 @@ async def ask(host: SqliteHost, run: RunId, message: AnswerGate | SignalRun) -> 
         await asyncio.sleep(LOOK_AGAIN_S)
 
 
-def _outcome(entry: Entry, message: AnswerGate | SignalRun) -> Outcome | None:
+def _outcome(entry: Entry, message: AnswerGate | SignalRun) -> ReplyOutcome | None:
     """What the entry says to the message. What was done with it stands right before the reply."""
     for index, decision in enumerate(entry.decisions):
         if not isinstance(decision, ReplyTo) or decision.id != message.id:

@@ -3,18 +3,24 @@
 Generated from the async engine by `make sync`; do not edit.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 
 from msgspec import UNSET, UnsetType
 
+from jeton.actor.retention import Pruned
 from jeton.engine.build.source import Built, Source
+from jeton.engine.control import CancelAnswer
 from jeton.engine.credits import CreditsView, UsageView
-from jeton.engine.engine import GRACE_S, CancelAnswer, Deployment, Engine, Run, open
+from jeton.engine.deploying import Deployment
+from jeton.engine.engine import DAY_MS, Engine
 from jeton.engine.loop_thread import LoopThread
+from jeton.engine.opening import GRACE_S, open
 from jeton.engine.reading import Context
 from jeton.engine.reply import Reply
+from jeton.engine.run import Run
+from jeton.engine.stores import Durability
 from jeton.engine.triggers import TriggerView
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.firings import FiringView
@@ -24,13 +30,12 @@ from jeton.engine.views.published import EmittedEvent, MetricValue
 from jeton.engine.views.record import RunRecord
 from jeton.engine.views.tokens import TokenView
 from jeton.engine.views.what_if import WhatIf
-from jeton.hosts.sqlite.file.connect import Durability
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Problem
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
-from jeton.model.state.run import RunStatus
+from jeton.model.state.run import TERMINAL, RunStatus
 
 
 class SyncRun:
@@ -45,11 +50,11 @@ class SyncRun:
         return f"SyncRun({self.id!r})"
 
     def result(self, timeout: float | None = None) -> RunRecord:
-        """How the run ended, well or badly. Raises TimeoutError if it has not in time; the run goes on."""
+        """Wait for the run's end, whatever its status. Raises TimeoutError if it has not come in time."""
         return self._loop.wait(self._run.result(timeout))
 
     def record(self) -> RunRecord:
-        """How the run stands now."""
+        """The run's current record."""
         return self._loop.wait(self._run.record())
 
     def events(self, after: int = -1, *, follow: bool = True) -> Iterator[JsonObject]:
@@ -84,8 +89,91 @@ class SyncEngine:
         self._engine = engine
         self._loop = loop
 
+    def deploy(self, source: Source) -> Deployment:
+        """Store definitions. Raises DefinitionError with every problem. The same definition is the same version."""
+        return self._loop.wait(self._engine.deploy(source))
+
+    def deploy_library(self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()) -> Deployment:
+        """Store definitions that were loaded and checked before. `file` is where they are declared."""
+        return self._loop.wait(self._engine.deploy_library(library, file, warnings))
+
+    def workflow(self, reference: str) -> Library:
+        """A deployed workflow with all it reaches. Raises Refused if there is none."""
+        return self._loop.wait(self._engine.workflow(reference))
+
+    def start(
+        self,
+        workflow: str | Built,
+        input: object = None,
+        *,
+        key: str | None = None,
+        overrides: Overrides | None = None,
+        trace: bool = False,
+        credits: int | None = None,
+    ) -> SyncRun:
+        """Start a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
+
+        One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
+        for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
+        With `trace` the run's events include what was decided. `credits` is all that the run, with the runs it calls,
+        may cost; without it the project's account pays, if there is one."""
+        return SyncRun(
+            self._loop.wait(
+                self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace, credits=credits)
+            ),
+            self._loop,
+        )
+
+    def run(self, run: str) -> SyncRun:
+        """A run that was started before. Raises Refused if there is none of that name."""
+        return SyncRun(self._loop.wait(self._engine.run(run)), self._loop)
+
+    def cancel(self, run: str, reason: str = "") -> CancelAnswer:
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        return self._loop.wait(self._engine.cancel(run, reason))
+
+    def pause(self, run: str) -> RunRecord:
+        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count."""
+        return self._loop.wait(self._engine.pause(run))
+
+    def unpause(self, run: str) -> RunRecord:
+        """Let a paused run go on."""
+        return self._loop.wait(self._engine.unpause(run))
+
+    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> SyncRun:
+        """Start a new run that shares this one's history up to journal entry `at`.
+
+        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
+        A flow has no state to write to."""
+        return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
+
+    def retry(self, run: str, *, credits: int = 0) -> SyncRun:
+        """Start a new run that does again what this one failed at: its fork at the end.
+
+        `credits` are added to what a run that was started with its own has left."""
+        return SyncRun(self._loop.wait(self._engine.retry(run, credits=credits)), self._loop)
+
+    def idle(self) -> None:
+        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
+        self._loop.wait(self._engine.idle())
+
+    def prune(
+        self,
+        *,
+        older_than_ms: int = 30 * DAY_MS,
+        statuses: Collection[RunStatus] = TERMINAL,
+        workflow: str | None = None,
+        dry_run: bool = False,
+    ) -> Pruned:
+        """Remove runs that ended longer ago than this, with their history. `dry_run` only counts them.
+
+        Start keys are kept: a key that started a run starts no other."""
+        return self._loop.wait(
+            self._engine.prune(older_than_ms=older_than_ms, statuses=statuses, workflow=workflow, dry_run=dry_run)
+        )
+
     def get(self, run: str) -> RunRecord:
-        """How a run stands."""
+        """A run's record."""
         return self._loop.wait(self._engine.get(run))
 
     def list(
@@ -96,9 +184,9 @@ class SyncEngine:
         after: str | None = None,
         limit: int = 100,
     ) -> tuple[RunRecord, ...]:
-        """Runs, newest first; `after` is the last run of the page before.
+        """Runs, newest first; `after` is the last run of the previous page.
 
-        One that is damaged keeps its status, and has the error `run_damaged`."""
+        A damaged run keeps its status, and has the error `run_damaged`."""
         return self._loop.wait(self._engine.list(workflow=workflow, status=status, after=after, limit=limit))
 
     def children(self, run: str) -> tuple[RunRecord, ...]:
@@ -106,11 +194,11 @@ class SyncEngine:
         return self._loop.wait(self._engine.children(run))
 
     def ended(self, run: str, timeout: float | None = None) -> RunRecord:
-        """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
+        """Wait for a run's end. Raises TimeoutError if it has not ended in time; the run goes on."""
         return self._loop.wait(self._engine.ended(run, timeout))
 
     def gates(self, run: str | None = None) -> tuple[GateView, ...]:
-        """What waits for people, the oldest first: in one run and the runs it called, or in all."""
+        """Open gates, oldest first: of one run and the runs it called, or of all."""
         return self._loop.wait(self._engine.gates(run))
 
     def events(
@@ -118,9 +206,8 @@ class SyncEngine:
     ) -> Iterator[JsonObject]:
         """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
 
-        `after` is a sequence number of the run itself, or one for each run: those up to it are left out. So are runs
-        that ended, as the run's own sequence tells it, by then. With `follow`, also events to come, until the run has
-        ended."""
+        `after` is a sequence number of the run itself, or one for each run: those up to it are left out, and so are
+        runs that ended by then. With `follow`, also events to come, until the run has ended."""
         return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
 
     def tree(self, run: str, after: int = -1, *, follow: bool = False) -> Iterator[tuple[RunId, Entry]]:
@@ -144,11 +231,11 @@ class SyncEngine:
     def emitted(
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
     ) -> tuple[EmittedEvent, ...]:
-        """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
+        """Events that actions published, oldest first: of a run, of a name, or all, behind the number `after`."""
         return self._loop.wait(self._engine.emitted(run=run, event=event, after=after, limit=limit))
 
     def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
-        """What actions measured in a run; or in all runs, those that are not kept any more too."""
+        """What actions measured in a run; or in all runs, including those that were pruned."""
         return self._loop.wait(self._engine.metrics(run))
 
     def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
@@ -166,131 +253,14 @@ class SyncEngine:
     ) -> WhatIf:
         """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
 
-        `result` is what its task gives, its gate is answered, its signal brings or the run it called puts out. Nothing
-        is changed, and nothing is done."""
+        `result` is what its task returns, its gate is answered, its signal carries or the run it called puts out.
+        Nothing is changed, and nothing is done."""
         return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
 
     @property
     def needs_app(self) -> dict[RunId, str]:
-        """Runs that are parked because a Python function of theirs is not here, and which function that is."""
+        """Runs that are parked because a Python function of theirs is not here, and the function's name."""
         return self._engine.needs_app
-
-    def workflow(self, reference: str) -> Library:
-        """A deployed workflow with all it reaches; raises Refused if there is none."""
-        return self._engine.workflow(reference)
-
-    def credits(self) -> CreditsView:
-        """How the project's account stands."""
-        return self._loop.wait(self._engine.credits())
-
-    def top_up(self, amount: int) -> CreditsView:
-        """Put credits into the project's account. Runs that are exhausted go on in a `retry`."""
-        return self._loop.wait(self._engine.top_up(amount))
-
-    def usage(
-        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
-    ) -> tuple[UsageView, ...]:
-        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
-
-        `tree`: of a run and of all that it called."""
-        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day, tree=tree))
-
-    def triggers(self) -> tuple[TriggerView, ...]:
-        """All triggers, by name."""
-        return self._loop.wait(self._engine.triggers())
-
-    def firings(
-        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
-    ) -> tuple[FiringView, ...]:
-        """What became of deliveries, newest first: to one trigger or to all, or the one that began a run."""
-        return self._loop.wait(self._engine.firings(trigger, run=run, limit=limit))
-
-    def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
-        """Fire a trigger by hand. The same delivery id fires once: the second time gives what the first one gave.
-
-        Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
-        return self._loop.wait(self._engine.fire(trigger, payload, delivery_id=delivery_id))
-
-    def deliver_webhook(
-        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
-    ) -> FiringView:
-        """Take a request to `/hooks/{path}`: its signature is checked, then its body, and then the trigger fires.
-
-        The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
-        Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
-        return self._loop.wait(self._engine.deliver_webhook(path, body, headers, delivery_id))
-
-    def enable(self, workflow: str) -> None:
-        """Let triggers start a workflow or flow again."""
-        self._loop.wait(self._engine.enable(workflow))
-
-    def disable(self, workflow: str) -> None:
-        """Have no trigger start a workflow or flow, until it is enabled. Whoever starts it by name still may."""
-        self._loop.wait(self._engine.disable(workflow))
-
-    def remove_trigger(self, trigger: str) -> None:
-        """Have it no longer. What it fired stays on record."""
-        self._loop.wait(self._engine.remove_trigger(trigger))
-
-    def deploy(self, source: Source) -> Deployment:
-        """Store definitions; raises DefinitionError with every problem. The same definition is the same version."""
-        return self._loop.wait(self._engine.deploy(source))
-
-    def deploy_library(self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()) -> Deployment:
-        """Store definitions that were loaded and checked before. `file` is where they stand, as `declared_in` says."""
-        return self._loop.wait(self._engine.deploy_library(library, file, warnings))
-
-    def start(
-        self,
-        workflow: str | Built,
-        input: object = None,
-        *,
-        key: str | None = None,
-        overrides: Overrides | None = None,
-        trace: bool = False,
-        credits: int | None = None,
-    ) -> SyncRun:
-        """Begin a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
-
-        One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
-        for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
-        `trace` has the run's events include what was decided. `credits` is all that the run, with the runs it calls,
-        may cost; without it the project's account pays, if there is one."""
-        return SyncRun(
-            self._loop.wait(
-                self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace, credits=credits)
-            ),
-            self._loop,
-        )
-
-    def run(self, run: str) -> SyncRun:
-        """A run that was started before; raises Refused if there is none of that name."""
-        return SyncRun(self._engine.run(run), self._loop)
-
-    def cancel(self, run: str, reason: str = "") -> CancelAnswer:
-        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
-        return self._loop.wait(self._engine.cancel(run, reason))
-
-    def pause(self, run: str) -> RunRecord:
-        """Have the run, and those it called, begin nothing new; what is under way finishes, and its results count."""
-        return self._loop.wait(self._engine.pause(run))
-
-    def unpause(self, run: str) -> RunRecord:
-        """Have a paused run go on."""
-        return self._loop.wait(self._engine.unpause(run))
-
-    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> SyncRun:
-        """A new run that shares this one's history up to journal entry `at`, and goes on from there by itself.
-
-        `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
-        A flow has no state to write to."""
-        return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
-
-    def retry(self, run: str, *, credits: int = 0) -> SyncRun:
-        """A new run that does again what this one failed at: its fork at the end.
-
-        `credits` are added to what a run that was started with its own has left."""
-        return SyncRun(self._loop.wait(self._engine.retry(run, credits=credits)), self._loop)
 
     def answer(
         self,
@@ -314,9 +284,58 @@ class SyncEngine:
         The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
         return self._loop.wait(self._engine.signal(run, name, value, key=key))
 
-    def idle(self) -> None:
-        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
-        self._loop.wait(self._engine.idle())
+    def triggers(self) -> tuple[TriggerView, ...]:
+        """All triggers, by name."""
+        return self._loop.wait(self._engine.triggers())
+
+    def firings(
+        self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
+    ) -> tuple[FiringView, ...]:
+        """Results of deliveries, newest first: to one trigger or to all, or the one that started a run."""
+        return self._loop.wait(self._engine.firings(trigger, run=run, limit=limit))
+
+    def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
+        """Fire a trigger by hand. The same delivery id fires once: the second time gives what the first one gave.
+
+        Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
+        return self._loop.wait(self._engine.fire(trigger, payload, delivery_id=delivery_id))
+
+    def deliver_webhook(
+        self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
+    ) -> FiringView:
+        """Take a request to `/hooks/{path}`: check its signature, then its body, and fire the trigger.
+
+        The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
+        Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
+        return self._loop.wait(self._engine.deliver_webhook(path, body, headers, delivery_id))
+
+    def enable(self, workflow: str) -> None:
+        """Let triggers start a workflow or flow again."""
+        self._loop.wait(self._engine.enable(workflow))
+
+    def disable(self, workflow: str) -> None:
+        """Stop triggers from starting a workflow or flow until it is enabled. It can still be started by name."""
+        self._loop.wait(self._engine.disable(workflow))
+
+    def remove_trigger(self, trigger: str) -> None:
+        """Remove a trigger. What it fired stays on record."""
+        self._loop.wait(self._engine.remove_trigger(trigger))
+
+    def credits(self) -> CreditsView:
+        """The state of the project's account."""
+        return self._loop.wait(self._engine.credits())
+
+    def top_up(self, amount: int) -> CreditsView:
+        """Add credits to the project's account. Exhausted runs go on in a `retry`."""
+        return self._loop.wait(self._engine.top_up(amount))
+
+    def usage(
+        self, run: str | None = None, *, workflow: str | None = None, day: str | None = None, tree: bool = False
+    ) -> tuple[UsageView, ...]:
+        """What was used, by day, run and node: of a run, of a workflow, on a day (`2026-05-04`), or all of it.
+
+        `tree`: of a run and of all that it called."""
+        return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day, tree=tree))
 
 
 @contextmanager

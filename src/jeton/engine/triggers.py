@@ -1,6 +1,5 @@
 """Triggers, as people and web servers use them: list, fire, and take a webhook's request."""
 
-import asyncio
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -10,14 +9,14 @@ from uuid import uuid4
 import msgspec
 
 from jeton.actor.rows import FiringRow, TriggerRow
+from jeton.actor.triggers import NEVER, Schedule
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
-from jeton.engine.credits import Spending
 from jeton.engine.input import plain_input, read_input
+from jeton.engine.lookup import Lookup
+from jeton.engine.reference import parts_of
 from jeton.engine.views.firings import FiringView, firing_view
 from jeton.executor import LoopClock, ThreadPool
 from jeton.executor.secrets import SecretStore, SecretUnavailable
-from jeton.hosts.sqlite import SqliteHost, wall_ms
-from jeton.hosts.sqlite.loop.triggers import NEVER, Schedule
 from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -52,23 +51,22 @@ class TriggerView(msgspec.Struct, frozen=True):
     last: FiringView | None = None
 
 
-class Firing(Spending):
-    """The part of the engine that is about triggers."""
+class Triggers:
+    """Lists triggers, fires them, and takes webhook requests."""
 
-    def __init__(self, host: SqliteHost) -> None:
-        super().__init__(host)
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._host = lookup.host
         self._secrets = SecretStore()
 
-    async def triggers(self) -> tuple[TriggerView, ...]:
+    async def list(self) -> tuple[TriggerView, ...]:
         """All triggers, by name."""
-        return await asyncio.to_thread(self._triggers)
-
-    def _triggers(self) -> tuple[TriggerView, ...]:
-        disabled, now = self._host.disabled(), wall_ms()
-        return tuple(
-            _view(row, self._host.firings(trigger=row.trigger.name, limit=1), disabled, now)
-            for row in self._host.triggers()
-        )
+        disabled, now = await self._host.reads.disabled(), self._host.now()
+        views: list[TriggerView] = []
+        for row in await self._host.reads.triggers():
+            last = await self._host.reads.firings(trigger=row.trigger.name, limit=1)
+            views.append(_view(row, last[0] if last else None, disabled, now))
+        return tuple(views)
 
     async def firings(
         self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
@@ -77,7 +75,7 @@ class Firing(Spending):
         check_maybe_texts(trigger=trigger, run=run)
         check_whole("limit", limit, 1, MOST_ROWS)
         known = None if run is None else RunId(run)
-        found = await asyncio.to_thread(lambda: self._host.firings(trigger=trigger, run=known, limit=limit))
+        found = await self._host.reads.firings(trigger=trigger, run=known, limit=limit)
         return tuple(map(firing_view, found))
 
     async def fire(self, trigger: str, payload: object = None, *, delivery_id: str | None = None) -> FiringView:
@@ -87,7 +85,7 @@ class Firing(Spending):
         check_texts(trigger=trigger)
         check_maybe_texts(delivery_id=delivery_id)
         brings = None if payload is None else plain_input(payload)
-        return await self._fire(self._trigger(trigger), "manual", delivery_id, brings, None)
+        return await self._fire(await self._trigger(trigger), "manual", delivery_id, brings, None)
 
     async def deliver_webhook(
         self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
@@ -100,7 +98,7 @@ class Firing(Spending):
         check_maybe_texts(delivery_id=delivery_id)
         if not isinstance(body, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] - not everybody's types are checked
             raise Refused("bad_argument", "'body' is the request's bytes", "give them as they came")
-        trigger, on = self._hook(path)
+        trigger, on = await self._hook(path)
         lowered = {name.lower(): value for name, value in headers.items()}
         if on.secret is not None:
             await self._check_signature(trigger, on.secret, body, lowered)
@@ -117,37 +115,38 @@ class Firing(Spending):
 
     async def enable(self, workflow: str) -> None:
         """Let triggers start a workflow or flow again."""
-        await self._host.set_disabled(self._startable(workflow), False)
+        await self._set_disabled(workflow, False)
 
     async def disable(self, workflow: str) -> None:
-        """Have no trigger start a workflow or flow, until it is enabled. Whoever starts it by name still may."""
-        await self._host.set_disabled(self._startable(workflow), True)
+        """Stop triggers from starting a workflow or flow until it is enabled. It can still be started by name."""
+        await self._set_disabled(workflow, True)
 
     async def remove_trigger(self, trigger: str) -> None:
-        """Have it no longer. What it fired stays on record."""
+        """Remove a trigger. What it fired stays on record."""
         check_texts(trigger=trigger)
         if not await self._host.remove_trigger(trigger):
             raise _unknown(trigger)
 
-    def _startable(self, workflow: str) -> str:
-        self._bundle(workflow, None)
-        return workflow
+    async def _set_disabled(self, workflow: str, disabled: bool) -> None:
+        await self._lookup.bundle(workflow)
+        await self._host.set_disabled(workflow, disabled)
 
-    def _trigger(self, name: str) -> Trigger:
-        found = next((row.trigger for row in self._host.triggers() if row.trigger.name == name), None)
+    async def _trigger(self, name: str) -> Trigger:
+        rows = await self._host.reads.triggers()
+        found = next((row.trigger for row in rows if row.trigger.name == name), None)
         if found is None:
             raise _unknown(name)
         return found
 
-    def _hook(self, path: str) -> tuple[Trigger, OnWebhook]:
-        for row in self._host.triggers():
+    async def _hook(self, path: str) -> tuple[Trigger, OnWebhook]:
+        for row in await self._host.reads.triggers():
             if isinstance(row.trigger.on, OnWebhook) and row.trigger.on.path == path.strip("/"):
                 return row.trigger, row.trigger.on
         raise Refused("unknown_hook", f"no trigger has the path '{path}'", "list the triggers there are")
 
     async def _check_signature(self, trigger: Trigger, name: str, body: bytes, headers: Mapping[str, str]) -> None:
         """HMAC-SHA256 over the body's very bytes, compared in a time that says nothing about how much was right."""
-        bundle, _ = self._bundle(*_parts(trigger.start))
+        bundle, _ = await self._lookup.bundle(*parts_of(trigger.start))
         try:
             secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), ThreadPool())
         except SecretUnavailable as unavailable:
@@ -161,13 +160,15 @@ class Firing(Spending):
     async def _fire(
         self, trigger: Trigger, type: str, delivery_id: str | None, brings: Json, source: str | None
     ) -> FiringView:
-        row = await self._host.fire(trigger, Delivery(delivery_id or uuid4().hex, type, wall_ms(), brings, source))
+        row = await self._host.fire(
+            trigger, Delivery(delivery_id or uuid4().hex, type, self._host.now(), brings, source)
+        )
         if row.code is not None:
             raise Refused(row.code, row.problem or "", REMEDIES.get(row.code, ""))
         return firing_view(row)
 
 
-def _view(row: TriggerRow, last: list[FiringRow], disabled: frozenset[str], now: int) -> TriggerView:
+def _view(row: TriggerRow, last: FiringRow | None, disabled: frozenset[str], now: int) -> TriggerView:
     trigger, next_at = row.trigger, None
     if isinstance(trigger.on, OnSchedule):
         due = Schedule(trigger, trigger.on, max(row.seen, now)).next
@@ -179,16 +180,11 @@ def _view(row: TriggerRow, last: list[FiringRow], disabled: frozenset[str], now:
         kind,
         trigger.start,
         on,
-        _parts(trigger.start)[0] in disabled,
+        parts_of(trigger.start)[0] in disabled,
         row.origin,
         maybe_moment(next_at),
-        firing_view(last[0]) if last else None,
+        None if last is None else firing_view(last),
     )
-
-
-def _parts(reference: str) -> tuple[str, int | None]:
-    name, _, version = reference.partition("@")
-    return name, int(version) if version else None
 
 
 def _unknown(trigger: str) -> Refused:

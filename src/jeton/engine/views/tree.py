@@ -6,11 +6,12 @@ and the last entry of a run that has ended comes after everything of the runs be
 
 import asyncio
 from asyncio import Queue, Task
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from typing import TypeAlias
 
+from jeton.actor.host import Reads
+from jeton.actor.rows import RunRow
 from jeton.apply.record import count_events
-from jeton.hosts.sqlite import SqliteHost
 from jeton.model.decision import CallWorkflow, EndChild, EndRun, ForkHistory, StopChild
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId, TokenId, child_run_id
@@ -27,8 +28,7 @@ class _Calls:
     A fork shares entries with another run: whom that one called is no child of this one, but for the calls that were
     under way, which are made again."""
 
-    def __init__(self, host: SqliteHost, run: RunId) -> None:
-        row = host.row(run)
+    def __init__(self, run: RunId, row: RunRow | None) -> None:
         self._run = run
         self._forked = None if row is None else row.forked
         self._shared = self._forked is not None
@@ -63,54 +63,59 @@ def _ends(entry: Entry) -> bool:
     return any(isinstance(decision, EndRun) for decision in entry.decisions)
 
 
-def _ended_by(host: SqliteHost, run: RunId, after: int) -> set[RunId]:
-    """The runs it called whose end it told up to an event."""
-    calls = _Calls(host, run)
-    entries = host.entries(run) if after >= 0 else []
+async def _ended_by(reads: Reads, run: RunId, after: int) -> set[RunId]:
+    """The runs it called whose end is among its events up to `after`."""
+    if after < 0:
+        return set()
+    calls = _Calls(run, await reads.row(run))
+    entries = await reads.entries(run)
     return {child for entry in entries for child, seq in calls.take(entry)[1].items() if seq <= after}
 
 
-def read_tree(host: SqliteHost, run: RunId, after: int = -1) -> Iterator[Told]:
-    """What is stored. Runs whose end was told by event `after` are left out."""
-    calls, past = _Calls(host, run), _ended_by(host, run, after)
+async def read_tree(reads: Reads, run: RunId, after: int = -1) -> AsyncGenerator[Told, None]:
+    """What is stored. Runs whose end is among the events up to `after` are left out."""
+    calls, past = _Calls(run, await reads.row(run)), await _ended_by(reads, run, after)
     below: dict[RunId, _Ahead] = {}
-    for entry in host.entries(run):
+    for entry in await reads.entries(run):
         begun, over = calls.take(entry)
         for child, ahead in below.items():
-            yield from ahead.rest() if child in over or _ends(entry) else ahead.until(entry.at)
+            async for told in ahead.rest() if child in over or _ends(entry) else ahead.until(entry.at):
+                yield told
         yield run, entry
-        below.update({child: _Ahead(read_tree(host, child)) for child in begun if child not in past})
+        below.update({child: _Ahead(read_tree(reads, child)) for child in begun if child not in past})
     for ahead in below.values():
-        yield from ahead.rest()
+        async for told in ahead.rest():
+            yield told
 
 
 class _Ahead:
     """A stream whose next item can be looked at."""
 
-    def __init__(self, items: Iterator[Told]) -> None:
+    def __init__(self, items: AsyncGenerator[Told, None]) -> None:
         self._items = items
         self._next: Told | None = None
 
-    def until(self, at: int) -> Iterator[Told]:
+    async def until(self, at: int) -> AsyncGenerator[Told, None]:
         """What was made before a time."""
-        while (found := self._peek()) is not None and found[1].at < at:
+        while (found := await self._peek()) is not None and found[1].at < at:
             self._next = None
             yield found
 
-    def rest(self) -> Iterator[Told]:
-        while (found := self._peek()) is not None:
+    async def rest(self) -> AsyncGenerator[Told, None]:
+        """Everything that is left."""
+        while (found := await self._peek()) is not None:
             self._next = None
             yield found
 
-    def _peek(self) -> Told | None:
+    async def _peek(self) -> Told | None:
         if self._next is None:
-            self._next = next(self._items, None)
+            self._next = await anext(self._items, None)
         return self._next
 
 
-async def follow_tree(host: SqliteHost, run: RunId, after: int = -1) -> AsyncGenerator[Told, None]:
+async def follow_tree(reads: Reads, run: RunId, after: int = -1) -> AsyncGenerator[Told, None]:
     """What is stored, and what is to come until the run has ended."""
-    following = _Following(host)
+    following = _Following(reads)
     root = following.begin(run, after)
     try:
         while True:
@@ -131,8 +136,8 @@ async def follow_tree(host: SqliteHost, run: RunId, after: int = -1) -> AsyncGen
 class _Following:
     """One reader for each run of the tree. A reader waits for those below it where the order asks for it."""
 
-    def __init__(self, host: SqliteHost) -> None:
-        self._host = host
+    def __init__(self, reads: Reads) -> None:
+        self._reads = reads
         self._tasks: list[Task[None]] = []
         self.told: Queue[Told] = Queue(maxsize=100)
 
@@ -147,11 +152,11 @@ class _Following:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read(self, run: RunId, after: int) -> None:
-        while self._host.row(run) is None:  # it was called, and has not begun
+        while (row := await self._reads.row(run)) is None:  # it was called, and has not begun
             await asyncio.sleep(LOOK_AGAIN_S)
-        calls, below = _Calls(self._host, run), dict[RunId, Task[None]]()
-        past = _ended_by(self._host, run, after)
-        async for entry in self._host.watch(run):
+        calls, below = _Calls(run, row), dict[RunId, Task[None]]()
+        past = await _ended_by(self._reads, run, after)
+        async for entry in self._reads.watch(run):
             begun, over = calls.take(entry)
             await self._last_words({child: task for child, task in below.items() if child in over or _ends(entry)})
             await self.told.put((run, entry))
@@ -159,7 +164,7 @@ class _Following:
 
     async def _last_words(self, below: "dict[RunId, Task[None]]") -> None:
         """Wait for what these still have to say. One that never came to begin, or that nobody moves, is left."""
-        begun = {task for child, task in below.items() if self._host.row(child) is not None}
+        begun = {task for child, task in below.items() if await self._reads.row(child) is not None}
         if begun:
             done, _ = await asyncio.wait(begun, timeout=LAST_WORDS_S)
             for task in done:

@@ -6,7 +6,7 @@ from functools import reduce
 
 import msgspec
 
-from jeton.actor.causes import row_of, word_to_cause
+from jeton.actor.firings import settle_firing
 from jeton.actor.journal import first_hash, next_hash
 from jeton.actor.rows import FiringRow, RunRow
 from jeton.actor.turn import Turn
@@ -99,23 +99,24 @@ class Store:
         self.published.setdefault(emitted.id, _encode(emitted))
 
     def see_to(self, planned: Iterable[Planned], heard: int, ended: Iterable[RunId]) -> list[RunId]:
-        """Firings, together with how far that brings their triggers: which runs have been told something."""
+        """Settle deliveries, together with how far that brings their triggers. Returns the runs that have messages."""
         told: list[RunId] = []
         for each in planned:
             place = each.trigger.name, each.delivery.id
-            if place in self._fired and _firing.decode(self._fired[place]).run is not None:
+            known = _firing.decode(self._fired[place]) if place in self._fired else None
+            name = RunId(f"{each.trigger.start}-{len(self._workflows)}")
+            settled = settle_firing(each, known, disabled=False, run=name)
+            if not settled.new:
                 continue
-            row = row_of(each, RunId(f"{each.trigger.start}-{len(self._workflows)}"))
-            self._fired[place] = _encode(row)
+            self._fired[place] = _encode(settled.row)
             self._history.update(self._fired[place])
-            if row.run is not None and isinstance(each.firing, StartRun):
-                self.submit(row.run, (each.firing.workflow or "").partition("@")[0])
-                self.accept(row.run, each.firing)
-                told.append(row.run)
-            word, cause = word_to_cause(row), RunId(row.source or "")
-            if word is not None and not self.has_ended(cause):
-                self.accept(cause, word)
-                told.append(cause)
+            if settled.start is not None and isinstance(settled.start.message, StartRun):
+                self.submit(settled.start.run, (settled.start.message.workflow or "").partition("@")[0])
+                self.accept(settled.start.run, settled.start.message)
+                told.append(settled.start.run)
+            if settled.to_cause is not None and not self.has_ended(settled.to_cause.run):
+                self.accept(settled.to_cause.run, settled.to_cause.message)
+                told.append(settled.to_cause.run)
         self.heard = heard
         self.finished = [run for run in self.finished if run not in set(ended)]
         return told

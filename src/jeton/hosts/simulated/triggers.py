@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from jeton.actor.causes import by_end, by_event
+from jeton.actor.firings import by_end, by_event
 from jeton.hosts.simulated.store import Store
 from jeton.model.definition.trigger import OnEvent, OnRunFinished, Trigger
 from jeton.model.definition.workflow import Library

@@ -12,6 +12,7 @@ from jeton.actor.advance import LiveRun
 from jeton.actor.journal import decode_entry
 from jeton.actor.rows import GateRow, RunRow
 from jeton.actor.sections import load_run
+from jeton.actor.starts import StartKey
 from jeton.hosts.sqlite.file.connect import Connection, Row, Value, connect_reader
 from jeton.hosts.sqlite.file.pack import unpacked
 from jeton.hosts.sqlite.file.readable import reading, why_damaged
@@ -179,12 +180,12 @@ class Store:
 
     # starts
 
-    def started(self, workflow: str, key: str) -> tuple[RunId, bytes] | None:
-        """The run that a key began, and the hash of its input."""
-        query = "select run, input_hash from start_keys where workflow = ? and key = ?"
+    def start_key(self, workflow: str, key: str) -> StartKey | None:
+        """The run that a key started."""
+        query = "select workflow, key, run, input_hash from start_keys where workflow = ? and key = ?"
         with self.snapshot() as db:
             found = _all(db, query, workflow, key)
-        return (RunId(found[0][0]), found[0][1]) if found else None
+        return StartKey(*found[0]) if found else None
 
     def bundle(self, name: str, version: int | None) -> tuple[bytes, int] | None:
         """A deployed bundle; without a version, the one deployed last."""

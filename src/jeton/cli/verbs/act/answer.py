@@ -93,7 +93,7 @@ async def _question(engine: Engine, run: str, gate: str | None, node: str | None
 
 async def _schema_at(engine: Engine, run: str, node: str) -> object:
     record = await engine.get(run)
-    library = engine.workflow(f"{record.workflow}@{record.version}")
+    library = await engine.workflow(f"{record.workflow}@{record.version}")
     workflow = compile_definition(library, record.workflow).workflow
     target = workflow.nodes[node].target if node in workflow.nodes else None
     return target.schema if isinstance(target, GateTarget) else None

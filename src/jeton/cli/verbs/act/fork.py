@@ -10,8 +10,9 @@ from jeton.cli.options import app_option, json_option, store_option, wait_option
 from jeton.cli.output import reporting_errors
 from jeton.cli.store import must_exist
 from jeton.cli.verbs.act.run import start_and_follow
-from jeton.engine.engine import Engine, Run
+from jeton.engine.engine import Engine
 from jeton.engine.input import read_value
+from jeton.engine.run import Run
 from jeton.model.json import Json
 
 

@@ -11,7 +11,8 @@ from jeton.cli.follow import stop_event
 from jeton.cli.options import Exit, app_option, json_option, store_option
 from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, styled_status
 from jeton.cli.store import echo_missing_functions, must_exist
-from jeton.engine.engine import Engine, open
+from jeton.engine.engine import Engine
+from jeton.engine.opening import open
 from jeton.engine.views.record import RunRecord
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId

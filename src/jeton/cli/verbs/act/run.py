@@ -14,8 +14,10 @@ from jeton.cli.output import echo, echo_data, echo_json, printable, reporting_er
 from jeton.cli.verbs.look.events import event_line
 from jeton.cli.verbs.look.triggers import removal
 from jeton.engine.build.source import declared_in
-from jeton.engine.engine import Engine, Run, open
+from jeton.engine.engine import Engine
 from jeton.engine.input import read_input
+from jeton.engine.opening import open
+from jeton.engine.run import Run
 from jeton.engine.views.events import events_in
 from jeton.engine.views.flows import definition_in
 from jeton.engine.views.plain import plain
@@ -77,7 +79,7 @@ async def start_and_follow(
     async with stop_event() as stop, open(store) as engine:
         run = await start(engine)
         record = await run.record()
-        workflow = definition_in(engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
+        workflow = definition_in(await engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
         with _view(workflow, run.id, as_json) as view:
             record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
         traced = [event async for event in engine.events(run.id, trace=True)] if trace else None

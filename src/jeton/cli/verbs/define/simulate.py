@@ -9,11 +9,11 @@ from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, json_option, read_text
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors, short_json, styled_status
 from jeton.engine.input import check_input, read_input
-from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS, FaultKind, Problem, Report, Trial, sample_input
 from jeton.engine.views.flows import definition_in
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 from jeton.planning.program.compile import compile_definition
+from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Problem, Report, Trial, sample_input
 
 MAX_STORY = 60  # lines; the middle of a longer story is left out
 MAX_LINE = 160

@@ -63,6 +63,6 @@ async def _picture_of_run(engine: Engine, run: str, name: str | None) -> Picture
     record = await engine.get(run)
     if name not in (None, record.workflow):
         raise Refused("unknown_workflow", f"{run} is a run of '{record.workflow}'", "leave the name out")
-    bundle = engine.workflow(f"{record.workflow}@{record.version}")
+    bundle = await engine.workflow(f"{record.workflow}@{record.version}")
     definition = definition_in(bundle, record.workflow)
     return picture_of(definition, await engine.tokens(run), run, skipped_of(record))

@@ -9,7 +9,7 @@ from jeton.cli.options import app_option, json_option, store_option
 from jeton.cli.output import echo, echo_json, echo_table, local_time, plain_list, printable, reporting_errors
 from jeton.cli.store import ask, open_beside_owner
 from jeton.engine.build.source import declared_in
-from jeton.engine.engine import open
+from jeton.engine.opening import open
 from jeton.engine.triggers import TriggerView
 from jeton.engine.views.firings import FiringView
 

@@ -1,13 +1,12 @@
 """`jeton backup DEST`: a consistent copy of a store, which may be in use."""
 
 import time
-from pathlib import Path
 
 import click
 
 from jeton.cli.options import json_option, store_option
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
-from jeton.hosts.sqlite.tools.backup import backup
+from jeton.engine.stores import backup_store
 
 
 @click.command("backup")
@@ -21,7 +20,7 @@ def command(dest: str, store: str, as_json: bool) -> None:
     repeated there.
     """
     with reporting_errors(as_json):
-        copied = backup(Path(store).absolute(), Path(dest).absolute(), time.time_ns() // 1_000_000)
+        copied = backup_store(store, dest, time.time_ns() // 1_000_000)
         if as_json:
             echo_json({"path": str(copied.path), "store": copied.store, "runs": copied.runs, "origin": copied.origin})
         else:

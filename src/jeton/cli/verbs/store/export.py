@@ -6,9 +6,8 @@ import click
 
 from jeton.cli.options import json_option, store_option
 from jeton.cli.output import echo, echo_json, printable, reporting_errors
-from jeton.hosts.sqlite.tools.portable import export_run
+from jeton.engine.stores import export_from
 from jeton.model.failure import Refused
-from jeton.model.ids import RunId
 
 
 @click.command("export")
@@ -22,7 +21,7 @@ def command(run: str, out: str | None, store: str, as_json: bool) -> None:
     The run stays in the store. If an unfinished run goes on in two stores, its tasks are done in both.
     """
     with reporting_errors(as_json):
-        file = export_run(Path(store).absolute(), RunId(run))
+        file = export_from(store, run)
         if out is None:
             click.echo(file)
             return

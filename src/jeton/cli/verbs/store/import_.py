@@ -6,7 +6,7 @@ import click
 
 from jeton.cli.options import json_option, store_option
 from jeton.cli.output import echo, echo_json, printable, reporting_errors
-from jeton.hosts.sqlite.tools.portable import import_run
+from jeton.engine.stores import import_into
 from jeton.model.failure import Refused
 
 
@@ -20,7 +20,7 @@ def command(file: str, store: str, as_json: bool) -> None:
     An unfinished run goes on when the store's owner notices it, or with `jeton resume`.
     """
     with reporting_errors(as_json):
-        run = import_run(Path(store).absolute(), _content(file))
+        run = import_into(store, _content(file))
         if as_json:
             echo_json({"run_id": run})
         else:

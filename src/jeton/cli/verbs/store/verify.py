@@ -1,13 +1,12 @@
 """`jeton verify`: check a store for damage."""
 
 import sys
-from pathlib import Path
 
 import click
 
 from jeton.cli.options import Exit, json_option, store_option
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
-from jeton.hosts.sqlite.tools.verify import Verified, verify
+from jeton.engine.stores import Verified, verify_store
 
 
 @click.command("verify")
@@ -19,7 +18,7 @@ def command(store: str, as_json: bool) -> None:
     Exits with 0 if the store is intact, with 1 if not.
     """
     with reporting_errors(as_json):
-        found = verify(Path(store).absolute())
+        found = verify_store(store)
     if as_json:
         echo_json(found)
     else:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
+from msgspec.structs import astuple
 
 from jeton.actor.sections import Sections
 from jeton.actor.turn import Turn
@@ -164,7 +165,7 @@ def put(db: Connection, writes: Sequence[Write]) -> None:
         hit("between_statements")
         put_many(db, _RUNS, [write.row() for write in changed if not write.onward])
         put_many(db, _ONWARD, [write.step() for write in changed if write.onward])
-    keys = [write.key for write in writes if write.key is not None]
+    keys = [astuple(write.key) for write in writes if write.key is not None]
     if keys:
         put_many(db, _KEYS, keys)
     _post(db, writes)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from jeton.actor.advance import LiveRun
 from jeton.actor.journal import JournalEntry, first_hash
 from jeton.actor.queries.snapshots import snapshot_policy
+from jeton.actor.starts import StartKey
 from jeton.hosts.sqlite.store import StoredRun
 from jeton.model.definition.workflow import Library
 from jeton.model.ids import TokenId
@@ -14,8 +15,6 @@ from jeton.model.state.run import RunStatus
 from jeton.planning.program.workflow import Program
 
 Attempt: TypeAlias = tuple[TokenId, int]
-KeyRow: TypeAlias = tuple[str, str, str, bytes]
-"""Workflow, key, run, and the hash of the input."""
 Listed: TypeAlias = tuple[RunStatus, bool, int | None, int | None, bool]
 """Status, paused, started at, ended at, busy."""
 
@@ -64,7 +63,7 @@ class Actor:
         self.asked: list[tuple[Message, Future[None]]] = []  # they wait for the batch that is on its way
         self.answering: list[int] = []  # the inbox rows among what waits
         self.out: set[Attempt] = set()  # with a worker of this process
-        self.key: KeyRow | None = None  # to be stored with its first commit
+        self.key: StartKey | None = None  # to be stored with its first commit
         self.shared: tuple[JournalEntry, ...] = ()  # likewise: the history it shares with another run
         self.policy = snapshot_policy(bundle.settings)
         self.noting = False  # notes of its tasks are written soon, if nothing else is

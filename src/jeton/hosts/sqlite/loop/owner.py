@@ -1,7 +1,6 @@
 """The half of the host that owns the store: it takes starts and messages, and keeps alarms and recovery going."""
 
 import asyncio
-import hashlib
 import logging
 from asyncio import Event, Future
 from collections.abc import Callable, Generator, Sequence
@@ -10,13 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
-from jeton.actor.fork import shared_history
-from jeton.actor.journal import chained
-from jeton.actor.replay import replay
+from jeton.actor.definitions import Bundles
+from jeton.actor.retention import Pruned, Rule
 from jeton.actor.rows import RunRow
-from jeton.actor.storable import check_storable
+from jeton.actor.starts import (
+    NewFork,
+    NewRun,
+    Started,
+    StartKey,
+    check_same_input,
+    check_same_run,
+    check_start,
+    input_hash,
+    plan_fork,
+    run_exists,
+    unknown_run,
+)
 from jeton.actor.turn import Turn
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Mirror
@@ -28,23 +36,21 @@ from jeton.hosts.sqlite.loop.ids import new_run_id
 from jeton.hosts.sqlite.loop.recovery import Recovery
 from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.loop.triggers import Triggers
-from jeton.hosts.sqlite.mirrors.bundles import Bundles, put_bundle
+from jeton.hosts.sqlite.mirrors.bundles import put_bundle
 from jeton.hosts.sqlite.mirrors.firings import FinishedMirror
 from jeton.hosts.sqlite.mirrors.idempotency import share_steps
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.retention import Pruned, Rule, prune
+from jeton.hosts.sqlite.tools.retention import count_prunable, prune
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.json import Json, JsonObject
-from jeton.model.message import ForkRun, Message, StartRun
-from jeton.model.state.run import TERMINAL, FiredBy, Head
+from jeton.model.json import Json
+from jeton.model.message import Message, StartRun
+from jeton.model.state.run import TERMINAL
 from jeton.planning.edits import check_edits
 
 _log = logging.getLogger("jeton.store")
 Value = TypeVar("Value")
-
-_canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Owner:
@@ -72,7 +78,7 @@ class Owner:
         self.clock = clock
         self._refusing: Refused | None = None
         self._closed = False
-        self._starting: dict[tuple[str, str], tuple[RunId, bytes, Future[None]]] = {}
+        self._starting: dict[tuple[str, str], tuple[StartKey, Future[None]]] = {}
         self._endings: dict[RunId, list[Future[RunRow]]] = {}
         self._bells: dict[RunId, set[Event]] = {}
         finished = FinishedMirror()
@@ -113,95 +119,62 @@ class Owner:
         self._bundles.deployed(name, version)
         return version
 
-    async def start(
-        self,
-        workflow: str,
-        version: int,
-        input: Json,
-        key: str | None,
-        run: RunId | None,
-        overrides: dict[str, JsonObject],
-        trigger: FiredBy | None,
-        credits: int | None,
-    ) -> tuple[RunId, bool]:
-        """Begin a run, unless the key or the name says that it has begun."""
+    async def start(self, new: NewRun) -> Started:
+        """Start a run, unless its key or its name says that it was started before."""
         self.check()
-        if overrides or credits is not None:  # the input may be any JSON, and is looked at when it is stored
-            check_storable(StartRun(0, None, overrides=overrides, credits=credits))
-        if key is not None:
-            return await self._start_by_key(workflow, version, input, key, run, overrides, trigger, credits)
-        if run is not None and await self._has_begun(run, workflow, input):
-            return run, False
-        chosen = run or new_run_id(self.clock())
-        await self.runs.begin(chosen, workflow, version, input, None, overrides, trigger, credits)
-        return chosen, True
+        check_start(new)
+        if new.key is not None:
+            return await self._start_by_key(new, new.key)
+        if new.run is not None and await self._was_started(new.run, new):
+            return Started(new.run, new=False)
+        chosen = new.run or new_run_id(self.clock())
+        await self.runs.begin(chosen, new, None)
+        return Started(chosen, new=True)
 
-    async def _start_by_key(
-        self,
-        workflow: str,
-        version: int,
-        input: Json,
-        key: str,
-        run: RunId | None,
-        overrides: dict[str, JsonObject],
-        trigger: FiredBy | None,
-        credits: int | None,
-    ) -> tuple[RunId, bool]:
+    async def _start_by_key(self, new: NewRun, key: str) -> Started:
         """One run per workflow and key, whatever the version."""
-        asked = (workflow, key)
-        given = hashlib.sha256(_canonical([input, overrides] if overrides else input)).digest()
+        asked = (new.workflow, key)
+        given = input_hash(new)
         under_way = self._starting.get(asked)
-        known = self._store.started(workflow, key) if under_way is None else under_way[:2]
+        known = self._store.start_key(*asked) if under_way is None else under_way[0]
         if known is not None:
-            if known[1] != given:
-                problem = f"the key '{key}' has begun run {known[0]}, with other input"
-                raise Refused("key_conflict", problem, "use another key, or the same input")
+            check_same_input(known, given)
             if under_way is not None:
-                await asyncio.shield(under_way[2])
-            return known[0], False
-        chosen = run or new_run_id(self.clock())
-        if run is not None and self.runs.find(run) is not None:
-            raise _taken(run)
-        row = workflow, key, chosen, given
-        durable = self.runs.begin(chosen, workflow, version, input, row, overrides, trigger, credits)
-        self._starting[asked] = (chosen, given, durable)
+                await asyncio.shield(under_way[1])
+            return Started(known.run, new=False)
+        chosen = new.run or new_run_id(self.clock())
+        if new.run is not None and self.runs.find(new.run) is not None:
+            raise run_exists(new.run)
+        row = StartKey(new.workflow, key, chosen, given)
+        durable = self.runs.begin(chosen, new, row)
+        self._starting[asked] = (row, durable)
         durable.add_done_callback(lambda _: self._starting.pop(asked, None))
         await asyncio.shield(durable)
-        return chosen, True
+        return Started(chosen, new=True)
 
-    async def _has_begun(self, run: RunId, workflow: str, input: Json) -> bool:
+    async def _was_started(self, run: RunId, new: NewRun) -> bool:
         """Whether the run of this name is the one that is asked for, and durable; another one is refused."""
         actor = self.runs.find(run)
         if actor is None:
             return False
-        begun = actor.live.state.input if actor.live.state.head.entries else _input_of(actor.waiting)
-        if actor.live.state.head.workflow != workflow or _canonical(begun) != _canonical(input):
-            raise _taken(run)
-        await self.runs.ask(actor, StartRun(self.clock(), input))  # a second start changes nothing
+        state = actor.live.state
+        check_same_run(run, state.head.workflow, state.input if state.head.entries else _input_of(actor.waiting), new)
+        await self.runs.ask(actor, StartRun(self.clock(), new.input))  # a second start changes nothing
         return True
 
-    async def fork(self, run: RunId, entry: int, writes: dict[str, Json], *, again: bool, credits: int) -> RunId:
-        """Begin a run that shares another's history up to an entry."""
+    async def fork(self, fork: NewFork) -> RunId:
+        """Start a run that shares another's history up to an entry."""
         self.check()
-        row = self._store.row(run)
+        row = self._store.row(fork.run)
         if row is None:
-            raise unknown(run)
-        if row.parent is not None:
-            problem = f"run {run} was called by run {row.parent.run}, and goes on only with it"
-            raise Refused("child_run", problem, f"fork its root, {row.parent.root}")
-        entries = await asyncio.to_thread(self._store.entries, run)
-        if len(entries) != row.entries:
-            raise Refused("history_pruned", f"the first entries of run {run} are not kept any more", "start a new run")
-        history = shared_history(entries, entry)
-        fork = ForkRun(self.clock(), run, entry, history[-1].at, writes, again, credits)
-        check_storable(fork)
-        chosen = new_run_id(self.clock())
-        live = replay(Head(chosen, row.workflow, row.version), history)
-        check_edits(self._bundles.program(row.workflow, row.version)[0], live.state, writes)
-        slept = {token.id: token.slept for token in live.state.tokens.values() if token.slept is not None}
-        if slept and not writes:  # with an edited state, work that was under way begins anew
-            await self._writer.do(partial(share_steps, run=run, fork=chosen, slept=slept))
-        await self.runs.begin_fork(live, chained(chosen, history), fork)
+            raise unknown_run(fork.run)
+        entries = await asyncio.to_thread(self._store.entries, fork.run)
+        planned = plan_fork(fork, row, entries, new_run_id(self.clock()), self.clock())
+        chosen = planned.live.state.head.run
+        check_edits(self._bundles.program(row.workflow, row.version)[0], planned.live.state, fork.writes)
+        if planned.sleeping:
+            await self._writer.do(partial(share_steps, run=fork.run, fork=chosen, slept=planned.sleeping))
+        await self.runs.begin_fork(planned.live, planned.shared, planned.message)
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:
@@ -209,7 +182,7 @@ class Owner:
         self.check()
         actor = self.runs.find(run)
         if actor is None:
-            raise unknown(run)
+            raise unknown_run(run)
         await self.runs.ask(actor, message)
 
     async def ended(self, run: RunId) -> RunRow:
@@ -219,7 +192,7 @@ class Owner:
         if actor is None or actor.live.state.head.ended:
             row = self._store.row(run)
             if row is None and actor is None:
-                raise unknown(run)
+                raise unknown_run(run)
             if row is not None and row.status in TERMINAL:
                 return row
         answer: Future[RunRow] = self._loop.create_future()
@@ -256,10 +229,10 @@ class Owner:
         self.check()
         return await self._writer.do(act)
 
-    async def prune(self, rules: Sequence[Rule]) -> Pruned:
+    async def prune(self, rules: Sequence[Rule], *, dry_run: bool) -> Pruned:
         """Each step is a transaction of its own, between those of the runs."""
         self.check()
-        return await prune(self._writer.do, rules, self.clock())
+        return await (count_prunable if dry_run else prune)(self._writer.do, rules, self.clock())
 
     @contextmanager
     def listening(self, run: RunId) -> Generator[Event]:
@@ -355,14 +328,6 @@ class Owner:
 
 def _input_of(waiting: Sequence[Message]) -> Json:
     return next((message.input for message in waiting if isinstance(message, StartRun)), None)
-
-
-def _taken(run: RunId) -> Refused:
-    return Refused("run_exists", f"there is a run {run} already, and it is another one", "choose another name")
-
-
-def unknown(run: RunId) -> Refused:
-    return Refused("unknown_run", f"there is no run {run} in this store", "list the runs there are")
 
 
 def _nothing(_: Connection) -> None:

@@ -7,19 +7,20 @@ and again; looking twice changes nothing.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from jeton.actor.recovery import owed_to
+from jeton.actor.starts import impossible_start
 from jeton.hosts.sqlite.file.connect import BUSY_MS, Connection, begin, connect
-from jeton.hosts.sqlite.loop.actor import Actor
 from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
-from jeton.model.failure import Refused, RunError
+from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.message import AlarmRang, ChildEnded, ContinueRun, Message, StartRun, TaskLost
-from jeton.model.state.run import Dispatched, Executing, Pending
+from jeton.model.message import Message, StartRun
 
 EVERY_S = 10.0
 AT_ONCE = 100
@@ -95,11 +96,10 @@ class Recovery:
                 begin = self._runs.begin_fired if message.parent is None else self._runs.begin_child
                 actor = begin(run, message)
         except Refused as refused:
-            _log.error("message %s to run %s cannot be handed in: %s", number, run, refused)
-            if isinstance(message, StartRun) and message.parent is not None and run not in self._runs.damaged:
-                error = RunError(refused.code, refused.problem)
-                ended = ChildEnded(self._clock(), message.parent.token, run, "failed", error=error)
-                self._give(number, message.parent.run, ended)
+            _log.error("message %s to run %s cannot be delivered: %s", number, run, refused)
+            told = None if run in self._runs.damaged else impossible_start(run, message, refused, self._clock())
+            if told is not None:
+                self._give(number, *told)
             return
         if actor is None:
             _log.error("message %s is to run %s, which nobody started", number, run)
@@ -126,33 +126,10 @@ class Recovery:
             return
         if actor is None or actor.live.state.head.ended:
             return
-        for message in self._owed(actor):
+        owed = owed_to(actor.live.state, actor.wake, self._clock(), partial(self._runs.missing, actor))
+        self._runs.note_needs_app(run, owed.needs_app)
+        for message in owed.messages:
             self._runs.tell(actor, message)
-
-    def _owed(self, actor: Actor) -> list[Message]:
-        now, owed = self._clock(), list[Message]()
-        lacking: str | None = None
-        pending = False
-        for token in actor.live.state.tokens.values():
-            match token.phase:
-                case Dispatched() | Executing():
-                    missing = self._runs.missing(actor, token.node)
-                    lacking = lacking or missing
-                    if missing is None:
-                        owed.append(TaskLost(now, token.id, token.attempt))
-                case Pending():
-                    pending = True
-                case _:
-                    pass
-        if lacking is None:
-            self._runs.needs_app.pop(actor.run, None)
-        else:
-            self._runs.needs_app[actor.run] = lacking
-        if pending:
-            owed.append(ContinueRun(now))
-        if actor.wake is not None and actor.wake <= now:
-            owed.append(AlarmRang(now))
-        return owed
 
 
 def leave_message(path: Path, run: RunId, message: Message) -> None:

@@ -12,22 +12,23 @@ from collections.abc import Callable
 from functools import partial
 
 from jeton.actor.advance import LiveRun
+from jeton.actor.definitions import Bundles
 from jeton.actor.journal import JournalEntry
 from jeton.actor.sections import load_run
+from jeton.actor.starts import NewRun, StartKey, fresh_run, start_message
 from jeton.actor.turn import Taken, Turn, take_turn
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.commit.writer import Job, Writer
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.file.readable import why_damaged
-from jeton.hosts.sqlite.loop.actor import Actor, KeyRow
-from jeton.hosts.sqlite.mirrors.bundles import Bundles
+from jeton.hosts.sqlite.loop.actor import Actor
 from jeton.hosts.sqlite.store import Store
 from jeton.model.definition.task import Suspended, Task
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, Refused, TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import Json
 from jeton.model.message import (
     ContinueRun,
     ForkRun,
@@ -39,7 +40,6 @@ from jeton.model.message import (
     TaskSuspended,
 )
 from jeton.model.note import Note
-from jeton.model.state.run import FiredBy, Head, RunState
 
 RUNS_PER_TURN = 50
 NOTED_WITHIN_S = 1.0
@@ -112,23 +112,15 @@ class Runs:
 
     # coming in
 
-    def begin(
-        self,
-        run: RunId,
-        workflow: str,
-        version: int,
-        input: Json,
-        key: KeyRow | None,
-        overrides: dict[str, JsonObject],
-        trigger: FiredBy | None,
-        credits: int | None,
-    ) -> "Future[None]":
-        """A new run. The future is done when it is durable."""
-        program, bundle = self._bundles.program(workflow, version)
-        actor = Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
+    def begin(self, run: RunId, new: NewRun, key: StartKey | None) -> "Future[None]":
+        """Start a new run. The future is done when it is durable."""
+        actor = self._fresh(run, new.workflow, new.version)
         actor.key = key
         self.actors[run] = actor
-        return self.ask(actor, StartRun(self._clock(), input, trigger=trigger, overrides=overrides, credits=credits))
+        return self.ask(actor, start_message(new, self._clock()))
+
+    def _fresh(self, run: RunId, workflow: str, version: int) -> Actor:
+        return Actor(fresh_run(run, workflow, version), *self._bundles.program(workflow, version), None)
 
     def begin_child(self, run: RunId, start: StartRun) -> Actor:
         """A run that another one called. It is durable as a message already."""
@@ -141,15 +133,12 @@ class Runs:
             caller = parent.live.state.head.workflow, parent.live.state.head.version
         else:
             raise Refused("unknown_run", f"run {start.parent.run}, which calls {run}, is not here", "verify the store")
-        workflow, version = self._bundles.child(*caller, start.workflow or "")
-        program, bundle = self._bundles.program(workflow, version)
-        return Actor(LiveRun(RunState(Head(run, workflow, version))), program, bundle, None)
+        return self._fresh(run, *self._bundles.child(*caller, start.workflow or ""))
 
     def begin_fired(self, run: RunId, start: StartRun) -> Actor:
         """A run that a trigger starts. It is durable as a message already, which names the version."""
         workflow, _, version = (start.workflow or "").partition("@")
-        program, bundle = self._bundles.program(workflow, int(version or 0))
-        return Actor(LiveRun(RunState(Head(run, workflow, int(version)))), program, bundle, None)
+        return self._fresh(run, workflow, int(version or 0))
 
     def begin_fork(self, live: LiveRun, shared: tuple[JournalEntry, ...], fork: ForkRun) -> "Future[None]":
         """A run that shares another's history; all of it is turn_of with its first commit."""
@@ -259,7 +248,7 @@ class Runs:
         before, head = self._store.load(actor.run), actor.live.state.head
         if before is not None:
             return load_run(before.sections)
-        return LiveRun(RunState(Head(actor.run, head.workflow, head.version)))
+        return fresh_run(actor.run, head.workflow, head.version)
 
     def _refuse(self, actor: Actor, taken: Taken) -> None:
         """Tell those whose messages were left out; the run goes on from what is stored."""
@@ -332,7 +321,7 @@ class Runs:
         if turn.again:
             actor.waiting.append(ContinueRun(self._clock()))
         if turn.ended:
-            self.needs_app.pop(actor.run, None)
+            self.note_needs_app(actor.run, None)
         if actor.waiting:
             self._queue(actor)
         elif turn.ended or not actor.out:
@@ -361,6 +350,13 @@ class Runs:
             self._found.add(place)
         return missing
 
+    def note_needs_app(self, run: RunId, function: str | None) -> None:
+        """Note which function a run lacks here, or that it lacks none."""
+        if function is None:
+            self.needs_app.pop(run, None)
+        else:
+            self.needs_app[run] = function
+
     def _start_task(self, actor: Actor, effect: StartTask) -> None:
         """Unless a worker has this very attempt already; while the host closes, it is left for the next owner."""
         attempt = (effect.token, effect.attempt)
@@ -368,7 +364,7 @@ class Runs:
             return
         missing = self.missing(actor, effect.node)
         if missing is not None or self._workers is None:
-            self.needs_app[actor.run] = missing or ""
+            self.note_needs_app(actor.run, missing or "")
             return
 
         def started() -> None:

@@ -8,20 +8,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from jeton.actor.causes import row_of, word_to_cause
+from jeton.actor.firings import settle_firing, started_workflow
 from jeton.actor.rows import FiringRow, TriggerRow
+from jeton.actor.triggers import first_seen
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.loop.ids import new_run_id
 from jeton.hosts.sqlite.store import Store
-from jeton.model.definition.trigger import OnEvent, OnRunFinished, Trigger
+from jeton.model.definition.trigger import OnRunFinished, Trigger
 from jeton.model.ids import RunId
 from jeton.model.state.run import TERMINAL
-from jeton.planning.triggers.firing import Planned, Refusal
+from jeton.planning.triggers.firing import Planned
 
 _encode = msgspec.json.Encoder().encode
 _trigger = msgspec.json.Decoder(Trigger).decode
 
+_TRIGGERS = "select body, seen, origin from triggers"
 _FIRING = "trigger, delivery, type, source, depth, at, run, code, problem"
 
 
@@ -29,24 +31,20 @@ _FIRING = "trigger, delivery, type, source, depth, at, run, code, problem"
 
 
 def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int, file: str = "") -> None:
-    """Store triggers by name. One whose cause is new, or changed, looks at nothing that was before.
-
-    `file` is where they are declared; those of plain data belong to what they start."""
+    """Store triggers by name. `file` is where they are declared; those of plain data belong to what they start."""
     _forget_unawaited(db)
+    last_event: int = db.execute("select coalesce(max(seq), 0) from sqlite_sequence where name = 'emitted'").get
     for name, trigger in triggers.items():
-        known = list(db.execute("select body, seen from triggers where name = ?", (name,)))
-        if known and _trigger(known[0][0]).on == trigger.on:
-            seen = known[0][1]
-        elif isinstance(trigger.on, OnEvent):
-            seen = db.execute("select coalesce(max(seq), 0) from sqlite_sequence where name = 'emitted'").get
-        else:
-            seen = now
-        row = (name, _encode(trigger), seen, file or started_by(trigger))
+        known = [
+            TriggerRow(_trigger(body), *rest) for body, *rest in db.execute(f"{_TRIGGERS} where name = ?", (name,))
+        ]
+        seen = first_seen(trigger, known[0] if known else None, now, last_event)
+        row = (name, _encode(trigger), seen, file or started_workflow(trigger))
         db.execute("insert or replace into triggers(name, body, seen, origin) values(?, ?, ?, ?)", row)
 
 
 def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable[str]) -> list[str]:
-    """Have no longer what was once declared in these places, and is not now: their names."""
+    """Remove what was declared in these places and is not any more. Returns the names."""
     gone: list[str] = []
     for origin in origins:
         found = db.execute("select name from triggers where origin = ? order by name", (origin,))
@@ -57,24 +55,19 @@ def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable
 
 
 def drop_trigger(db: Connection, name: str) -> bool:
-    """Whether there was one."""
+    """Remove a trigger. Returns False if there was none."""
     there = bool(list(db.execute("delete from triggers where name = ? returning 1", (name,))))
     _forget_unawaited(db)
     return there
 
 
 def _forget_unawaited(db: Connection) -> None:
-    """Ends that no trigger waits for any more: one that comes later is not to fire for them."""
+    """Remove ends that no trigger waits for any more: one that comes later must not fire for them."""
     causes = [_trigger(body).on for (body,) in db.execute("select body from triggers")]
     awaited = {on.workflow for on in causes if isinstance(on, OnRunFinished)}
     ended = list(db.execute("select number, workflow from finished left join runs using(run)"))
     unawaited = [(number,) for number, workflow in ended if workflow not in awaited]
     db.executemany("delete from finished where number = ?", unawaited)
-
-
-def started_by(trigger: Trigger) -> str:
-    """The name of what it starts, without a version."""
-    return trigger.start.partition("@")[0]
 
 
 def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> None:
@@ -85,33 +78,31 @@ def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> Non
 
 
 def put_firings(db: Connection, planned: Iterable[Planned]) -> list[FiringRow]:
-    """Make these true, and say what became of each. A delivery that has fired already is told what it fired."""
+    """Settle deliveries. Returns what became of each."""
     return [_put_firing(db, each) for each in planned]
 
 
-def see_to(db: Connection, planned: Sequence[Planned], seen: Mapping[str, int], finished: Sequence[int]) -> None:
-    """Firings, together with how far that brings their triggers."""
+def put_progress(db: Connection, planned: Sequence[Planned], seen: Mapping[str, int], finished: Sequence[int]) -> None:
+    """Settle deliveries, together with how far that brings their triggers."""
     put_firings(db, planned)
     db.executemany("update triggers set seen = ? where name = ?", [(to, name) for name, to in seen.items()])
     db.executemany("delete from finished where number = ?", [(number,) for number in finished])
 
 
 def _put_firing(db: Connection, planned: Planned) -> FiringRow:
-    trigger, delivery, firing = planned.trigger, planned.delivery, planned.firing
+    trigger, delivery = planned.trigger, planned.delivery
     query = f"select {_FIRING} from firings where trigger = ? and delivery = ?"
-    for known in [FiringRow(*found) for found in db.execute(query, (trigger.name, delivery.id))]:
-        if known.run is not None:
-            return known
-    workflow = started_by(trigger)
-    if db.execute("select 1 from disabled where workflow = ?", (workflow,)).get is not None:
-        firing = Refusal("disabled", f"'{workflow}' is disabled, and no trigger starts it", "enable it")
-    row = row_of(Planned(trigger, delivery, firing), new_run_id(delivery.at))
-    if row.run is not None:
-        db.execute("insert into inbox(run, body) values(?, ?)", (row.run, _encode(firing)))
-    told = word_to_cause(row)
-    if told is not None:  # a run that has ended would be woken for nothing
+    known = [FiringRow(*found) for found in db.execute(query, (trigger.name, delivery.id))]
+    disabled = db.execute("select 1 from disabled where workflow = ?", (started_workflow(trigger),)).get is not None
+    settled = settle_firing(planned, known[0] if known else None, disabled, new_run_id(delivery.at))
+    row = settled.row
+    if not settled.new:
+        return row
+    if settled.start is not None:
+        db.execute("insert into inbox(run, body) values(?, ?)", (settled.start.run, _encode(settled.start.message)))
+    if settled.to_cause is not None:  # a run that has ended would be woken for nothing
         insert = "insert into inbox(run, body) select run, ? from runs where run = ? and ended_at is null"
-        db.execute(insert, (_encode(told), row.source))
+        db.execute(insert, (_encode(settled.to_cause.message), settled.to_cause.run))
     marks = ", ".join("?" * len(msgspec.structs.fields(row)))
     db.execute(f"insert or replace into firings({_FIRING}) values({marks})", msgspec.structs.astuple(row))
     return row
@@ -124,10 +115,6 @@ class FinishedMirror:
 
     def __init__(self) -> None:
         self.awaited: frozenset[str] = frozenset()
-
-    def await_by(self, triggers: Iterable[Trigger]) -> None:
-        """Whose ends are to be noted from now on."""
-        self.awaited = frozenset(each.on.workflow for each in triggers if isinstance(each.on, OnRunFinished))
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
         if not self.awaited:
@@ -144,7 +131,7 @@ class FinishedMirror:
 def triggers_in(store: Store) -> list[TriggerRow]:
     """All triggers, by name."""
     with store.snapshot() as db:
-        found = list(db.execute("select body, seen, origin from triggers order by name"))
+        found = list(db.execute(f"{_TRIGGERS} order by name"))
     return [TriggerRow(_trigger(body), seen, origin) for body, seen, origin in found]
 
 
@@ -157,7 +144,7 @@ def firings_in(store: Store, trigger: str | None, run: RunId | None, limit: int)
         return [FiringRow(*found) for found in db.execute(query, (*wanted.values(), limit))]
 
 
-def set_off_by(store: Store, run: RunId, limit: int) -> list[FiringRow]:
+def fired_by(store: Store, run: RunId, limit: int) -> list[FiringRow]:
     """What became of the events that a run published, and of its end, oldest first."""
     query = f"select {_FIRING} from firings where source = ? and depth > 0 order by number limit ?"
     with store.snapshot() as db:

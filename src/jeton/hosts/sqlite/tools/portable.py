@@ -12,15 +12,16 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from jeton.actor.definitions import bundle_hash
 from jeton.actor.journal import JournalEntry
 from jeton.actor.queries.snapshots import digest_of
+from jeton.actor.starts import unknown_run
 from jeton.hosts.sqlite.commit.rows import PART_BYTES
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
 from jeton.hosts.sqlite.file.migrate import prepare
 from jeton.hosts.sqlite.file.opening import visit
 from jeton.hosts.sqlite.file.pack import packed, unpacked
-from jeton.hosts.sqlite.loop.owner import unknown
-from jeton.hosts.sqlite.mirrors.bundles import bundle_hash, insert_version, put_children
+from jeton.hosts.sqlite.mirrors.bundles import insert_version, put_children
 from jeton.hosts.sqlite.mirrors.gates import list_gates
 from jeton.hosts.sqlite.mirrors.idempotency import StepRow, put_steps, steps_of
 from jeton.hosts.sqlite.mirrors.typed.mirror import write_whole
@@ -107,7 +108,7 @@ def export_run(path: Path, run: RunId) -> bytes:
 def _export(db: Connection, run: RunId) -> bytes:
     copy = read_copy(db, run)
     if copy is None:
-        raise unknown(run)
+        raise unknown_run(run)
     query = "select bundle from definitions where name = ? and version = ?"
     bundle: bytes | None = db.execute(query, (copy.columns.workflow, copy.columns.version)).get
     problems = ["its definition is not there"] if bundle is None else list(problems_in(copy))

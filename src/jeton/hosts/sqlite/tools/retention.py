@@ -4,63 +4,22 @@ Pruning goes in small steps, each a transaction of its own among those of the ru
 history that is half gone has a summary of the half, and the chain goes on from there.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import msgspec
 
 from jeton.actor.journal import decode_entry
-from jeton.apply.record import events_of
+from jeton.actor.retention import Pruned, Rule, Summary, summarise
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
-from jeton.model.event import (
-    Fact,
-    TokenCancelled,
-    TokenCompleted,
-    TokenCreated,
-    TokenFailed,
-    TokenTimedOut,
-)
-from jeton.model.ids import RunId, TokenId
-from jeton.model.state.run import TERMINAL, RunStatus
+from jeton.model.ids import RunId
+from jeton.model.state.run import TERMINAL
 
 ROWS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
 PAGES_AT_ONCE = 200
-
-Counts: TypeAlias = dict[str, dict[str, int]]
-"""By node and status."""
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """Of runs that ended longer ago than this: drop the history, which leaves record, context and summary; or all."""
-
-    drop: Literal["history", "run"]
-    older_than_ms: int
-    statuses: frozenset[RunStatus] = TERMINAL
-    workflow: str | None = None
-
-    @property
-    def of_all_runs(self) -> bool:
-        return self.workflow is None and self.statuses >= TERMINAL
-
-
-class Pruned(msgspec.Struct):
-    """What went. `kept`: runs that have no snapshot, so that their history is all that says what became of them."""
-
-    entries: int = 0
-    runs: int = 0
-    kept: int = 0
-    firings: int = 0
-
-
-class Summary(msgspec.Struct):
-    """What is left of entries that are gone: how many tokens there were at each node, and how they ended."""
-
-    tokens: Counts = msgspec.field(default_factory=Counts)
-    events: int = 0
-    alive: dict[TokenId, str] = msgspec.field(default_factory=dict[TokenId, str])  # their ends are further on
 
 
 class Transactions(Protocol):
@@ -91,6 +50,17 @@ async def prune(do: Transactions, rules: Sequence[Rule], now: int) -> Pruned:
             await _prune_firings(do, rule, now, pruned)
     while await do(_give_back):
         pass
+    return pruned
+
+
+async def count_prunable(do: Transactions, rules: Sequence[Rule], now: int) -> Pruned:
+    """What `prune` would remove: the number of runs, counting none of their entries."""
+    pruned = Pruned()
+    for rule in rules:
+        after = -1, RunId("")
+        while found := await do(partial(old_runs, rule=rule, now=now, after=after)):
+            pruned.runs += len(found) if rule.drop == "run" else 0
+            after = found[-1]
     return pruned
 
 
@@ -161,36 +131,12 @@ def _prune_some(db: Connection, run: RunId) -> int:
     if not rows:
         return 0
     summary = summary_of(db, run) or Summary()
-    for _, _, entry in rows:
-        _add(summary, (event.fact for event in events_of(run, decode_entry(entry))))
+    summarise(summary, run, (decode_entry(body) for _, _, body in rows))
     last, last_hash, _ = rows[-1]
     insert = "insert or replace into summaries(run, entries, hash, body) values(?, ?, ?, ?)"
     db.execute(insert, (run, last + 1, last_hash, msgspec.json.encode(summary)))
     db.execute("delete from journal where run = ? and number <= ?", (run, last))
     return len(rows)
-
-
-def _add(summary: Summary, facts: Iterator[Fact]) -> None:
-    for fact in facts:
-        summary.events += 1
-        match fact:
-            case TokenCreated(token, node):
-                summary.alive[token] = node
-            case TokenCompleted(token):
-                _count(summary, token, "completed")
-            case TokenFailed(token):
-                _count(summary, token, "failed")
-            case TokenTimedOut(token):
-                _count(summary, token, "timed_out")
-            case TokenCancelled(token):
-                _count(summary, token, "cancelled")
-            case _:
-                pass
-
-
-def _count(summary: Summary, token: TokenId, status: str) -> None:
-    counts = summary.tokens.setdefault(summary.alive.pop(token), {})
-    counts[status] = counts.get(status, 0) + 1
 
 
 def summary_of(db: Connection, run: RunId) -> Summary | None:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import msgspec
 
+from jeton.actor.definitions import bundle_hash
 from jeton.actor.queries.snapshots import canonical
 from jeton.actor.queries.typed import all_branch_rows
+from jeton.actor.verified import Finding, Verified
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.file.opening import visit
 from jeton.hosts.sqlite.file.tail import Loss, kept_losses, lost_commits
-from jeton.hosts.sqlite.mirrors.bundles import bundle_hash
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.hosts.sqlite.store import Store
@@ -29,20 +30,6 @@ AT_ONCE = 500
 _encode = msgspec.json.Encoder().encode
 _library = msgspec.json.Decoder(Library).decode
 _message = msgspec.json.Decoder(Message).decode
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One problem; without a run, it concerns the store as a whole."""
-
-    run_id: RunId | None
-    problem: str
-
-
-class Verified(msgspec.Struct, frozen=True):
-    """What `jeton verify` answers."""
-
-    ok: bool
-    problems: tuple[Finding, ...]
 
 
 def verify(path: Path) -> Verified:

@@ -6,12 +6,6 @@ from types import TracebackType
 
 import msgspec
 
-from jeton.engine.simulate.flaws import flaws
-from jeton.engine.simulate.people import People
-from jeton.engine.simulate.plans import plan_for
-from jeton.engine.simulate.report import Ending, Problem, ProblemKind, Report
-from jeton.engine.simulate.story import Chronicle, fault_list, waiting
-from jeton.engine.simulate.tasks import Bench, BenchScript
 from jeton.executor.actions.sample import sample
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.observer import Nobody, Step
@@ -22,6 +16,12 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
+from jeton.testing.trials.flaws import flaws
+from jeton.testing.trials.people import People
+from jeton.testing.trials.plans import plan_for
+from jeton.testing.trials.report import Ending, Problem, ProblemKind, Report
+from jeton.testing.trials.story import Chronicle, fault_list, waiting
+from jeton.testing.trials.tasks import Bench, BenchScript
 
 SLOWEST_MS = 20
 SHRUNK_AT_MOST = 50

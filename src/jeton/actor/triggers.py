@@ -1,0 +1,132 @@
+"""Triggers as a host minds them: which schedule is due, which event or end concerns which trigger.
+
+Nothing here is remembered that is not in the rows: looking twice, or crashing in between, fires nothing twice.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from jeton.actor.firings import by_end, by_event
+from jeton.actor.rows import Published, RunRow, TriggerRow
+from jeton.model.definition.cron import parse_cron
+from jeton.model.definition.trigger import Missed, OnEvent, OnRunFinished, OnSchedule, Trigger
+from jeton.model.times import moment, rfc3339
+from jeton.planning.triggers.firing import Delivery, Planned, Startable, plan_event, plan_firing
+from jeton.planning.triggers.schedule import due, next_fire
+
+NEVER = 1 << 62
+
+FindStartable = Callable[[Trigger], Startable | None]
+"""What a trigger starts, as it is deployed now."""
+
+
+class Schedule:
+    """One schedule, and when it fires next. Everything up to `seen` was handled."""
+
+    def __init__(self, trigger: Trigger, on: OnSchedule, seen: int) -> None:
+        self.trigger = trigger
+        self.seen = seen
+        self._missed: Missed = on.missed
+        self._cron = parse_cron(on.cron)
+        self._zone = ZoneInfo(on.time_zone)
+
+    @cached_property
+    def next(self) -> int:
+        """When it fires next; `NEVER` if it does not."""
+        found = next_fire(self._cron, self._zone, moment(self.seen))
+        return NEVER if found is None else _ms(found)
+
+    def take_due(self, now: int) -> list[Delivery]:
+        """What to deliver now. A time is its own delivery id, so that it fires once whatever was done to the clock.
+
+        A clock that was set back takes the schedule back with it: otherwise the schedule would stand still until the
+        time that the clock once showed by mistake."""
+        if now < self.seen:
+            self._see(now)
+        if now < self.next:
+            return []
+        found = due(self._cron, self._zone, moment(self.seen), moment(now), self._missed)
+        self._see(_ms(found.until))
+        times = [rfc3339(_ms(time)) for time in found.times]
+        return [Delivery(time, "schedule", now, source=time) for time in times]
+
+    def _see(self, to: int) -> None:
+        self.seen = to
+        self.__dict__.pop("next", None)
+
+
+class EventTrigger(msgspec.Struct):
+    """A trigger for published events, and the number of the last event it was given."""
+
+    trigger: Trigger
+    on: OnEvent
+    seen: int
+
+
+class TriggerTable:
+    """All triggers of a store by their cause. Webhooks and manual ones are delivered to from outside."""
+
+    def __init__(self, rows: Iterable[TriggerRow] = ()) -> None:
+        self.schedules: list[Schedule] = []
+        self.events: dict[str, EventTrigger] = {}
+        self.ends: dict[str, list[Trigger]] = {}  # by workflow
+        for row in rows:
+            match row.trigger.on:
+                case OnSchedule() as on:
+                    self.schedules.append(Schedule(row.trigger, on, row.seen))
+                case OnEvent() as on:
+                    self.events[row.trigger.name] = EventTrigger(row.trigger, on, row.seen)
+                case OnRunFinished(workflow):
+                    self.ends.setdefault(workflow, []).append(row.trigger)
+                case _:
+                    pass
+
+    @property
+    def next_at(self) -> int:
+        """When the first schedule fires."""
+        return min((schedule.next for schedule in self.schedules), default=NEVER)
+
+    def plan_schedules(self, now: int, startable: FindStartable) -> tuple[list[Planned], dict[str, int]]:
+        """What is due, and how far that brings each schedule."""
+        planned, seen = list[Planned](), dict[str, int]()
+        for schedule in self.schedules:
+            before = schedule.seen
+            planned += [_planned(schedule.trigger, each, startable) for each in schedule.take_due(now)]
+            if schedule.seen != before:
+                seen[schedule.trigger.name] = schedule.seen
+        return planned, seen
+
+    def plan_ends(self, rows: Sequence[RunRow], now: int, startable: FindStartable) -> list[Planned]:
+        """What follows from the ends of these runs."""
+        return [
+            _planned(trigger, by_end(row, now), startable)
+            for row in rows
+            for trigger in self.ends.get(row.workflow, ())
+        ]
+
+
+def plan_published(
+    listening: EventTrigger, event: Published, publisher: RunRow | None, now: int, startable: FindStartable
+) -> Planned | None:
+    """What follows from an event for a trigger that waits for its name; None if it does not fit its condition."""
+    trigger = listening.trigger
+    return plan_event(trigger, listening.on, by_event(event.emitted, publisher, now), startable(trigger))
+
+
+def first_seen(trigger: Trigger, known: TriggerRow | None, now: int, last_event: int) -> int:
+    """Where a trigger begins: one whose cause is new, or changed, sees nothing that was before."""
+    if known is not None and known.trigger.on == trigger.on:
+        return known.seen
+    return last_event if isinstance(trigger.on, OnEvent) else now
+
+
+def _planned(trigger: Trigger, delivery: Delivery, startable: FindStartable) -> Planned:
+    return Planned(trigger, delivery, plan_firing(trigger, delivery, startable(trigger)))
+
+
+def _ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)

@@ -1,0 +1,19 @@
+"""What checking a store for damage finds."""
+
+import msgspec
+
+from jeton.model.ids import RunId
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One problem; without a run, it concerns the store as a whole."""
+
+    run_id: RunId | None
+    problem: str
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """What `jeton verify` answers."""
+
+    ok: bool
+    problems: tuple[Finding, ...]

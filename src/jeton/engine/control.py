@@ -1,0 +1,124 @@
+"""Telling runs something: cancel, pause, fork, retry, answers and signals."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from uuid import uuid4
+
+import msgspec
+
+from jeton.actor.starts import NewFork
+from jeton.engine.arguments import MOST_ROWS, check_credits, check_maybe_texts, check_texts, check_whole
+from jeton.engine.input import plain_value
+from jeton.engine.lookup import Lookup
+from jeton.engine.reading import Reading
+from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
+from jeton.engine.views.gates import parts_of_gate, the_one_gate, unknown_gate
+from jeton.engine.views.record import RunRecord, record_of
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import Json
+from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
+from jeton.model.state.run import TERMINAL, RunStatus
+
+RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
+
+
+class CancelAnswer(msgspec.Struct, frozen=True):
+    """Whether a cancellation was taken, or came after the end; `record` is the run's record then."""
+
+    accepted: bool
+    record: RunRecord
+
+
+class Control:
+    """Sends messages to runs, and reports what became of them."""
+
+    def __init__(self, lookup: Lookup, reading: Reading) -> None:
+        self._lookup = lookup
+        self._reading = reading
+        self._host = lookup.host
+
+    async def cancel(self, run: str, reason: str) -> CancelAnswer:
+        """Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        check_texts(reason=reason)
+        row = await self._lookup.row(run)
+        if row.status in TERMINAL:
+            return CancelAnswer(False, record_of(row, None))
+        await self._host.deliver(row.run, CancelRun(self._host.now(), reason))
+        try:
+            record = await self._reading.ended(row.run, timeout=ANSWER_WITHIN_S)
+        except TimeoutError:
+            return CancelAnswer(True, await self._reading.get(run))  # it is in the inbox, for the store's owner
+        return CancelAnswer(record.status == "cancelled", record)
+
+    async def pause(self, run: str, *, paused: bool) -> RunRecord:
+        """Repeating it changes nothing. If the owner does not answer in time, the message is left for the next."""
+        row = await self._lookup.row(run)
+        if row.status in TERMINAL:
+            raise ended(run, row.status)
+        now = self._host.now()
+        await self._host.deliver(row.run, PauseRun(now) if paused else UnpauseRun(now))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                while (row := await self._lookup.row(run)).paused != paused and row.status not in TERMINAL:
+                    await asyncio.sleep(LOOK_AGAIN_S)
+        if row.paused != paused and row.status in TERMINAL:  # it ended first; one that was unpaused may end at once
+            raise ended(run, row.status)
+        return await self._reading.get(run)
+
+    async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None) -> RunId:
+        """The new run's id."""
+        check_whole("at", at, 0, MOST_ROWS)
+        check_texts(**{f"writes[{index}]": path for index, path in enumerate(writes or {})})
+        edits = {path: plain_value(value, path) for path, value in (writes or {}).items()}
+        return await self._host.fork(NewFork((await self._lookup.row(run)).run, at, edits))
+
+    async def retry(self, run: str, credits: int) -> RunId:
+        """The id of the run's fork at its end."""
+        row = await self._lookup.row(run)
+        check_credits("credits", credits)
+        if row.status not in RETRIED:
+            problem = f"run {run} is {row.status}, and only one that failed can be retried"
+            raise Refused("not_failed", problem, "fork it, to go on from another place")
+        if credits:
+            purse = (await self._lookup.live(row.run)).state.head.purse
+            if purse is None or purse.account is not None:
+                problem = f"run {run} has no credits of its own that {credits} could be added to"
+                raise Refused("bad_amount", problem, "top up the project's account")
+        return await self._host.fork(NewFork(row.run, row.entries - 1, again=True, credits=credits))
+
+    async def answer(
+        self, run: str, value: Json, gate: str | None, node: str | None, path: str | None, by: str | None
+    ) -> Reply:
+        """The run's reply."""
+        row = await self._lookup.row(run)
+        check_maybe_texts(gate=gate, node=node, path=path, by=by)
+        answer = plain_value(value, "answer")
+        if gate is not None and node is not None:
+            raise Refused("ambiguous", "a gate and a node are named", "name one of them")
+        if row.status in TERMINAL:
+            raise ended(run, row.status)
+        to, token = row.run, None
+        if gate is not None:
+            to, token = await self._gate(row.run, gate)
+        elif node is None:
+            to, token = parts_of_gate(the_one_gate(run, await self._reading.gates(run)).id)
+        now, name = self._host.now(), uuid4().hex
+        message = AnswerGate(now, name, answer, by, token, node, path if token is None else None)
+        return Reply(to, await ask(self._host, to, message), await self._reading.get(run))
+
+    async def signal(self, run: str, name: str, value: Json, key: str | None) -> Reply:
+        """The run's reply."""
+        row = await self._lookup.row(run)
+        check_texts(name=name)
+        check_maybe_texts(key=key)
+        message = SignalRun(self._host.now(), uuid4().hex, name, plain_value(value, "signal"), key)
+        return Reply(row.run, await ask(self._host, row.run, message), await self._reading.get(run))
+
+    async def _gate(self, run: RunId, gate: str) -> tuple[RunId, TokenId]:
+        """The run and the token of a gate of this run, or of a run it called."""
+        to, token = parts_of_gate(gate)
+        if to not in await self._lookup.tree(run) or token >= (await self._lookup.live(to)).state.head.next_token:
+            raise unknown_gate(gate)
+        return to, token

@@ -1,0 +1,44 @@
+"""Storing definitions: versions, the project's account, and the triggers that a source declares."""
+
+import msgspec
+
+from jeton.actor.host import Host
+from jeton.definitions.bundle import bundle_of
+from jeton.engine.build.source import origins_of
+from jeton.engine.paths import check_paths
+from jeton.engine.pins import check_pins
+from jeton.model.definition.workflow import Library
+from jeton.model.failure import Problem
+from jeton.planning.credits import balance_of
+
+
+class Deployment(msgspec.Struct, frozen=True):
+    """The version each workflow and each flow has now, and the warnings that did not stop it.
+
+    `removed` are triggers that the same source had before and has no longer."""
+
+    versions: dict[str, int]
+    warnings: tuple[Problem, ...]
+    removed: tuple[str, ...] = ()
+
+
+async def deploy_library(host: Host, library: Library, file: str | None, warnings: tuple[Problem, ...]) -> Deployment:
+    """Store definitions that were loaded and checked before. `file` is where they are declared."""
+    await check_pins(host.reads, library)
+    origins = origins_of(library, file)
+    await check_paths(host.reads, library, origins)
+    names = (*library.workflows, *library.flows)
+    versions = {name: await host.deploy(bundle_of(library, name), name) for name in names}
+    balance = balance_of(library.settings)
+    if balance is not None:
+        await host.open_account(balance)
+    removed = await _deploy_triggers(host, library, file, origins)
+    return Deployment(versions, warnings, tuple(removed))
+
+
+async def _deploy_triggers(host: Host, library: Library, file: str | None, origins: tuple[str, ...]) -> list[str]:
+    """Store the triggers of a file, and remove those that it had before and has no longer."""
+    known = {row.origin for row in await host.reads.triggers()} if origins else set[str]()
+    if not library.triggers and known.isdisjoint(origins):
+        return []  # the usual case, and then nothing need be written
+    return await host.deploy_triggers(library.triggers, file=file or "", origins=origins)

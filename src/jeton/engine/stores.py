@@ -1,0 +1,73 @@
+"""Which host a store's address names. The only module of the engine that knows hosts.
+
+The tools for a whole store (verify, backup, export, import) depend on how a host keeps its data: they are chosen here
+too.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jeton.actor.host import Host
+from jeton.actor.verified import Verified
+from jeton.executor import Executor
+from jeton.hosts.sqlite import Durability, SqliteHost
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+
+if TYPE_CHECKING:
+    from jeton.hosts.sqlite.tools.backup import BackedUp
+
+__all__ = ["Durability", "Verified", "backup_store", "export_from", "import_into", "open_host", "verify_store"]
+
+
+@asynccontextmanager
+async def open_host(
+    store: str | PathLike[str], *, workers: Executor | None, durability: Durability, owner: bool, grace_s: float
+) -> AsyncGenerator[Host]:
+    """The host of a store, wired to the workers that run its tasks."""
+    host = await SqliteHost.open(_file(store), workers=workers, durability=durability, owner=owner)
+    if workers is not None:
+        workers.use(Path(store).absolute().parent, host.artifacts, host.idempotency, host.events, host.now)
+    try:
+        yield host
+    finally:
+        await host.close(grace_s)
+
+
+def verify_store(store: str | PathLike[str]) -> Verified:
+    """Check a store for damage. It may be in use."""
+    from jeton.hosts.sqlite.tools.verify import verify  # tools are loaded when they are used
+
+    return verify(_file(store))
+
+
+def backup_store(store: str | PathLike[str], to: str | PathLike[str], now_ms: int) -> "BackedUp":
+    """Copy a store to a new file, as it is at one instant. It may be in use."""
+    from jeton.hosts.sqlite.tools.backup import backup
+
+    return backup(_file(store), Path(to).absolute(), now_ms)
+
+
+def export_from(store: str | PathLike[str], run: str) -> bytes:
+    """One run, with its definition and its history, as a file."""
+    from jeton.hosts.sqlite.tools.portable import export_run
+
+    return export_run(_file(store), RunId(run))
+
+
+def import_into(store: str | PathLike[str], content: bytes) -> RunId:
+    """Import a run that was exported."""
+    from jeton.hosts.sqlite.tools.portable import import_run
+
+    return import_run(_file(store), content)
+
+
+def _file(store: str | PathLike[str]) -> Path:
+    scheme, colon, _ = str(store).partition("://")
+    if colon or str(store).startswith("restate:"):
+        known = scheme.partition(":")[0]
+        raise Refused("unsupported_store", f"this version has no host for '{known}:' stores", "name a file")
+    return Path(store).absolute()

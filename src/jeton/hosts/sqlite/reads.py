@@ -1,0 +1,120 @@
+"""Queries on a store. Single rows are read at once; whatever may be long is read on another thread."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+
+from jeton.actor.advance import LiveRun
+from jeton.actor.definitions import Bundles
+from jeton.actor.rows import Account, FiringRow, GateRow, Published, RunRow, TriggerRow, Usage
+from jeton.actor.starts import unknown_run
+from jeton.executor.event_sink import CurrentMetric
+from jeton.hosts.sqlite.loop.owner import Owner
+from jeton.hosts.sqlite.mirrors.credits import account_in, usage_in
+from jeton.hosts.sqlite.mirrors.event_sink import numbers, published
+from jeton.hosts.sqlite.mirrors.firings import disabled_in, fired_by, firings_in, triggers_in
+from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
+from jeton.model.definition.workflow import Library
+from jeton.model.entry import Entry
+from jeton.model.ids import RunId
+from jeton.model.state.run import TERMINAL, RunStatus
+
+POLL_S = 0.05
+
+
+class SqliteReads:
+    """Fulfils `jeton.actor.host.Reads`."""
+
+    def __init__(self, store: Store, bundles: Bundles, owner: Owner | None) -> None:
+        self._store = store
+        self._bundles = bundles
+        self._owner = owner
+
+    async def row(self, run: RunId) -> RunRow | None:
+        return self._store.row(run)
+
+    async def rows(
+        self,
+        *,
+        workflow: str | None = None,
+        status: RunStatus | None = None,
+        after: RunId | None = None,
+        limit: int = 100,
+    ) -> list[RunRow]:
+        return await asyncio.to_thread(self._store.rows, workflow, status, after, limit)
+
+    async def children(self, run: RunId) -> list[RunRow]:
+        return await asyncio.to_thread(self._store.children, run)
+
+    async def gates(self, run: RunId | None = None) -> list[GateRow]:
+        return await asyncio.to_thread(self._store.gates, run)
+
+    async def entries(self, run: RunId, after: int = -1) -> list[Entry]:
+        return await asyncio.to_thread(self._store.entries, run, after)
+
+    async def live(self, run: RunId) -> LiveRun | None:
+        return await asyncio.to_thread(self._store.live, run)
+
+    async def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
+        return self._bundles.find(name, version)
+
+    async def triggers(self) -> list[TriggerRow]:
+        return await asyncio.to_thread(triggers_in, self._store)
+
+    async def firings(
+        self, *, trigger: str | None = None, run: RunId | None = None, limit: int = 100
+    ) -> list[FiringRow]:
+        return await asyncio.to_thread(firings_in, self._store, trigger, run, limit)
+
+    async def fired_by(self, run: RunId, limit: int = 100) -> list[FiringRow]:
+        return fired_by(self._store, run, limit)
+
+    async def disabled(self) -> frozenset[str]:
+        return disabled_in(self._store)
+
+    async def account(self) -> Account | None:
+        return account_in(self._store)
+
+    async def usage(
+        self, *, run: RunId | None = None, workflow: str | None = None, day: str | None = None, below: bool = False
+    ) -> list[Usage]:
+        return await asyncio.to_thread(usage_in, self._store, run, workflow, day, below=below)
+
+    async def published(
+        self, *, run: RunId | None = None, event: str | None = None, after: int = 0, limit: int = 100
+    ) -> list[Published]:
+        return await asyncio.to_thread(published, self._store, run, event, after, limit)
+
+    async def metrics(self, run: RunId | None = None) -> list[CurrentMetric]:
+        return await asyncio.to_thread(numbers, self._store, run)
+
+    async def watch(self, run: RunId, after: int = -1) -> AsyncIterator[Entry]:
+        if self._owner is None:
+            async for entry in self._follow(run, after, lambda: asyncio.sleep(POLL_S)):
+                yield entry
+            return
+        owner = self._owner
+        with owner.listening(run) as news:
+
+            async def committed() -> None:
+                await news.wait()
+                news.clear()
+                owner.check(run)
+
+            async for entry in self._follow(run, after, committed):
+                yield entry
+
+    async def _follow(
+        self, run: RunId, after: int, news: Callable[[], Coroutine[None, None, None]]
+    ) -> AsyncIterator[Entry]:
+        while True:
+            row = self._store.row(run)  # before the entries: those of a run that has ended are all there
+            if row is None:
+                raise unknown_run(run)
+            entries = self._store.entries(run, after, ENTRIES_AT_ONCE)
+            for entry in entries:
+                yield entry
+                after = entry.number
+            if not entries:
+                if row.status in TERMINAL:
+                    return
+                await news()
