@@ -336,7 +336,10 @@ def test_a_fan_out_that_cannot_be_made(run: Given, type: str, says: str) -> None
     ("transition", "input", "says"),
     [
         pytest.param(
-            "foreach: {collection: input.items[3]}", {"items": []}, "foreach over 'input.items[3]': ", id="of a foreach"
+            "foreach: {collection: 'input.items[3]'}",
+            {"items": []},
+            "foreach over 'input.items[3]': ",
+            id="of a foreach",
         ),
         pytest.param("spawn_count: 1 / input.n", {"n": 0}, "spawn_count '1 / input.n': ", id="of a count"),
     ],
