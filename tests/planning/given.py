@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 import yaml
 
-from jeton.actor.run_actor import LiveRun, advance
+from jeton.actor.advance import LiveRun, advance
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.definitions import library_from

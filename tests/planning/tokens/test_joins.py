@@ -3,7 +3,7 @@
 import pytest
 
 from jeton.model.ids import GroupId
-from jeton.planning.tokens.joins import continues, joins_of
+from jeton.planning.tokens.joins import joins_of, tolerates_lost_branch
 from tests.planning.given import Given, given, started, workflow
 
 ONE = workflow("""
@@ -109,4 +109,4 @@ def test_the_fan_ins_of_a_group(run: Given, group: int, then: list[str]) -> None
 )
 def test_whether_a_failed_branch_is_lost_instead_of_failing_the_run(run: Given, group: int, then: bool) -> None:
     state = run.state()
-    assert continues(run.program, state, state.groups[GroupId(group)]) is then
+    assert tolerates_lost_branch(run.program, state, state.groups[GroupId(group)]) is then

@@ -290,7 +290,7 @@ FAILS = d.FailNode(ZERO, "a", {"node": "a", "step": "s", "type": "boom", "messag
 
 
 def retried(attempt: int) -> d.Decision:
-    policy = PATIENT.places["a"].task
+    policy = PATIENT.nodes["a"].task
     assert policy is not None
     assert policy.retry is not None
     due = NOW + retry_delay_ms(policy.retry, attempt, RUN, ZERO)

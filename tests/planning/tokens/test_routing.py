@@ -7,15 +7,15 @@ from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import Segment
-from jeton.planning.program.workflow import Choice
+from jeton.planning.program.workflow import RoutingChoice
 from jeton.planning.tokens.routing import (
     BadFanOut,
-    choose,
+    choose_transitions,
     follow,
     joined_from_new,
     joined_group,
     loops_after,
-    no_match,
+    no_match_error,
     too_many_tokens,
 )
 from jeton.planning.tokens.scope import scope_of
@@ -63,15 +63,17 @@ ALWAYS = workflow("{nodes: {a: {task: work}, b: {}, c: {}}, transitions: [{from:
     ],
 )
 def test_the_choice(n: int, first_match: bool, targets: list[str], considered: list[tuple[int, str]]) -> None:
-    choice = choose(TIERS.places["a"].tiers, {}, {"input": {"n": n}, "state": {}, "output": {}}, first_match)
-    assert isinstance(choice, Choice)
+    choice = choose_transitions(TIERS.nodes["a"].tiers, {}, {"input": {"n": n}, "state": {}, "output": {}}, first_match)
+    assert isinstance(choice, RoutingChoice)
     assert [match.target for match in choice.matches] == targets
     assert [(each.transition, each.verdict) for each in choice.considered] == considered
 
 
 def test_a_missing_path_is_named() -> None:
-    choice = choose(TIERS.places["a"].tiers, {}, {"input": {"n": 1}, "state": {}, "output": {}}, first_match=False)
-    assert isinstance(choice, Choice)
+    choice = choose_transitions(
+        TIERS.nodes["a"].tiers, {}, {"input": {"n": 1}, "state": {}, "output": {}}, first_match=False
+    )
+    assert isinstance(choice, RoutingChoice)
     assert choice.considered[-1] == d.Considered(0, "missing", "input.last")
 
 
@@ -86,13 +88,17 @@ def test_a_missing_path_is_named() -> None:
     ],
 )
 def test_a_loop_is_bounded_for_each_lineage(loops: dict[int, int], n: Json, then: list[str]) -> None:
-    choice = choose(LOOP.places["a"].tiers, loops, {"input": {"n": n}, "state": {}, "output": {}}, first_match=False)
-    assert isinstance(choice, Choice)
+    choice = choose_transitions(
+        LOOP.nodes["a"].tiers, loops, {"input": {"n": n}, "state": {}, "output": {}}, first_match=False
+    )
+    assert isinstance(choice, RoutingChoice)
     assert [match.target for match in choice.matches] == then
 
 
 def test_a_condition_that_cannot_be_evaluated_is_an_error_that_shows_the_values() -> None:
-    error = choose(TIERS.places["a"].tiers, {}, {"input": {"n": "x"}, "state": {}, "output": {}}, first_match=False)
+    error = choose_transitions(
+        TIERS.nodes["a"].tiers, {}, {"input": {"n": "x"}, "state": {}, "output": {}}, first_match=False
+    )
     assert isinstance(error, RunError)
     assert error.type == "expression_error"
     assert error.message.startswith("the condition 'input.n > 1' of the transition to 'b' failed: ")
@@ -102,11 +108,11 @@ def test_a_condition_that_cannot_be_evaluated_is_an_error_that_shows_the_values(
 
 def test_where_nothing_matches_each_condition_is_named_with_its_reason() -> None:
     names: JsonObject = {"input": {"n": 1}, "state": {}, "output": {}}
-    place = TIERS.places["a"]
-    choice = choose(place.tiers, {}, names, first_match=False)
-    assert isinstance(choice, Choice)
+    place = TIERS.nodes["a"]
+    choice = choose_transitions(place.tiers, {}, names, first_match=False)
+    assert isinstance(choice, RoutingChoice)
     token = token_at(given(TIERS, started({"n": 1})).state(), "a")
-    assert no_match(TIERS, place, token, choice, names) == RunError(
+    assert no_match_error(TIERS, place, token, choice, names) == RunError(
         "no_matching_transition",
         "node 'a' finished and no transition matches: "
         "to 'b': input.n > 1 is false with input.n = 1; "
@@ -119,19 +125,19 @@ def test_where_nothing_matches_each_condition_is_named_with_its_reason() -> None
 
 
 def test_a_loop_that_is_used_up_is_a_reason_too() -> None:
-    spent = Choice((), (d.Considered(0, "loop_limit_reached"),))
+    spent = RoutingChoice((), (d.Considered(0, "loop_limit_reached"),))
     token = token_at(given(LOOP, started({"n": 2})).state(), "a")
-    error = no_match(LOOP, LOOP.places["a"], token, spent, {"input": {"n": 2}, "state": {}, "output": {}})
+    error = no_match_error(LOOP, LOOP.nodes["a"], token, spent, {"input": {"n": 2}, "state": {}, "output": {}})
     assert "to 'a': input.n > 1 has no iteration left with input.n = 2" in error.message
 
 
 def followed(run: Given, node: str = "a") -> list[d.Decision] | BadFanOut | RunError:
     """What comes of all that matches, for the token that finished the node."""
     state = run.state()
-    token, place = token_at(state, node), run.program.places[node]
+    token, place = token_at(state, node), run.program.nodes[node]
     names = scope_of(run.program, state, token, None)
-    choice = choose(place.tiers, token.loops, names, place.node.fan_out == "first_match")
-    assert isinstance(choice, Choice)
+    choice = choose_transitions(place.tiers, token.loops, names, place.definition.fan_out == "first_match")
+    assert isinstance(choice, RoutingChoice)
     return follow(run.program, state, token, choice, names)
 
 
@@ -412,7 +418,7 @@ def test_branches_that_go_straight_to_their_fan_in_are_parked_after_all_are_made
 
 def test_whose_fan_in_a_transition_leads_to() -> None:
     state = given(NESTED, started({"to": "near"})).state()
-    to_near, to_far, to_out = NESTED.ways[2], NESTED.ways[3], NESTED.ways[4]
+    to_near, to_far, to_out = NESTED.transitions[2], NESTED.transitions[3], NESTED.transitions[4]
     assert joined_group(state, slot(1, 0), to_near) == 1
     assert joined_group(state, slot(1, 0), to_far) == 0
     assert joined_group(state, slot(1, 0), to_out) is None, "it does not synchronize"
@@ -422,7 +428,7 @@ def test_whose_fan_in_a_transition_leads_to() -> None:
 
 def test_a_branch_that_is_being_made_is_in_its_own_group_first() -> None:
     state = given(NESTED, started({"to": "near"})).state()
-    to_near, to_far, to_out = NESTED.ways[2], NESTED.ways[3], NESTED.ways[4]
+    to_near, to_far, to_out = NESTED.transitions[2], NESTED.transitions[3], NESTED.transitions[4]
     new = GroupId(9)
     assert joined_from_new(state, slot(0, 0), to_near, "g", new) == new
     assert joined_from_new(state, slot(0, 0), to_far, "outer", new) == new
@@ -431,6 +437,6 @@ def test_a_branch_that_is_being_made_is_in_its_own_group_first() -> None:
 
 
 def test_only_bounded_transitions_are_counted() -> None:
-    assert loops_after({3: 1}, LOOP.ways[0]) == {3: 1, 0: 1}
-    assert loops_after({0: 1}, LOOP.ways[0]) == {0: 2}
-    assert loops_after({3: 1}, LOOP.ways[1]) == {3: 1}
+    assert loops_after({3: 1}, LOOP.transitions[0]) == {3: 1, 0: 1}
+    assert loops_after({0: 1}, LOOP.transitions[0]) == {0: 2}
+    assert loops_after({3: 1}, LOOP.transitions[1]) == {3: 1}

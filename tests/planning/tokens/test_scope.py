@@ -5,7 +5,7 @@ import pytest
 from jeton.expression import Failed, Missing, compile_expression
 from jeton.model.ids import TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.planning.tokens.scope import evaluated, mapped, scope_of
+from jeton.planning.tokens.scope import evaluate_copied, evaluate_mapping, scope_of
 from tests.planning.given import Given, done, failed, given, started, workflow
 
 PLAIN = workflow("""
@@ -105,7 +105,7 @@ def test_a_value_that_holds_a_whole_section_does_not_change_with_it() -> None:
     names: JsonObject = {"input": {}, "state": {"x": 1}, "output": {}}
     section = names["state"]
     assert isinstance(section, dict)
-    kept = evaluated(compile_expression("{'all': state}", names), names)
+    kept = evaluate_copied(compile_expression("{'all': state}", names), names)
     section["x"] = 2
     assert kept == {"all": {"x": 1}}
 
@@ -124,13 +124,13 @@ def test_a_value_that_holds_a_whole_section_does_not_change_with_it() -> None:
 def test_a_mapping(sources: dict[str, str], then: tuple[dict[str, Json], tuple[str, ...]]) -> None:
     names: JsonObject = {"input": {"x": 1}, "state": {}, "output": {}}
     mapping = tuple((target, compile_expression(source, names)) for target, source in sources.items())
-    assert mapped(mapping, names) == then
+    assert evaluate_mapping(mapping, names) == then
 
 
 def test_any_other_problem_is_the_whole_mappings() -> None:
     names: JsonObject = {"input": {"x": "text"}, "state": {}, "output": {}}
     good, bad = compile_expression("input.x", names), compile_expression("input.x + 1", names)
-    found = mapped((("a", good), ("b", bad), ("c", good)), names)
+    found = evaluate_mapping((("a", good), ("b", bad), ("c", good)), names)
     assert isinstance(found, Failed)
-    assert found == evaluated(bad, names)
-    assert isinstance(evaluated(compile_expression("input.gone", names), names), Missing)
+    assert found == evaluate_copied(bad, names)
+    assert isinstance(evaluate_copied(compile_expression("input.gone", names), names), Missing)

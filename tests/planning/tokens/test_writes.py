@@ -24,7 +24,7 @@ transitions: [{from: a, to: b, spawn_count: 1}, {from: b, to: c}]
 )
 def test_what_is_written_without_a_mapping(node: str, token: int, then: dict[str, Json]) -> None:
     state = given(BRANCHES, started(), *[done(0)] * token).state()
-    assert default_writes(BRANCHES.places[node], state.tokens[TokenId(token)], 7) == then
+    assert default_writes(BRANCHES.nodes[node], state.tokens[TokenId(token)], 7) == then
 
 
 CLOSED = workflow("""

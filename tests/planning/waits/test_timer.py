@@ -25,7 +25,7 @@ transitions:
 
 def waited(program: Program, n: Json) -> Plan:
     state = at("a", program, started({"n": n})).state()
-    return plan_wait(program, state, token_at(state, "a"), program.places["a"], ("input.x",), NOW)
+    return plan_wait(program, state, token_at(state, "a"), program.nodes["a"], ("input.x",), NOW)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_an_expression_that_fails_is_named(source: str, says: str) -> None:
 
 def test_seconds_that_are_missing_are_named() -> None:
     state = at("a", SECONDS, started({})).state()
-    failed, *_ = plan_wait(SECONDS, state, token_at(state, "a"), SECONDS.places["a"], (), NOW).decisions
+    failed, *_ = plan_wait(SECONDS, state, token_at(state, "a"), SECONDS.nodes["a"], (), NOW).decisions
     assert isinstance(failed, d.FailNode)
     assert str(failed.error["message"]).endswith("nothing is at input.n")
 
