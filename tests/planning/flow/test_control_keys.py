@@ -35,7 +35,7 @@ NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
         pytest.param(
             {"_waitUntil": {"timestamp": "2027-01-15T09:00:01+01:00", "label": "l"}},
             WaitingNode(Executed({}), NOW + 1000, "l"),
-            id="a time as seed 001 writes it",
+            id="a time under the other spelling of its key",
         ),
         pytest.param(
             {"_wait_until": {"timestamp": "2001-01-01T00:00:00Z"}}, Executed({}), id="a past time goes on at once"
