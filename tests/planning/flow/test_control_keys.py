@@ -7,7 +7,7 @@ import pytest
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
 from jeton.model.state.flow_run import Executed, WaitingNode
-from jeton.planning.flow.control_keys import read_result
+from jeton.planning.flow.control_keys import LONGEST_WAIT_S, SplitResult, read_result, read_split_result
 
 NOW = 1_800_000_000_000  # 2027-01-15T08:00:00Z
 
@@ -74,3 +74,43 @@ def test_a_malformed_control_key_fails_the_node(given: Json) -> None:
     assert isinstance(failed, TaskFailed)
     assert failed.type in ("bad_control_key", "bad_result")
     assert len(failed.message) > 20
+
+
+@pytest.mark.parametrize(
+    ("given", "then"),
+    [
+        pytest.param(SplitResult({"_branch": "x"}), Executed({"_branch": "x"}), id="its outputs are data"),
+        pytest.param(SplitResult({"k": 1}, {"_branch": "x"}), Executed({"k": 1}, "x"), id="the keys beside them steer"),
+        pytest.param(
+            SplitResult({"_wait": 1}, {"_wait": {"seconds": 2}}),
+            WaitingNode(Executed({"_wait": 1}), NOW + 2000),
+            id="both may be called the same",
+        ),
+    ],
+)
+def test_a_result_that_keeps_the_two_apart(given: SplitResult, then: Any) -> None:
+    assert read_split_result(given, NOW) == then
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param({"_wait": {"seconds": 0.0001}}, None, id="a part of a millisecond is rounded up"),
+        pytest.param({"_wait": {"seconds": LONGEST_WAIT_S}}, None, id="a hundred years are not too long"),
+        pytest.param({"_wait": {"seconds": LONGEST_WAIT_S + 1}}, "at most a hundred years", id="one second more is"),
+        pytest.param(
+            {"_wait": {"seconds": 1, "x": 1}}, "an object with 'seconds', 'x'", id="a key nobody knows is named"
+        ),
+        pytest.param({"_wait": {}}, "and is an empty object", id="an empty object is called that"),
+        pytest.param({"_branch": True}, "and is True", id="a value is shown"),
+        pytest.param({"_branch": [1]}, "and is a list", id="or what it is"),
+    ],
+)
+def test_what_is_said_of_a_wait_and_a_branch(given: Json, says: str | None) -> None:
+    found = read_result(given, NOW)
+    if says is None:
+        assert isinstance(found, WaitingNode)
+        assert found.due > NOW
+    else:
+        assert isinstance(found, TaskFailed)
+        assert says in found.message
