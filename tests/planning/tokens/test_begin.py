@@ -3,9 +3,12 @@
 import pytest
 
 from jeton.model import decision as d
+from jeton.model.definition.flow import Flow, FlowNode
+from jeton.model.definition.workflow import AgentTarget, Library, Node, Workflow
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.state.flow_run import Executed, WaitingNode
+from jeton.planning.program.compile import compile_definition
 from jeton.planning.tokens.begin import plan_begin
 from jeton.planning.tokens.node import NodeFinished, Plan
 from tests.planning.given import RUN, Given, at, done, flow, started, token_at, workflow
@@ -186,3 +189,27 @@ BEGIN = d.BeginNode(ZERO, "a")
 )
 def test_a_node_of_a_flow_begins(run: Given, then: list[d.Decision]) -> None:
     assert begun(run, "a") == Plan(then)
+
+
+def agents() -> Library:
+    """A workflow and a flow that ask an agent, which no file can say yet."""
+    return Library(
+        workflows={"w": Workflow("w", "a", {"a": Node(AgentTarget("x"))})},
+        flows={"f": Flow("f", {"a": FlowNode("agent", data={"agent": "x"})})},
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "says"),
+    [
+        pytest.param("w", d.FailNode, "this version cannot run a node with the target 'agent'", id="in a workflow"),
+        pytest.param("f", d.BeginNode, "this version cannot run a node of type 'agent'", id="in a flow"),
+    ],
+)
+def test_a_node_that_asks_an_agent_fails(name: str, first: type[d.Decision], says: str) -> None:
+    decisions = begun(at("a", compile_definition(agents(), name), started()), "a").decisions
+    assert isinstance(decisions[0], first)
+    failures = [each for each in decisions if isinstance(each, d.FailNode | d.BreakNode)]
+    assert len(failures) == 1
+    said = failures[0].error["message"] if isinstance(failures[0], d.FailNode) else failures[0].failure.message
+    assert said == says
