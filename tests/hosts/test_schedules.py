@@ -20,7 +20,7 @@ from jeton.planning.triggers.firing import Planned, Startable, plan_firing
 from tests.hosts.library import chain, library
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
-from tests.planning.test_schedule import YEAR, ZONES, expected, make_line
+from tests.planning.triggers.test_schedule import YEAR, ZONES, expected, make_line
 
 POLICIES: tuple[Missed, ...] = ("skip", "once", "all")
 STARTS = Startable("w", 1, None, {})

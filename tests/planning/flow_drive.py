@@ -1,6 +1,7 @@
 """A run of a flow driven by hand: what an actor does, with nothing around it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -26,6 +27,7 @@ from jeton.planning.program.flow import FlowProgram, compile_flow
 
 FUNCTIONS = ("work", "other")
 NOW = 1_000_000
+Object = dict[str, Any]
 
 
 def program_of(**flow: object) -> FlowProgram:
@@ -161,3 +163,28 @@ def run(
 ) -> Driver:
     """A run of a flow without Python nodes, from beginning to end."""
     return Driver(program_of(**flow), given, overrides, fired)
+
+
+def constant(value: Json) -> Object:
+    return {"type": "constant", "data": {"value": value}}
+
+
+def wire(source: str, target: str, output: str = "main", input: str = "main") -> Object:
+    return {"from": source, "from_output": output, "to": target, "to_input": input}
+
+
+WORK: Object = {"type": "work"}
+MERGE: Object = {"type": "merge"}
+TRIGGER: Object = {"type": "trigger"}
+CHAIN: Object = {
+    "nodes": {
+        "num1": constant(5),
+        "add": {"type": "add", "inputs": {"b": 3}},
+        "mult": {"type": "multiply", "inputs": {"b": 2}},
+    },
+    "connections": [wire("num1", "add", "value", "a"), wire("add", "mult", "result", "a")],
+}
+BRANCHES: Object = {
+    "nodes": {"a": WORK, "b": MERGE, "c": MERGE, "d": MERGE},
+    "connections": [wire("a", "b", "true"), wire("a", "c", "false"), wire("a", "d", "true")],
+}

@@ -2,11 +2,22 @@
 
 import pytest
 
+from jeton.model.definition.flow import Flow
 from jeton.model.definition.trigger import OnEvent, OnRequest, Trigger
+from jeton.model.definition.workflow import Library, Node, Workflow
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import StartRun
 from jeton.model.state.run import FiredBy as Fired
-from jeton.planning.triggers.firing import Delivery, Refusal, Startable, event_matches, plan_firing
+from jeton.planning.triggers.firing import (
+    Delivery,
+    Refusal,
+    Startable,
+    event_matches,
+    max_depth,
+    plan_event,
+    plan_firing,
+    startable_in,
+)
 
 AT = 1_767_225_600_000
 GO = Trigger("go", "w", OnRequest(), node="start", input={"a": 1, "b": 1})
@@ -85,3 +96,51 @@ def test_what_is_refused(startable: Startable | None, brings: Json, code: str) -
 def test_which_events_are_heard(condition: Json, data: Json, then: bool | str) -> None:
     heard = event_matches(OnEvent("e", condition), data)
     assert (heard.code if isinstance(heard, Refusal) else heard) == then
+
+
+@pytest.mark.parametrize(
+    ("condition", "then"),
+    [
+        pytest.param("event.n > 1", "fires", id="an event that it waits for fires it"),
+        pytest.param("event.n > 9", None, id="another does not, and nothing is said"),
+        pytest.param("event.n + 'x' == ''", "expression_error", id="one that cannot be judged is refused"),
+    ],
+)
+def test_what_a_published_event_leads_to(condition: str, then: str | None) -> None:
+    on, delivery = OnEvent("e", condition), Delivery("d", "event", AT, {"n": 2}, "r-1")
+    planned = plan_event(GO, on, delivery, startable())
+    if then is None:
+        assert planned is None
+    else:
+        assert planned is not None
+        assert (planned.trigger, planned.delivery) == (GO, delivery)
+        if then == "fires":
+            assert planned.firing == plan_firing(GO, delivery, startable())
+        else:
+            assert isinstance(planned.firing, Refusal)
+            assert (planned.firing.code, planned.firing.problem[:13]) == (then, "the condition")
+
+
+@pytest.mark.parametrize(
+    ("max_depth_setting", "then"),
+    [
+        pytest.param(None, 3, id="three, if nobody says otherwise"),
+        pytest.param(0, 0, id="none"),
+        pytest.param(7, 7, id="as many as it says"),
+        pytest.param(True, 3, id="true is no number"),
+        pytest.param(-1, 3, id="nor is there less than none"),
+    ],
+)
+def test_from_which_depth_on_nothing_is_fired(max_depth_setting: Json, then: int) -> None:
+    assert max_depth(startable(max_depth_setting).settings) == then
+
+
+def test_workflows_and_flows_can_be_started_and_nothing_else() -> None:
+    bundle = Library(
+        workflows={"w": Workflow("w", "a", {"a": Node()}, input_schema=STRICT)},
+        flows={"f": Flow("f", {})},
+        settings={"x": 1},
+    )
+    assert startable_in(bundle, "w", 3) == Startable("w", 3, STRICT, {"x": 1})
+    assert startable_in(bundle, "f", 2) == Startable("f", 2, None, {"x": 1})
+    assert startable_in(bundle, "gone", 1) is None
