@@ -6,7 +6,7 @@ import pytest
 
 from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
-from jeton.engine.simulate.flaws import flaws
+from jeton.engine.simulate.invariants import flaws
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, plan_from_seed
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World

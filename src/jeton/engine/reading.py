@@ -12,7 +12,7 @@ from jeton.actor.rows import RunRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.reference import parts_of
 from jeton.engine.views.events import events_in, trace_in
-from jeton.engine.views.explain.answer import Told, explain_run, explain_token, explain_transition
+from jeton.engine.views.explain.explain import RunHistory, explain_run, explain_token, explain_transition
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.firings import firing_view
 from jeton.engine.views.flows import node_views
@@ -204,12 +204,12 @@ class Reading:
 
     def _explain(self, row: RunRow, token: int | None, transition: int | None) -> Explanation:
         head = Head(row.run, row.workflow, row.version)
-        told = Told(self._program(row.workflow, row.version), head, self._host.entries(row.run))
+        history = RunHistory(self._program(row.workflow, row.version), head, self._host.entries(row.run))
         if token is not None:
-            return explain_token(told, token)
+            return explain_token(history, token)
         if transition is not None:
-            return explain_transition(told, transition)
-        return explain_run(told, self.needs_app.get(row.run))
+            return explain_transition(history, transition)
+        return explain_run(history, self.needs_app.get(row.run))
 
     async def simulate(
         self,

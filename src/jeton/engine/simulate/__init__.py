@@ -1,8 +1,8 @@
 """A workflow under many schedules and faults: what it comes to, and how it can go wrong."""
 
-from jeton.engine.simulate.plans import USUAL_FAULTS
+from jeton.engine.simulate.fault_plans import USUAL_FAULTS
 from jeton.engine.simulate.report import Ending, Problem, Report
-from jeton.engine.simulate.seeds import Trial, sample_input
+from jeton.engine.simulate.trial import Trial, sample_input
 from jeton.hosts.simulated.faults import KINDS as EVERY_FAULT
 from jeton.hosts.simulated.faults import FaultKind
 

@@ -8,6 +8,7 @@ import msgspec
 from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
 from jeton.apply.record import events_of
+from jeton.engine.views.explain.text import awaited
 from jeton.engine.views.explain.views import Wait
 from jeton.engine.views.explain.waits import waits
 from jeton.engine.views.tokens import token_views
@@ -29,7 +30,7 @@ LEFT_OUT = frozenset(
 """Events that say what the ones beside them say as well."""
 
 
-class Chronicle:
+class StoryRecorder:
     """Every commit of a world, with when it was and how many faults had struck by then."""
 
     def __init__(self, world: World) -> None:
@@ -98,21 +99,9 @@ def waiting(world: World) -> Iterator[tuple[str, str]]:
         if state.head.paused:
             yield f"{state.head.workflow}: paused", f"run {run} is paused"
         for wait in waits(world.program(run), state, {view.id: view for view in token_views(entries)}):
-            yield f"{state.head.workflow}: {wait.node} {wait.kind}", f"run {run}: {_in_words(wait)}"
+            yield f"{state.head.workflow}: {wait.node} {wait.kind}", f"run {run}: {_sentence(wait)}"
 
 
-def _in_words(wait: Wait) -> str:
-    what = {
-        "worker": "a worker",
-        "timer": "a time",
-        "sleep": "the end of its own sleep",
-        "retry": f"attempt {wait.attempt}",
-        "siblings": "its siblings",
-        "branch": "the rest of its branch",
-        "turn": "its turn",
-        "subworkflow": f"run {wait.child}",
-        "gate": f'an answer to "{wait.label}"',
-        "signal": f"the signal '{wait.label}'",
-    }[wait.kind]
+def _sentence(wait: Wait) -> str:
     since = round(wait.since.timestamp() * 1000) - EPOCH_MS
-    return f"token {wait.token} at '{wait.node}' waits for {what} since {since} ms"
+    return f"token {wait.token} at '{wait.node}' waits for {awaited(wait)} since {since} ms"

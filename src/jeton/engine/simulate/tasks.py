@@ -33,7 +33,7 @@ Result: TypeAlias = Json | TaskFailed | Suspended
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Bench:
+class TaskRunner:
     """Tasks made ready once for all seeds, and the loop on which functions run."""
 
     def __init__(self, library: Library, programs: Mapping[str, Program], *, real: bool) -> None:
@@ -46,7 +46,7 @@ class Bench:
         self._folder = TemporaryDirectory()
         self._artifacts = Artifacts(Path(self._folder.name))
 
-    def __enter__(self) -> "Bench":
+    def __enter__(self) -> "TaskRunner":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
@@ -106,17 +106,17 @@ class Bench:
         return self._library.actions.get(action) or self._library.actions.get(action.partition("@")[0])
 
 
-class BenchScript(Script):
+class TaskScript(Script):
     """The answers of one world. Each takes a while that follows from the seed, on top of what it waits for itself."""
 
-    def __init__(self, bench: Bench, seed: int, slowest_ms: int) -> None:
+    def __init__(self, tasks: TaskRunner, seed: int, slowest_ms: int) -> None:
         super().__init__(seed=seed)
-        self._bench = bench
+        self._tasks = tasks
         self._keys = MemoryIdempotencyStore()
         self._slowest_ms = slowest_ms
 
     def answer(self, call: Call) -> Answer:
-        found, waited_ms = self._bench.work(call, self._keys)
+        found, waited_ms = self._tasks.work(call, self._keys)
         return answer_of(found, waited_ms + self.chance(call).randint(1, self._slowest_ms))
 
 

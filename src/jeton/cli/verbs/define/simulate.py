@@ -107,20 +107,20 @@ def _many(trial: Trial, seeds: int, as_json: bool) -> Exit:
 
 
 def _one(trial: Trial, seed: int, as_json: bool) -> Exit:
-    played = trial.play(seed)
-    story, trouble = played.story(), played.trouble
+    result = trial.play(seed)
+    story, defect = result.story(), result.defect
     if as_json:
-        said = {"ok": trouble is None, "seed": seed, "status": played.status, "output": played.output}
-        problem = None if trouble is None else {"kind": trouble.kind, "what": trouble.what, "waits": trouble.waits}
-        echo_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
-        return Exit.DONE if trouble is None else Exit.RUN_FAILED
+        said = {"ok": defect is None, "seed": seed, "status": result.status, "output": result.output}
+        problem = None if defect is None else {"kind": defect.kind, "what": defect.what, "waits": defect.waits}
+        echo_json({**said, "error": result.error, "problem": problem, "faults": result.struck, "story": story})
+        return Exit.DONE if defect is None else Exit.RUN_FAILED
     for line in _story(story, len(story)):
         echo(line)
-    echo(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
-    if trouble is not None:
-        for line in (f"{TITLES[trouble.kind]}: {trouble.what}", *(f"  {wait}" for wait in trouble.waits)):
+    echo(f"{styled_status(result.status)} {_result(result.output, result.error)}".rstrip())
+    if defect is not None:
+        for line in (f"{TITLES[defect.kind]}: {defect.what}", *(f"  {wait}" for wait in defect.waits)):
             echo(printable(line))
-    return Exit.DONE if trouble is None else Exit.RUN_FAILED
+    return Exit.DONE if defect is None else Exit.RUN_FAILED
 
 
 def _lines(report: Report) -> Iterator[str]:

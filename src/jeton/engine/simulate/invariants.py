@@ -19,19 +19,19 @@ from jeton.model.state.run import TERMINAL, RunState
 ENDS = (RunCompleted, RunFailed, RunCancelled, RunTimedOut, RunExhausted)
 
 
-def flaws(world: World) -> Iterator[str]:
+def violations(world: World) -> Iterator[str]:
     """Everything that is wrong with any run, in words."""
     for run in world.store.runs():
         row, sections = world.store.row(run), world.store.sections(run)
         if row is None or sections is None:
             continue
         entries = [decode_entry(body) for body in world.store.journal(run)]
-        yield from (f"run {run}: {flaw}" for flaw in _of_history(run, row, entries))
+        yield from (f"run {run}: {violation}" for violation in _of_history(run, row, entries))
         loaded = load_run(sections).state
         if _whole(replay(loaded.head, entries).state) != _whole(loaded):
             yield f"run {run}: the journal folds to another state than the one that is stored"
         if row.status in TERMINAL:
-            yield from (f"run {run}: {flaw}" for flaw in _left_over(world, row, loaded, entries))
+            yield from (f"run {run}: {violation}" for violation in _left_over(world, row, loaded, entries))
 
 
 def _of_history(run: RunId, row: RunRow, entries: list[Entry]) -> Iterator[str]:

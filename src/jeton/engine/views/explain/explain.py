@@ -1,12 +1,12 @@
-"""The three questions: about a run, about one of its tokens, about one of its transitions."""
+"""Explanations of a run, of one of its tokens, and of one of its transitions."""
 
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from jeton.actor.replay import replay
-from jeton.engine.views.explain.history import routings
 from jeton.engine.views.explain.nodes import nodes_explained
+from jeton.engine.views.explain.routings import routings
 from jeton.engine.views.explain.views import (
     Cancelled,
     MissingPaths,
@@ -39,66 +39,66 @@ from jeton.model.times import maybe_moment, moment
 from jeton.planning.program.workflow import Program
 
 
-class Told(msgspec.Struct, frozen=True):
-    """All an explanation is read from: the workflow as it was when the run began, and what was decided since."""
+class RunHistory(msgspec.Struct, frozen=True):
+    """What explanations are made from: the compiled workflow of the run's version, and the run's journal."""
 
     program: Program
     head: Head
     entries: Sequence[Entry]
 
 
-def explain_run(told: Told, needs_app: str | None = None) -> RunExplained:
-    """Why the run stands where it stands."""
-    state = replay(told.head, told.entries).state
-    views = {view.id: view for view in token_views(told.entries)}
+def explain_run(history: RunHistory, needs_app: str | None = None) -> RunExplained:
+    """Explain a run: what it waits for, how it was routed, and what was stopped."""
+    state = replay(history.head, history.entries).state
+    views = {view.id: view for view in token_views(history.entries)}
     return RunExplained(
-        run_id=told.head.run,
-        workflow=told.head.workflow,
-        version=told.head.version,
+        run_id=history.head.run,
+        workflow=history.head.workflow,
+        version=history.head.version,
         status=state.head.status,
         error=state.head.error,
         due=None if state.head.ended else maybe_moment(state.head.deadline),
-        waits=tuple(waits(told.program, state, views)),
-        fan_ins=fan_ins(told.program, state),
-        routings=tuple(routings(told.program, told.head, told.entries)),
-        cancelled=tuple(_cancelled(told.entries)),
-        missing=tuple(_missing(told.entries)),
+        waits=tuple(waits(history.program, state, views)),
+        fan_ins=fan_ins(history.program, state),
+        routings=tuple(routings(history.program, history.head, history.entries)),
+        cancelled=tuple(_cancelled(history.entries)),
+        missing=tuple(_missing(history.entries)),
         needs_app=needs_app,
-        nodes=() if told.program.flow is None else nodes_explained(told.program.flow, state),
+        nodes=() if history.program.flow is None else nodes_explained(history.program.flow, state),
     )
 
 
-def explain_token(told: Told, token: int) -> TokenExplained:
-    """Where a token came from, what it waits for, where it went and who stopped it."""
-    state = replay(told.head, told.entries).state
-    views = {view.id: view for view in token_views(told.entries)}
+def explain_token(history: RunHistory, token: int) -> TokenExplained:
+    """Explain a token. Raises Refused if the run has no such token."""
+    state = replay(history.head, history.entries).state
+    views = {view.id: view for view in token_views(history.entries)}
     wanted = TokenId(token)
     if wanted not in views:
-        problem = f"run {told.head.run} has no token {token}"
+        problem = f"run {history.head.run} has no token {token}"
         raise Refused("token_not_found", problem, f"its tokens are 0 to {len(views) - 1}")
     return TokenExplained(
-        run_id=told.head.run,
+        run_id=history.head.run,
         token=views[wanted],
-        waits=next((w for w in waits(told.program, state, views) if w.token == wanted), None),
-        routing=next(routings(told.program, told.head, told.entries, token=wanted), None),
-        cancelled=next((c for c in _cancelled(told.entries) if c.token == wanted), None),
-        missing=tuple(m for m in _missing(told.entries) if m.token == wanted),
+        waits=next((w for w in waits(history.program, state, views) if w.token == wanted), None),
+        routing=next(routings(history.program, history.head, history.entries, token=wanted), None),
+        cancelled=next((c for c in _cancelled(history.entries) if c.token == wanted), None),
+        missing=tuple(m for m in _missing(history.entries) if m.token == wanted),
     )
 
 
-def explain_transition(told: Told, transition: int) -> TransitionExplained:
-    """Every time the transition was considered, or passed over."""
-    written = told.program.workflow.transitions
-    if told.program.flow is not None:
-        problem = f"'{told.head.workflow}' is a flow, and has connections instead of transitions"
-        raise Refused("transition_not_found", problem, "explain the run: it says of each node what became of those")
+def explain_transition(history: RunHistory, transition: int) -> TransitionExplained:
+    """Explain a transition: every routing where it was considered or skipped. Raises Refused if there is none."""
+    written = history.program.workflow.transitions
+    if history.program.flow is not None:
+        problem = f"'{history.head.workflow}' is a flow, and has connections instead of transitions"
+        raise Refused("transition_not_found", problem, "explain the run instead: it lists the connections of each node")
     if not 0 <= transition < len(written):
-        problem = f"workflow '{told.head.workflow}' has no transition {transition}"
+        problem = f"workflow '{history.head.workflow}' has no transition {transition}"
         raise Refused("transition_not_found", problem, f"its transitions are 0 to {len(written) - 1}")
     asked = written[transition]
-    found = routings(told.program, told.head, told.entries, node=asked.source)
+    found = routings(history.program, history.head, history.entries, node=asked.source)
     return TransitionExplained(
-        run_id=told.head.run,
+        run_id=history.head.run,
         transition=transition,
         source=asked.source,
         to=asked.target,
