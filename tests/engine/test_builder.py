@@ -196,7 +196,7 @@ def test_what_is_taken_is_copied() -> None:
 def test_two_nodes_of_one_name_are_refused() -> None:
     workflow = Workflow("w")
     workflow.node("a")
-    with pytest.raises(DefinitionError, match="is there already"):
+    with pytest.raises(DefinitionError, match="already exists"):
         workflow.node("a")
 
 

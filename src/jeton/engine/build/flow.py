@@ -1,21 +1,17 @@
-"""Flows written in Python. They read like the YAML, and become the very same plain data.
-
-Nothing is checked here: `definition()` goes the way of a file, so that a mistake is reported in the same words.
-"""
+"""Flows built in Python: the same plain data as a YAML file, checked in the same way when they are deployed."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from jeton.engine.build.workflow import Expressions, Shape, given_values, schema_from
+from jeton.engine.build.workflow import Expressions, Shape, builder_error, given_values, schema_from
 from jeton.executor import ActionFunction
 from jeton.executor.python.results import builtins_of
 from jeton.model.definition.flow import MAIN
-from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, JsonObject
 
 
 class FlowNodeHandle:
-    """A node of a flow being written. `a >> b` connects `main` to `main`, and gives b, so that it can be chained."""
+    """A node of a flow. `a >> b` connects `main` to `main` and returns b, so that connections can be chained."""
 
     def __init__(self, flow: "Flow", name: str) -> None:
         self.name = name
@@ -30,7 +26,7 @@ class FlowNodeHandle:
 
 
 class Flow:
-    """A flow graph in the making: boxes with handles, and values along connections."""
+    """A flow graph: nodes with handles, and values along connections."""
 
     def __init__(
         self,
@@ -71,17 +67,14 @@ class Flow:
         data: Mapping[str, Any] | None = None,
         repeated: tuple[str, ...] = (),
     ) -> FlowNodeHandle:
-        """Add a node: of a built-in type, a task, an action, or a function that is a node."""
+        """Add a node of a type: a built-in type, a task, an action, or a function with `@jeton.node`."""
         if name in self._nodes:
-            path = f"flows.{self.name}.nodes.{name}"
-            problem = Problem("error", "bad_builder", "", 0, path, "is there already", "give it another name")
-            raise DefinitionError((problem,))
+            raise builder_error(f"flows.{self.name}.nodes.{name}", "already exists", "give it another name")
         if isinstance(type, ActionFunction):
             self._actions[type.name] = builtins_of(type.action)
         elif callable(type):
-            path, told = f"flows.{self.name}.nodes.{name}.type", "is a function, and no node yet"
-            problem = Problem("error", "bad_builder", "", 0, path, told, "write @jeton.node above its definition")
-            raise DefinitionError((problem,))
+            path = f"flows.{self.name}.nodes.{name}.type"
+            raise builder_error(path, "is a plain function, not a node", "write @jeton.node above its definition")
         named = type.name if isinstance(type, ActionFunction) else type
         self._nodes[name] = given_values(type=named, inputs=inputs, data=data, repeated=repeated or None)
         return FlowNodeHandle(self, name)
@@ -89,11 +82,11 @@ class Flow:
     def connect(
         self, source: FlowNodeHandle | str, target: FlowNodeHandle | str, output: str = MAIN, input: str = MAIN
     ) -> None:
-        """Lead an output handle of one node to an input handle of another."""
+        """Connect an output handle of one node to an input handle of another."""
         ends = [end if isinstance(end, str) else end.name for end in (source, target)]
         self._connections.append({"from": ends[0], "from_output": output, "to": ends[1], "to_input": input})
 
     def definition(self) -> dict[str, Json]:
-        """A library file's content: this flow, and the Python functions it uses."""
+        """The flow, and the Python functions it uses, as the content of a library file."""
         flow: JsonObject = {**self._about, "nodes": dict(self._nodes), "connections": list(self._connections)}
         return given_values(flows={self.name: flow}, actions=self._actions or None)

@@ -1,7 +1,4 @@
-"""Workflows written in Python. They read like the YAML, and become the very same plain data.
-
-Nothing is checked here: `definition()` goes the way of a file, so that a mistake is reported in the same words.
-"""
+"""Workflows built in Python: the same plain data as a YAML file, checked in the same way when they are deployed."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
@@ -15,10 +12,10 @@ from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, JsonObject, Schema
 
 Shape: TypeAlias = type[Any] | Mapping[str, Any]
-"""A pydantic model, dataclass, TypedDict or msgspec Struct; or a JSON Schema as it is."""
+"""A pydantic model, dataclass, TypedDict or msgspec Struct; or a JSON Schema."""
 
 Expressions: TypeAlias = Mapping[str, Any]
-"""A mapping: target path to an expression, which is a text, or to a literal, which is anything else."""
+"""A mapping of target paths to expressions, which are strings, or to literals of any other type."""
 
 
 def join(
@@ -32,18 +29,18 @@ def join(
     on_early_complete: Literal["cancel", "abandon"] = "cancel",
     on_branch_failure: Literal["fail", "continue"] = "fail",
 ) -> Synchronization:
-    """What a transition into a fan-in waits for: all siblings, any of them, or a number of them."""
+    """The synchronization of a transition into a fan-in: wait for all siblings, any of them, or `m_of_n`."""
     awaited: Strategy = strategy if m_of_n is None else MOfN(m_of_n)
     return Synchronization(awaited, sibling_group, merge, timeout_ms, on_timeout, on_early_complete, on_branch_failure)
 
 
 def merge(target: str, strategy: MergeStrategy = "append", *, source: str = "_branch.output") -> Merge:
-    """How the branches' outputs become one value, and where it goes."""
+    """The merge of the branches' outputs into one value, written to `target`."""
     return Merge(target, source, strategy)
 
 
 class NodeHandle:
-    """A node of a workflow being written. `a >> b` is a plain transition, and gives b, so that it can be chained."""
+    """A node of a workflow. `a >> b` adds a plain transition and returns b, so that transitions can be chained."""
 
     def __init__(self, workflow: "Workflow", name: str) -> None:
         self.name = name
@@ -62,7 +59,7 @@ ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | 
 
 
 class Workflow:
-    """A token graph in the making. Its first node is where a run begins, unless `initial_node` names another."""
+    """A token graph. Runs begin at its first node, unless `initial_node` names another."""
 
     def __init__(
         self,
@@ -114,9 +111,9 @@ class Workflow:
         on_failure: Literal["propagate", "catch"] | None = None,
         timeout_ms: int | None = None,
     ) -> NodeHandle:
-        """Add a node. `input` and `output` are its mappings; `on_failure` and `timeout_ms` are those of a workflow."""
+        """Add a node. `input` and `output` are mappings; `on_failure` and `timeout_ms` are for a called workflow."""
         if name in self._nodes:
-            raise _problem(f"workflows.{self.name}.nodes.{name}", "is there already", "give it another name")
+            raise builder_error(f"workflows.{self.name}.nodes.{name}", "already exists", "give it another name")
         self._nodes[name] = given_values(
             action=self._action(action),
             task=task,
@@ -148,7 +145,7 @@ class Workflow:
         synchronization: Synchronization | None = None,
         max_iterations: int | None = None,
     ) -> None:
-        """Add a transition. `foreach` is the list, or an expression for it; `max_iterations` bounds a loop."""
+        """Add a transition. `foreach` is a list or an expression for one; `max_iterations` bounds a loop."""
         items = None
         if foreach is not None:
             items = given_values(collection=foreach, item_var=item_var, max_parallel=max_parallel)
@@ -166,7 +163,7 @@ class Workflow:
         )
 
     def definition(self) -> dict[str, Json]:
-        """A library file's content: this workflow, those it calls, and the Python actions they use."""
+        """The workflow, those it calls and the Python actions they use, as the content of a library file."""
         workflows: JsonObject = {}
         actions: JsonObject = {}
         self._collect(workflows, actions)
@@ -199,7 +196,7 @@ class Workflow:
 
 
 def given_values(**values: object) -> JsonObject:
-    """What was said, as plain data; what was not said is left out, as in a file."""
+    """The values as plain data, without those that are None."""
     return {key: builtins_of(value) for key, value in values.items() if value is not None}
 
 
@@ -208,14 +205,15 @@ def _name(node: NodeLike) -> str:
 
 
 def schema_from(shape: Shape | None, path: str) -> Schema | None:
-    """The schema of a shape; a DefinitionError at the path if it has none."""
+    """The schema of a shape. Raises DefinitionError at the path if it has none."""
     if shape is None or isinstance(shape, Mapping):
         return cast("Schema | None", shape)
     try:
         return schema_of(shape)
     except TypeError as error:
-        raise _problem(path, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema") from None
+        raise builder_error(path, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema") from None
 
 
-def _problem(path: str, problem: str, remedy: str) -> DefinitionError:
+def builder_error(path: str, problem: str, remedy: str) -> DefinitionError:
+    """A mistake in the use of the builder."""
     return DefinitionError((Problem("error", "bad_builder", "", 0, path, problem, remedy),))

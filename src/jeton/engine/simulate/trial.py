@@ -1,4 +1,4 @@
-"""Many seeds of one workflow, compared with one another."""
+"""One workflow run with many seeds, and the outcomes compared."""
 
 from collections.abc import Callable, Iterable
 from random import Random
@@ -9,7 +9,7 @@ import msgspec
 from jeton.engine.simulate.fault_plans import plan_for
 from jeton.engine.simulate.invariants import violations
 from jeton.engine.simulate.people import People
-from jeton.engine.simulate.report import Ending, Problem, ProblemKind, Report
+from jeton.engine.simulate.report import Ending, Finding, FindingKind, Report
 from jeton.engine.simulate.story import StoryRecorder, fault_list, waiting
 from jeton.engine.simulate.tasks import TaskRunner, TaskScript
 from jeton.executor.actions.sample import sample
@@ -25,28 +25,28 @@ from jeton.planning.program.workflow import Program
 
 SLOWEST_MS = 20
 MAX_SHRUNK = 50
-MAX_STORIES = 10  # problems, with their stories: finding the shortest takes many runs
+MAX_STORIES = 10  # the shortest story of a finding takes many runs to find
 MAX_COMMITS = 50_000
-STEPS_PER_ROUND = 1000  # steps; most of them may only look after workers that say nothing
+STEPS_PER_ROUND = 1000  # of the simulated host; most may only poll silent workers
 MAX_ROUNDS = 2000
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Defect(msgspec.Struct, frozen=True):
-    """What is wrong with one seed by itself. Two seeds have the same defect if `same` is the same."""
+    """A hang or a broken invariant in one seed. Seeds with equal `same` have the same defect."""
 
-    kind: ProblemKind
+    kind: FindingKind
     same: str
     what: str
     waits: tuple[str, ...] = ()
 
 
 class SeedResult(msgspec.Struct, frozen=True):
-    """One seed, to its end."""
+    """The outcome of one seed."""
 
     seed: int
-    plan: FaultPlan  # no more of it than struck
+    plan: FaultPlan  # the faults that were injected
     status: str
     output: Json
     error: str | None
@@ -56,17 +56,17 @@ class SeedResult(msgspec.Struct, frozen=True):
 
     @property
     def ending(self) -> bytes:
-        """What is compared."""
+        """The outcome in canonical form, to compare seeds."""
         return _canonical([self.status, self.output, self.error])
 
     @property
     def group(self) -> tuple[str, bytes]:
-        """What it has in common with other seeds: its defect, or how it ended."""
+        """The key that seeds with the same defect, or with the same outcome, have in common."""
         return (self.defect.kind, self.defect.same.encode()) if self.defect is not None else ("", self.ending)
 
 
 class Trial:
-    """A workflow or flow, what it is given, and how it is tried. Use it as a context: functions need threads."""
+    """A workflow or flow with its input and settings. A context manager, because functions need threads."""
 
     def __init__(
         self,
@@ -80,13 +80,14 @@ class Trial:
         slowest_ms: int = SLOWEST_MS,
         max_commits: int = MAX_COMMITS,
     ) -> None:
-        self._library = msgspec.structs.replace(library, triggers={})  # what it sets off is not on trial
+        # runs that triggers would start are not simulated
+        self._library = msgspec.structs.replace(library, triggers={})
         self._workflow = workflow
         self._input = input
         self._faults = tuple(faults)
         self._answers = answers
         self._slowest_ms = slowest_ms
-        self._most_commits = max_commits
+        self._max_commits = max_commits
         self._programs: dict[str, Program] = {workflow: compile_definition(library, workflow)}
         self._tasks = TaskRunner(library, self._programs, real=real)
 
@@ -97,23 +98,23 @@ class Trial:
         self._tasks.__exit__(kind, error, tb)
 
     def try_seeds(self, seeds: Iterable[int], *, tried: Callable[[], None] = lambda: None) -> Report:
-        """Play them all, compare, and tell the story of whatever is wrong. `tried` is called after each."""
+        """Simulate all seeds, and report what differs or is wrong. `tried` is called after each seed."""
         groups: dict[tuple[str, bytes], list[SeedResult]] = {}
         for seed in seeds:
             result = self.play(seed)
-            # its story holds the whole world; what is told in the end is result again
+            # a story keeps the whole world in memory, so seeds with a finding are simulated again later
             groups.setdefault(result.group, []).append(msgspec.structs.replace(result, story=list[JsonObject]))
             tried()
         by_count = sorted(groups.values(), key=lambda group: (-len(group), group[0].seed))
         usual = next((group[0] for group in by_count if group[0].defect is None), None)
         unusual = [group for group in by_count if group[0] is not usual]
-        unusual.sort(key=lambda group: group[0].defect is None)  # what hangs or breaks is told first
-        problems = tuple(self._problem(group, usual, number < MAX_STORIES) for number, group in enumerate(unusual))
+        unusual.sort(key=lambda group: group[0].defect is None)  # hangs and broken invariants come first
+        findings = tuple(self._finding(group, usual, number < MAX_STORIES) for number, group in enumerate(unusual))
         outcomes = tuple(_ending(group) for group in by_count)
-        return Report(not problems, sum(map(len, by_count)), outcomes, problems)
+        return Report(not findings, sum(map(len, by_count)), outcomes, findings)
 
     def play(self, seed: int, plan: FaultPlan | None = None) -> SeedResult:
-        """One seed; with these faults, or with its own."""
+        """Simulate one seed, with these faults or with the seed's own."""
         if plan is None:
             plan = plan_for(seed, self._faults) if self._faults else FaultPlan()
         observer = _SeedObserver()
@@ -129,7 +130,7 @@ class Trial:
         try:
             quiet = self._run_until_quiet(world, recorder)
             found = tuple(violations(world)) if quiet else ()
-        except Exception as error:  # nothing may escape the core: whatever does is the finding
+        except Exception as error:  # an exception of the engine is a finding too
             what = f"{type(error).__name__}: {error}"
             return Defect("broken", type(error).__name__, what)
         if found:
@@ -137,41 +138,41 @@ class Trial:
         stuck = list(waiting(world))
         if not world.unfinished():
             return None
-        what = "nothing will happen any more, and it has not ended"
+        what = "nothing more will happen, and it has not ended"
         if not quiet:
-            what = f"it goes on and on: after {recorder.commits} commits it has not ended"
-        same = "; ".join(sorted({place for place, _ in stuck}))
-        return Defect("hang", same if quiet else "goes on", what, tuple(said for _, said in stuck))
+            what = f"it may never end: after {recorder.commits} commits it has not ended"
+        same = "; ".join(sorted({where for where, _ in stuck}))
+        return Defect("hang", same if quiet else "goes on", what, tuple(sentence for _, sentence in stuck))
 
     def _run_until_quiet(self, world: World, recorder: StoryRecorder) -> bool:
         for _ in range(MAX_ROUNDS):
             if world.run(STEPS_PER_ROUND):
                 return True
-            if recorder.commits >= self._most_commits:
+            if recorder.commits >= self._max_commits:
                 return False
         return False
 
-    def _problem(self, group: list[SeedResult], usual: SeedResult | None, with_story: bool) -> Problem:
-        """Told with the seed that needs the fewest faults, among the first few."""
+    def _finding(self, group: list[SeedResult], usual: SeedResult | None, with_story: bool) -> Finding:
+        """The finding, with the story of the seed that needs the fewest faults among the first MAX_SHRUNK."""
         first = group[0]
         if not with_story:
             kind = "differs" if first.defect is None else first.defect.kind
-            what = _in_words(first) if first.defect is None else first.defect.what
-            return Problem(kind, what, len(group), first.seed, first.struck, ())
+            what = _sentence(first) if first.defect is None else first.defect.what
+            return Finding(kind, what, len(group), first.seed, first.struck, ())
         fewest = min(group[:MAX_SHRUNK], key=lambda result: (len(result.struck), result.seed))
         plan = shrunk(fewest.plan, lambda plan: self.play(fewest.seed, plan).group == first.group)
-        told = self.play(fewest.seed, plan)
-        if told.defect is not None:
-            kind, what, waits = told.defect.kind, told.defect.what, told.defect.waits
+        shortest = self.play(fewest.seed, plan)
+        if shortest.defect is not None:
+            kind, what, waits = shortest.defect.kind, shortest.defect.what, shortest.defect.waits
         else:
-            kind, what, waits = "differs", _in_words(told), ()
+            kind, what, waits = "differs", _sentence(shortest), ()
             if usual is not None:
-                what = f"{what}; seed {usual.seed} {_in_words(usual)}"
-        return Problem(kind, what, len(group), told.seed, told.struck, tuple(told.story()), waits)
+                what = f"{what}; seed {usual.seed} {_sentence(usual)}"
+        return Finding(kind, what, len(group), shortest.seed, shortest.struck, tuple(shortest.story()), waits)
 
 
 class _SeedObserver(Nobody):
-    """Writes down what happens, and lets people react to it."""
+    """Records every commit, and lets people react to it."""
 
     def __init__(self) -> None:
         self.recorder: StoryRecorder | None = None
@@ -185,7 +186,7 @@ class _SeedObserver(Nobody):
 
 
 def sample_input(schema: Schema | None) -> Json:
-    """An input for a workflow that was given none: always the same one."""
+    """An input made from a schema, always the same."""
     return {} if schema is None else sample(schema, Random("input"))
 
 
@@ -216,12 +217,12 @@ def _ending(group: list[SeedResult]) -> Ending:
     return Ending(first.status, first.output, first.error, len(group), first.seed)
 
 
-def _in_words(result: SeedResult) -> str:
+def _sentence(result: SeedResult) -> str:
     if result.error is not None:
         return f"{result.status}: {result.error}"
     return f"{result.status} with {_canonical(result.output).decode()}"
 
 
 def _without_numbers(text: str) -> str:
-    """The same violation of another token is the same violation."""
+    """The text without digits: the same violation by another token is the same."""
     return "".join(letter for letter in text if not letter.isdigit())

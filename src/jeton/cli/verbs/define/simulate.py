@@ -9,7 +9,7 @@ from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, json_option, read_text
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors, short_json, styled_status
 from jeton.engine.input import check_input, read_input
-from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS, FaultKind, Problem, Report, Trial, sample_input
+from jeton.engine.simulate import EVERY_FAULT, USUAL_FAULTS, FaultKind, Finding, Report, Trial, sample_input
 from jeton.engine.views.flows import definition_in
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
@@ -18,7 +18,7 @@ from jeton.planning.program.compile import compile_definition
 MAX_STORY = 60  # lines; the middle of a longer story is left out
 MAX_LINE = 160
 MAX_OUTCOMES = 20
-MAX_PROBLEMS = 5  # with their stories; --json has all of them
+MAX_FINDINGS = 5  # with their stories; --json has all of them
 TITLES = {"differs": "outcomes differ", "hang": "hangs", "broken": "broken"}
 ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group")
 
@@ -129,9 +129,9 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
     if len(report.outcomes) > MAX_OUTCOMES:
         yield f"{'…':>6}   {len(report.outcomes) - MAX_OUTCOMES} more"
-    for problem in report.problems[:MAX_PROBLEMS]:
+    for finding in report.problems[:MAX_FINDINGS]:
         yield ""
-        yield from _problem(problem)
+        yield from _finding(finding)
     yield ""
     if report.ok:
         yield click.style(f"{report.seeds} seeds, one outcome", fg="green")
@@ -139,14 +139,14 @@ def _lines(report: Report) -> Iterator[str]:
         yield click.style(f"{report.seeds} seeds, {counted(len(report.problems), 'problem')}", fg="red", bold=True)
 
 
-def _problem(problem: Problem) -> Iterator[str]:
-    title = click.style(TITLES[problem.kind], fg="red", bold=True)
-    yield f"{title}: {printable(problem.what)}"
-    for wait in problem.waits:
+def _finding(finding: Finding) -> Iterator[str]:
+    title = click.style(TITLES[finding.kind], fg="red", bold=True)
+    yield f"{title}: {printable(finding.what)}"
+    for wait in finding.waits:
         yield f"  {printable(wait)}"
-    faults = f", {counted(len(problem.faults), 'fault')}" if problem.faults else ""
-    yield click.style(f"  seed {problem.seed}{faults}:", dim=True)
-    yield from (f"  {line}" for line in _story(list(problem.story), MAX_STORY))
+    faults = f", {counted(len(finding.faults), 'fault')}" if finding.faults else ""
+    yield click.style(f"  seed {finding.seed}{faults}:", dim=True)
+    yield from (f"  {line}" for line in _story(list(finding.story), MAX_STORY))
 
 
 def _story(story: list[JsonObject], longest: int) -> Iterator[str]:
