@@ -1,21 +1,15 @@
 """Workflows built in Python: the same plain data as a YAML file, checked in the same way when they are deployed."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
+from jeton.engine.build.graph import Expressions, GraphBuilder, NodeHandle, NodeLike, Shape, given_values, name_of
 from jeton.executor import ActionFunction
-from jeton.executor.python.results import builtins_of
-from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Merge, MergeStrategy, MOfN, Strategy, Synchronization
-from jeton.model.failure import DefinitionError, Problem
-from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.json import Json, JsonObject
 
-Shape: TypeAlias = type[Any] | Mapping[str, Any]
-"""A pydantic model, dataclass, TypedDict or msgspec Struct; or a JSON Schema."""
-
-Expressions: TypeAlias = Mapping[str, Any]
-"""A mapping of target paths to expressions, which are strings, or to literals of any other type."""
+ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | str
 
 
 def join(
@@ -39,27 +33,10 @@ def merge(target: str, strategy: MergeStrategy = "append", *, source: str = "_br
     return Merge(target, source, strategy)
 
 
-class NodeHandle:
-    """A node of a workflow. `a >> b` adds a plain transition and returns b, so that transitions can be chained."""
-
-    def __init__(self, workflow: "Workflow", name: str) -> None:
-        self.name = name
-        self._workflow = workflow
-
-    def __rshift__(self, target: "NodeHandle") -> "NodeHandle":
-        self._workflow.transition(self, target)
-        return target
-
-    def __repr__(self) -> str:
-        return f"<node {self.name}>"
-
-
-NodeLike: TypeAlias = NodeHandle | str
-ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | str
-
-
-class Workflow:
+class Workflow(GraphBuilder):
     """A token graph. Runs begin at its first node, unless `initial_node` names another."""
+
+    section = "workflows"
 
     def __init__(
         self,
@@ -76,22 +53,17 @@ class Workflow:
         description: str | None = None,
         tags: tuple[str, ...] = (),
     ) -> None:
-        self.name = name
+        settings = {
+            "output_mapping": output_mapping,
+            "timeout_ms": timeout_ms,
+            "on_no_match": on_no_match,
+            "limits": limits,
+            "description": description,
+            "tags": tags or None,
+        }
+        super().__init__(name, {"input_schema": input, "state_schema": state, "output_schema": output}, settings)
         self._initial_node = initial_node
-        self._about = given_values(
-            input_schema=schema_from(input, f"workflows.{name}.input_schema"),
-            state_schema=schema_from(state, f"workflows.{name}.state_schema"),
-            output_schema=schema_from(output, f"workflows.{name}.output_schema"),
-            output_mapping=output_mapping,
-            timeout_ms=timeout_ms,
-            on_no_match=on_no_match,
-            limits=limits,
-            description=description,
-            tags=tags or None,
-        )
-        self._nodes: dict[str, JsonObject] = {}
         self._transitions: list[JsonObject] = []
-        self._actions: JsonObject = {}
         self._children: list[Workflow] = []
 
     def node(
@@ -112,23 +84,21 @@ class Workflow:
         timeout_ms: int | None = None,
     ) -> NodeHandle:
         """Add a node. `input` and `output` are mappings; `on_failure` and `timeout_ms` are for a called workflow."""
-        if name in self._nodes:
-            raise builder_error(f"workflows.{self.name}.nodes.{name}", "already exists", "give it another name")
-        self._nodes[name] = given_values(
-            action=self._action(action),
-            task=task,
-            workflow=self._workflow(workflow),
-            gate=gate,
-            wait=wait,
-            agent=agent,
-            input_mapping=input,
-            output_mapping=output,
-            fan_out=fan_out,
-            fan_in=fan_in,
-            on_failure=on_failure,
-            timeout_ms=timeout_ms,
-        )
-        return NodeHandle(self, name)
+        fields = {
+            "action": self._registered(action) if isinstance(action, ActionFunction) else action,
+            "task": task,
+            "workflow": self._called(workflow),
+            "gate": gate,
+            "wait": wait,
+            "agent": agent,
+            "input_mapping": input,
+            "output_mapping": output,
+            "fan_out": fan_out,
+            "fan_in": fan_in,
+            "on_failure": on_failure,
+            "timeout_ms": timeout_ms,
+        }
+        return self._add(name, fields, self.transition)
 
     def transition(
         self,
@@ -151,7 +121,7 @@ class Workflow:
             items = given_values(collection=foreach, item_var=item_var, max_parallel=max_parallel)
         self._transitions.append(
             given_values(
-                **{"from": _name(source), "to": _name(target)},
+                **{"from": name_of(source), "to": name_of(target)},
                 condition=condition,
                 priority=priority,
                 foreach=items,
@@ -173,7 +143,7 @@ class Workflow:
         if self.name in workflows:
             return
         workflows[self.name] = {
-            **self._about,
+            **self._settings,
             "initial_node": self._initial_node or next(iter(self._nodes), ""),
             "nodes": dict(self._nodes),
             "transitions": list(self._transitions),
@@ -182,38 +152,8 @@ class Workflow:
         for child in self._children:
             child._collect(workflows, actions)
 
-    def _action(self, action: ActionLike | None) -> object:
-        if not isinstance(action, ActionFunction):
-            return action
-        self._actions[action.name] = builtins_of(action.action)
-        return action.name
-
-    def _workflow(self, workflow: "Workflow | str | None") -> str | None:
+    def _called(self, workflow: "Workflow | str | None") -> str | None:
         if not isinstance(workflow, Workflow):
             return workflow
         self._children.append(workflow)
         return workflow.name
-
-
-def given_values(**values: object) -> JsonObject:
-    """The values as plain data, without those that are None."""
-    return {key: builtins_of(value) for key, value in values.items() if value is not None}
-
-
-def _name(node: NodeLike) -> str:
-    return node if isinstance(node, str) else node.name
-
-
-def schema_from(shape: Shape | None, path: str) -> Schema | None:
-    """The schema of a shape. Raises DefinitionError at the path if it has none."""
-    if shape is None or isinstance(shape, Mapping):
-        return cast("Schema | None", shape)
-    try:
-        return schema_of(shape)
-    except TypeError as error:
-        raise builder_error(path, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema") from None
-
-
-def builder_error(path: str, problem: str, remedy: str) -> DefinitionError:
-    """A mistake in the use of the builder."""
-    return DefinitionError((Problem("error", "bad_builder", "", 0, path, problem, remedy),))
