@@ -16,18 +16,7 @@ from jeton.engine.views.explain.views import (
 )
 from jeton.engine.views.explain.waits import fan_ins, waits
 from jeton.engine.views.tokens import token_views
-from jeton.model.decision import (
-    BeginRun,
-    CallWorkflow,
-    DispatchToken,
-    EndRun,
-    EndTokens,
-    FinishNode,
-    NoteTask,
-    OpenGate,
-    WaitForSignal,
-    WaitForTimer,
-)
+from jeton.model import decision as d
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import TokenId
@@ -111,13 +100,13 @@ def explain_transition(history: RunHistory, transition: int) -> TransitionExplai
 def _cancelled(entries: Sequence[Entry]) -> Iterator[Cancelled]:
     parent = None
     for entry in entries:
-        begin = next((d for d in entry.decisions if isinstance(d, BeginRun)), None)
+        begin = next((each for each in entry.decisions if isinstance(each, d.BeginRun)), None)
         parent = begin.parent.run if begin is not None and begin.parent is not None else parent
         asked = next((m for m in entry.messages if isinstance(m, CancelRun)), None)
         request = None if asked is None or not asked.reason else asked.reason
         by = parent if asked is not None and asked.by_parent else None
         for decision in entry.decisions:
-            if isinstance(decision, EndTokens):
+            if isinstance(decision, d.EndTokens):
                 for number in numbers_in(decision.tokens):
                     at = moment(entry.at)
                     yield Cancelled(TokenId(number), decision.status, decision.reason, entry.number, at, request, by)
@@ -128,17 +117,17 @@ def _missing(entries: Sequence[Entry]) -> Iterator[MissingPaths]:
         for decision in entry.decisions:
             match decision:
                 case (
-                    FinishNode(token, node, missing=(_, *_))
-                    | DispatchToken(token, node, missing=(_, *_))
-                    | WaitForTimer(token, node, missing=(_, *_))
-                    | CallWorkflow(token, node, missing=(_, *_))
-                    | OpenGate(token, node, missing=(_, *_))
-                    | WaitForSignal(token, node, missing=(_, *_))
+                    d.FinishNode(token, node, missing=(_, *_))
+                    | d.DispatchToken(token, node, missing=(_, *_))
+                    | d.WaitForTimer(token, node, missing=(_, *_))
+                    | d.CallWorkflow(token, node, missing=(_, *_))
+                    | d.OpenGate(token, node, missing=(_, *_))
+                    | d.WaitForSignal(token, node, missing=(_, *_))
                 ):
                     yield MissingPaths(token, node, entry.number, decision.missing)
-                case NoteTask(token, node, note=MissingNote(paths=paths)):
+                case d.NoteTask(token, node, note=MissingNote(paths=paths)):
                     yield MissingPaths(token, node, entry.number, paths)
-                case EndRun(missing=(_, *_)):
+                case d.EndRun(missing=(_, *_)):
                     yield MissingPaths(None, None, entry.number, decision.missing)
                 case _:
                     pass

@@ -9,18 +9,7 @@ from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.engine.views.explain.views import ConsideredTransition, Routing, Verdict
 from jeton.expression import Failed
-from jeton.model.decision import (
-    CreateToken,
-    CreateTokens,
-    Decision,
-    FailNode,
-    FinishNode,
-    OpenGroup,
-    ParkToken,
-    RouteToken,
-    TakeSignal,
-    TimeOutGate,
-)
+from jeton.model import decision as d
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
@@ -49,7 +38,7 @@ def routings(
     for entry in entries:
         replay = _EntryReplay(program, run, entry)
         for at, decision in enumerate(entry.decisions):
-            if isinstance(decision, RouteToken):
+            if isinstance(decision, d.RouteToken):
                 wanted = token in (None, decision.token) and node in (None, decision.node)
                 found = replay.routing(decision, at) if wanted else None
                 if found is not None:
@@ -77,18 +66,18 @@ class _EntryReplay:
         self._received: dict[TokenId, Json] = {}  # from a signal, or from a gate that timed out
         self._errors: dict[TokenId, JsonObject] = {}
 
-    def fold(self, decision: Decision) -> None:
-        if isinstance(decision, FinishNode):
+    def fold(self, decision: d.Decision) -> None:
+        if isinstance(decision, d.FinishNode):
             self._results[decision.token] = self._result(decision)
-        elif isinstance(decision, FailNode):
+        elif isinstance(decision, d.FailNode):
             self._errors[decision.token] = decision.error
-        elif isinstance(decision, TakeSignal):
+        elif isinstance(decision, d.TakeSignal):
             self._received[decision.token] = self._state.signals[decision.name][decision.number].value
-        elif isinstance(decision, TimeOutGate):
+        elif isinstance(decision, d.TimeOutGate):
             self._received[decision.token] = self._gate(decision.node).on_timeout
         fold(self._draft, decision)
 
-    def routing(self, decision: RouteToken, at: int) -> Routing | None:
+    def routing(self, decision: d.RouteToken, at: int) -> Routing | None:
         """How the token was routed; None if it was ended instead, without a result or an error of its node."""
         token = self._state.tokens[decision.token]
         error = self._errors.get(token.id)
@@ -108,7 +97,7 @@ class _EntryReplay:
         )
 
     def _considered(
-        self, decision: RouteToken, token: Token, error: JsonObject | None
+        self, decision: d.RouteToken, token: Token, error: JsonObject | None
     ) -> tuple[ConsideredTransition, ...]:
         node = self._program.nodes[token.node]
         if error is None:
@@ -146,7 +135,7 @@ class _EntryReplay:
             problem=seen.problem,
         )
 
-    def _result(self, decision: FinishNode) -> Json:
+    def _result(self, decision: d.FinishNode) -> Json:
         """The node's result: of its task, gate, signal or called run; null for a timer; else its mapped input."""
         token = self._state.tokens[decision.token]
         match decision.work:
@@ -217,19 +206,19 @@ def _skipped(each: CompiledTransition, asked: set[int]) -> _Verdict:
     return _Verdict("tier_decided" if each.index in asked else "not_for_failures")
 
 
-def _followed_by(following: Sequence[Decision]) -> tuple[tuple[TokenId, ...], str | None]:
+def _followed_by(following: Sequence[d.Decision]) -> tuple[tuple[TokenId, ...], str | None]:
     """The tokens that a routing created and the fan-in it led to, from the decisions that follow it."""
     created: list[TokenId] = []
     parked_at = None
     for decision in following:
         match decision:
-            case CreateToken():
+            case d.CreateToken():
                 created.append(decision.token)
-            case CreateTokens():
+            case d.CreateTokens():
                 created += [creation.token for creation in decision.tokens]
-            case ParkToken():
+            case d.ParkToken():
                 parked_at = decision.node
-            case OpenGroup():
+            case d.OpenGroup():
                 pass
             case _:
                 break
