@@ -7,15 +7,8 @@ from jeton.model.json import JsonObject
 from tests.cli.verbs import Verbs
 
 
-def parked(jeton: Verbs, name: str) -> str:
-    """A run that has come to its wait, in a store that nobody owns."""
-    run = str(jeton.run(name, "--wait", "0", exits=4)["run_id"])
-    assert jeton("resume").exit_code == 0
-    return run
-
-
 def test_a_paused_run_begins_nothing_until_it_is_unpaused(jeton: Verbs) -> None:
-    run = parked(jeton, "ship")
+    run = jeton.parked("ship")
     assert jeton.json("pause", run)["paused"] is True
     answered = jeton.json("answer", run, "--value", '{"ok": true}')
     assert (answered["outcome"], answered["status"]) == ("taken", "running")
@@ -25,7 +18,7 @@ def test_a_paused_run_begins_nothing_until_it_is_unpaused(jeton: Verbs) -> None:
 
 
 def test_beside_the_owner(jeton: Verbs) -> None:
-    run = parked(jeton, "hear")
+    run = jeton.parked("hear")
     with library.open_sync(jeton.store) as owner:
         assert jeton.json("pause", run)["paused"] is True
         assert owner.get(run).paused
@@ -41,7 +34,7 @@ def test_a_run_that_has_ended_is_refused(jeton: Verbs) -> None:
 
 
 def test_a_query_pauses_the_callers_and_not_the_called(jeton: Verbs) -> None:
-    run = parked(jeton, "calls")
+    run = jeton.parked("calls")
     would = jeton.json("pause", "--status", "waiting", "--dry-run")
     assert [(each["run_id"], each["paused"]) for each in would["runs"]] == [(run, False)]
     assert [each["paused"] for each in jeton.json("pause", "--status", "waiting")["runs"]] == [True]
@@ -53,7 +46,7 @@ def test_a_query_pauses_the_callers_and_not_the_called(jeton: Verbs) -> None:
 
 
 def test_cancelling_over_a_query_leaves_no_caller_to_fail(jeton: Verbs) -> None:
-    parked(jeton, "calls")
+    jeton.parked("calls")
     jeton("cancel", "--status", "waiting")
     jeton("resume")
     assert {each["status"] for each in jeton.json("ls")["runs"]} == {"cancelled"}
@@ -91,12 +84,12 @@ def test_a_fork_that_cannot_be_made(jeton: Verbs) -> None:
 
 
 def test_a_fork_that_waits_is_left_when_time_is_up(jeton: Verbs) -> None:
-    run = parked(jeton, "hear")
+    run = jeton.parked("hear")
     assert jeton.json("fork", run, "--at", "0", "--wait", "0", exits=4)["status"] in ("running", "waiting")
 
 
 def test_what_if_says_and_does_nothing(jeton: Verbs) -> None:
-    run = parked(jeton, "hear")
+    run = jeton.parked("hear")
     found = jeton.json("what-if", run, "0", "--result", "5")
     assert [decision["do"] for decision in found["decisions"]][:2] == ["keep_signal", "take_signal"]
     assert found["status"] == "completed"
@@ -107,7 +100,7 @@ def test_what_if_says_and_does_nothing(jeton: Verbs) -> None:
 
 
 def test_events_of_a_root_carry_those_of_its_children(jeton: Verbs) -> None:
-    run = parked(jeton, "calls")
+    run = jeton.parked("calls")
     jeton("answer", run, "--value", json.dumps({"ok": True}))
     events = jeton.json("events", run)["events"]
     assert {event["run_id"] for event in events} == {run, f"{run}.0"}

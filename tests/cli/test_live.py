@@ -5,12 +5,12 @@ from io import StringIO
 from rich.console import Console
 
 from jeton.cli.live import LiveView
-from jeton.engine.views.explain.answer import Told
+from jeton.engine.views.explain.explain import RunHistory
 from jeton.model.ids import RunId
 from tests.engine.journals import PANEL, branches_take, told
 
 
-def screen(run: Told, entries: int) -> str:
+def screen(run: RunHistory, entries: int) -> str:
     """What a terminal would show after so many commits."""
     console = Console(width=100, file=StringIO())
     view = LiveView(run.program.workflow, "r", console)

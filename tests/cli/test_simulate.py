@@ -78,7 +78,7 @@ def test_a_gate_that_nobody_answers_hangs(jeton: Verbs) -> None:
     assert done.stdout.splitlines() == [
         "     3 × waiting null  (seed 0)",
         "",
-        "hangs: nothing will happen any more, and it has not ended",
+        "hangs: nothing more will happen, and it has not ended",
         "  run w-0: token 0 at 'a' waits for an answer to \"Sure?\" since 0 ms",
         "  seed 0:",
         "       0 ms  run.submitted     input={}",

@@ -7,15 +7,8 @@ from jeton.cli.prompt import prompt_for
 from tests.cli.verbs import Verbs
 
 
-def parked(jeton: Verbs, name: str) -> str:
-    """A run that has come to its wait, in a store that nobody owns."""
-    run = str(jeton.run(name, "--wait", "0", exits=4)["run_id"])
-    assert jeton("resume").exit_code == 0
-    return run
-
-
 def test_gates_are_listed(jeton: Verbs) -> None:
-    run = parked(jeton, "ship")
+    run = jeton.parked("ship")
     (gate,) = jeton.json("gates")["gates"]
     assert {"id", "run_id", "node", "title", "schema", "since"} <= gate.keys()
     assert (gate["run_id"], gate["node"], gate["title"]) == (run, "gate", "Ship it?")
@@ -26,7 +19,7 @@ def test_gates_are_listed(jeton: Verbs) -> None:
 
 
 def test_with_no_owner_an_answered_run_acts_until_nothing_is_runnable(jeton: Verbs) -> None:
-    run = parked(jeton, "ship")
+    run = jeton.parked("ship")
     found = jeton.json("answer", run, "--value", '{"ok": true}')
     assert (found["accepted"], found["outcome"], found["status"]) == (True, "taken", "completed")
     assert found["output"]["packed"] is True
@@ -34,7 +27,7 @@ def test_with_no_owner_an_answered_run_acts_until_nothing_is_runnable(jeton: Ver
 
 
 def test_an_answer_beside_the_owner(jeton: Verbs) -> None:
-    run = parked(jeton, "calls")
+    run = jeton.parked("calls")
     with library.open_sync(jeton.store) as owner:
         assert jeton.json("answer", run, "--value", '{"ok": 1}', exits=5)["code"] == "answer_refused"
         assert jeton.json("answer", run, "--value", '{"ok": true}', "--by", "ada")["outcome"] == "taken"
@@ -52,7 +45,7 @@ def test_an_answer_beside_the_owner(jeton: Verbs) -> None:
     ],
 )
 def test_an_answer_that_is_not_taken(jeton: Verbs, args: tuple[str, ...], exits: int, code: str) -> None:
-    run = parked(jeton, "ship")
+    run = jeton.parked("ship")
     assert jeton.json("answer", run, *args, exits=exits)["code"] == code
     assert len(jeton.json("gates")["gates"]) == 1
 
@@ -66,7 +59,7 @@ def test_an_answer_that_is_not_taken(jeton: Verbs, args: tuple[str, ...], exits:
     ],
 )
 def test_what_is_no_json_is_called_by_its_name(jeton: Verbs, words: tuple[str, ...], name: str) -> None:
-    run = parked(jeton, "ship")
+    run = jeton.parked("ship")
     refused = jeton.json(words[0], run, *words[1:], exits=2)
     assert refused["problem"].startswith(f"{name}: is no JSON")
     assert "no run was made" not in refused["remedy"]
@@ -84,7 +77,7 @@ def test_without_a_terminal_the_value_must_be_given(jeton: Verbs) -> None:
 
 
 def test_a_signal_is_heard_kept_or_refused(jeton: Verbs) -> None:
-    run = parked(jeton, "hear")
+    run = jeton.parked("hear")
     assert jeton.json("signal", run, "other", "--key", "k")["outcome"] == "kept"
     assert jeton.json("signal", run, "other", "--key", "k")["outcome"] == "heard_before"
     assert jeton.json("signal", run, "paid", "--value", '"much"', exits=5)["code"] == "signal_refused"
@@ -93,14 +86,14 @@ def test_a_signal_is_heard_kept_or_refused(jeton: Verbs) -> None:
 
 
 def test_a_signal_beside_the_owner(jeton: Verbs) -> None:
-    run = parked(jeton, "hear")
+    run = jeton.parked("hear")
     with library.open_sync(jeton.store) as owner:
         assert "was received" in jeton("signal", run, "paid", "--value", "5").stdout
         assert owner.ended(run).output == {"paid": 5}
 
 
 def test_resume_drives_runs_to_their_waits(jeton: Verbs) -> None:
-    runs = {parked(jeton, "hear"), parked(jeton, "ship")}
+    runs = {jeton.parked("hear"), jeton.parked("ship")}
     found = jeton.json("resume")
     assert {(run["run_id"], run["status"]) for run in found["runs"]} == {(run, "waiting") for run in runs}
 

@@ -108,3 +108,9 @@ class Verbs:
     def run(self, name: str, *args: str, exits: int = 0) -> Any:
         """Run a workflow of the library."""
         return self.json("run", str(self.library), name, *args, exits=exits)
+
+    def parked(self, name: str) -> str:
+        """The id of a run that waits, in a store without an owner."""
+        run = str(self.run(name, "--wait", "0", exits=4)["run_id"])
+        assert self("resume").exit_code == 0
+        return run

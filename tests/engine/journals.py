@@ -5,7 +5,7 @@ from typing import cast
 
 from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
-from jeton.engine.views.explain.answer import Told
+from jeton.engine.views.explain.explain import RunHistory
 from jeton.hosts.simulated.script import Answer, Reply, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import TaskFailed
@@ -39,7 +39,7 @@ def told(
     answers: Mapping[str, Reply] | None = None,
     *,
     meanwhile: Callable[[World], None] | None = None,
-) -> Told:
+) -> RunHistory:
     """Everything a run of the workflow `w` decided, to its end."""
     library = library_from({"workflows": {"w": workflow}}).require()
     world = World(library, script=Script(answers))
@@ -48,12 +48,12 @@ def told(
         meanwhile(world)
     world.run()
     entries = [decode_entry(body) for body in world.store.journal(run)]
-    return Told(compile_program(library.workflows["w"], library), Head(run, "w"), entries)
+    return RunHistory(compile_program(library.workflows["w"], library), Head(run, "w"), entries)
 
 
-def up_to(whole: Told, entries: int) -> Told:
+def up_to(whole: RunHistory, entries: int) -> RunHistory:
     """The same run when it had made so many commits."""
-    return Told(whole.program, whole.head, whole.entries[:entries])
+    return RunHistory(whole.program, whole.head, whole.entries[:entries])
 
 
 def branches_take(*ms: int) -> Reply:

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from jeton.definitions import library_from, load_library
+from jeton.engine.build.graph import Shape
 from jeton.engine.build.source import Built
-from jeton.engine.build.workflow import Shape, Workflow, join, merge
+from jeton.engine.build.workflow import Workflow, join, merge
 from jeton.executor import action
 from jeton.model.definition.task import RetryPolicy, Step, Task
 from jeton.model.definition.workflow import Library, TaskTarget
@@ -196,7 +197,7 @@ def test_what_is_taken_is_copied() -> None:
 def test_two_nodes_of_one_name_are_refused() -> None:
     workflow = Workflow("w")
     workflow.node("a")
-    with pytest.raises(DefinitionError, match="is there already"):
+    with pytest.raises(DefinitionError, match="already exists"):
         workflow.node("a")
 
 

@@ -10,7 +10,7 @@ import jeton
 from jeton.engine.engine import Engine
 from jeton.engine.views.explain import explained
 from jeton.model.json import JsonObject
-from tests.engine.waits import LIBRARY
+from tests.engine.waits import LIBRARY, parked
 
 
 @pytest.fixture
@@ -18,12 +18,6 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
     async with jeton.open(tmp_path / "runs.db", grace_s=0) as opened:
         await opened.deploy(LIBRARY)
         yield opened
-
-
-async def parked(engine: Engine, workflow: str, input: object = None) -> jeton.Run:
-    run = await engine.start(workflow, input)
-    await engine.idle()
-    return run
 
 
 async def test_a_paused_run_takes_what_it_is_told_and_begins_nothing(engine: Engine) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jeton.definitions import library_from
 from jeton.engine.views.draw import Picture, as_mermaid, as_svg, as_text, picture_of
 from jeton.engine.views.draw.layout import lay_out
-from jeton.engine.views.draw.picture import PLACES
+from jeton.engine.views.draw.picture import COUNTED_AS
 from jeton.engine.views.tokens import TokenStatus, token_views
 from jeton.model.json import Json
 from tests.engine.journals import PANEL, branches_take, told, up_to
@@ -92,24 +92,24 @@ def test_what_a_definition_says_never_becomes_markup() -> None:
 )
 def test_layers(edges: list[tuple[str, str]], layers: str) -> None:
     layout = lay_out(dict.fromkeys("abc", (60.0, 30.0)), edges)
-    heights = sorted({spot.y for spot in layout.spots.values()})
-    found = ["".join(name for name in "abc" if layout.spots[name].y == height) for height in heights]
+    heights = sorted({spot.y for spot in layout.centres.values()})
+    found = ["".join(name for name in "abc" if layout.centres[name].y == height) for height in heights]
     assert " ".join(found) == layers
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), max_size=14))
 def test_no_two_boxes_overlap_in_any_graph(edges: list[tuple[str, str]]) -> None:
     layout = lay_out(dict.fromkeys("abcdef", (80.0, 30.0)), edges)
-    spots = list(layout.spots.values())
+    spots = list(layout.centres.values())
     for i, one in enumerate(spots):
         assert one.x - 40 >= -0.01
         assert one.x + 40 <= layout.width + 0.01
         for other in spots[i + 1 :]:
             assert one.y != other.y or abs(one.x - other.x) >= 80
     assert [(route[0], route[-1]) for route in layout.routes] == [
-        (layout.spots[source], layout.spots[target]) for source, target in edges
+        (layout.centres[source], layout.centres[target]) for source, target in edges
     ]
 
 
 def test_a_token_of_any_status_can_be_drawn() -> None:
-    assert set(PLACES) == set(get_args(TokenStatus))
+    assert set(COUNTED_AS) == set(get_args(TokenStatus))

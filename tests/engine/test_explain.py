@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from jeton.engine.views.explain import RunExplained, explain_run, explain_token, explain_transition, explained
-from jeton.engine.views.explain.answer import Told
+from jeton.engine.views.explain.explain import RunHistory
 from jeton.engine.views.explain.views import Verdict
 from jeton.hosts.simulated.script import Answer, Call
 from jeton.hosts.simulated.world import World
@@ -26,7 +26,7 @@ def way(to: str, condition: Json = True, priority: int = 1) -> JsonObject:
     return {"from": "a", "to": to, "condition": condition, "priority": priority}
 
 
-def verdicts(run: Told) -> list[tuple[str, Verdict]]:
+def verdicts(run: RunHistory) -> list[tuple[str, Verdict]]:
     return [(seen.to, seen.verdict) for seen in explain_run(run).routings[0].considered]
 
 
@@ -199,7 +199,7 @@ def test_a_transition_lists_every_time_it_was_asked() -> None:
         pytest.param(explain_transition, "transition_not_found", id="a transition nobody wrote"),
     ],
 )
-def test_asking_about_nothing_is_refused(ask: Callable[[Told, int], object], code: str) -> None:
+def test_asking_about_nothing_is_refused(ask: Callable[[RunHistory, int], object], code: str) -> None:
     with pytest.raises(Refused) as refused:
         ask(told(forked(way("b"))), 99)
     assert refused.value.code == code

@@ -10,7 +10,7 @@ import pytest
 
 import jeton
 from jeton import Engine, Refused, RunRecord
-from jeton.engine.views.words import in_words
+from jeton.engine.views.dialects import in_dialect
 from jeton.model.json import Json
 
 Data = dict[str, Any]
@@ -62,7 +62,7 @@ LACKING = flow({"num1": constant(5), "add": {"type": "add"}}, wire("num1", "add"
 
 
 async def test_a_linear_chain_with_success(engine: Engine) -> None:
-    said = in_words(await ended(engine, LINEAR), "dataflow")
+    said = in_dialect(await ended(engine, LINEAR), "dataflow")
     assert said["executedNodes"] == ["num1", "add", "mult"]
     assert said["nodeOutputs"] == {"num1": {"value": 5}, "add": {"result": 8}, "mult": {"result": 16}}
     assert said["skippedNodes"] == []
@@ -72,7 +72,7 @@ async def test_a_linear_chain_with_success(engine: Engine) -> None:
 
 async def test_a_chain_with_an_error_in_the_middle(engine: Engine) -> None:
     record = await ended(engine, BROKEN)
-    said = in_words(record, "dataflow")
+    said = in_dialect(record, "dataflow")
     assert said["executedNodes"] == ["num1", "num2"]
     assert said["nodeOutputs"] == {"num1": {"value": 10}, "num2": {"value": 0}}
     assert said["skippedNodes"] == ["add"]
@@ -95,7 +95,7 @@ async def test_a_chain_with_an_error_in_the_middle(engine: Engine) -> None:
 
 async def test_a_node_with_a_missing_input_executes_anyway(engine: Engine) -> None:
     record = await ended(engine, LACKING)
-    said = in_words(record, "dataflow")
+    said = in_dialect(record, "dataflow")
     assert said["executedNodes"] == ["num1"]
     assert said["nodeOutputs"] == {"num1": {"value": 5}}
     assert said["skippedNodes"] == []
@@ -126,7 +126,7 @@ async def test_the_life_of_an_execution(engine: Engine) -> None:
     pause = {"type": "wait", "data": {"seconds": 600, "label": "a nap"}}
     await engine.deploy(flow({"start": {"type": "trigger"}, "nap": pause}, wire("start", "nap")))
     run = await engine.start("f", {"x": 1})
-    said = in_words(await told(engine, run.id, "waiting"), "editor")
+    said = in_dialect(await told(engine, run.id, "waiting"), "editor")
     assert (said["status"], said["triggerType"], said["triggerDepth"]) == ("WAITING", "MANUAL_TRIGGER", 0)
     assert (said["currentNodeId"], said["waitingAtNodeId"]) == ("nap", "nap")
     assert isinstance(said["nextStepAt"], str)
@@ -135,7 +135,7 @@ async def test_the_life_of_an_execution(engine: Engine) -> None:
     run = await engine.start("f", {"x": 1})
     await told(engine, run.id, "waiting")
     await engine.answer(run.id, {"yes": True}, node="ask")
-    said = in_words(await run.result(timeout=20), "editor")
+    said = in_dialect(await run.result(timeout=20), "editor")
     assert (said["status"], said["output"], said["error"]) == ("SUCCESS", {"x": 1, "yes": True}, None)
     assert (said["currentNodeId"], said["waitingAtNodeId"], said["nextStepAt"]) == (None, None, None)
     assert isinstance(said["completeAt"], str)
@@ -144,7 +144,7 @@ async def test_the_life_of_an_execution(engine: Engine) -> None:
 async def test_an_execution_that_fails(engine: Engine) -> None:
     later = {"div": {"type": "divide", "inputs": {"a": 1, "b": 0}}, "later": {"type": "merge"}}
     record = await ended(engine, flow(later, wire("div", "later"), on_error="fail"))
-    said = in_words(record, "editor")
+    said = in_dialect(record, "editor")
     assert said["status"] == "FAILED"
     assert "zero" in str(said["error"])
     assert isinstance(said["completeAt"], str)

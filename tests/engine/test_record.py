@@ -4,7 +4,7 @@ import pytest
 
 from jeton.actor.replay import replay
 from jeton.actor.rows import RunRow
-from jeton.engine.views.explain.answer import Told
+from jeton.engine.views.explain.explain import RunHistory
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import NoOutput, RunRecord, record_of
 from jeton.model.failure import RunError
@@ -25,7 +25,7 @@ TWO_NAPS: JsonObject = {
 }
 
 
-def record_after(run: Told, entries: int) -> RunRecord:
+def record_after(run: RunHistory, entries: int) -> RunRecord:
     state = replay(run.head, up_to(run, entries).entries).state
     head = state.head
     row = RunRow(

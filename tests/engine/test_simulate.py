@@ -13,8 +13,8 @@ from jeton.model.state.run import RunState, Token
 from jeton.planning import plan_run
 from jeton.planning.plan_run import MAX_DELIVERIES
 from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Report, Trial, sample_input
-from jeton.testing.trials.plans import LOSES_WORKERS, plan_for
-from jeton.testing.trials.seeds import MOST_TOLD
+from jeton.testing.trials.fault_plans import LOSES_WORKERS, plan_for
+from jeton.testing.trials.trial import MAX_STORIES
 
 Object = dict[str, Any]
 
@@ -126,9 +126,9 @@ def test_of_many_outcomes_the_first_few_have_a_story() -> None:
     crowd = panel({"m_of_n": 2})
     crowd["transitions"][0]["foreach"]["collection"] = "[1, 2, 3, 4, 5, 6, 7]"
     report = trial(crowd, 60)
-    assert len(report.problems) == len(report.outcomes) - 1 > MOST_TOLD
+    assert len(report.problems) == len(report.outcomes) - 1 > MAX_STORIES
     assert [bool(problem.story) for problem in report.problems] == [
-        number < MOST_TOLD for number in range(len(report.problems))
+        number < MAX_STORIES for number in range(len(report.problems))
     ]
 
 
@@ -162,10 +162,10 @@ def test_a_run_that_goes_on_and_on_is_said_to() -> None:
         "transitions": [{"from": "a", "to": "a", "loop_config": {"max_iterations": 10**6}}],
     }
     library = library_from({"workflows": {"w": again}}).require()
-    with Trial(library, "w", {}, most_commits=100) as tried:
+    with Trial(library, "w", {}, max_commits=100) as tried:
         (problem,) = tried.try_seeds([0]).problems
     assert problem.kind == "hang"
-    assert problem.what.startswith("it goes on and on")
+    assert problem.what.startswith("it may never end")
 
 
 def test_a_fault_that_changes_the_outcome_is_the_only_one_left_in_the_story() -> None:

@@ -81,7 +81,7 @@ async def test_what_is_shown_of_a_node_that_sleeps(tmp_path: Path) -> None:
     assert record.next_step_at == token.due
     assert record.nodes["a"].status == "executing"
     assert (token.status, token.label, token.attempt) == ("waiting_for_timer", "rest", 1)
-    assert "token 0 at 'a': the end of its own sleep 'rest'" in told
+    assert "token 0 at 'a': the end of its sleep 'rest'" in told
     assert supposed.status == "completed"
     assert (ended.status, ended.next_step_at, ended.waiting_label) == ("cancelled", None, None)
     assert DONE == {"called": 1, "before": 1}

@@ -9,7 +9,7 @@ import jeton
 from jeton.engine.engine import Engine
 from jeton.engine.views.explain import explained
 from jeton.model.json import Json
-from tests.engine.waits import LIBRARY, YES_OR_NO
+from tests.engine.waits import LIBRARY, YES_OR_NO, parked
 
 
 @pytest.fixture
@@ -17,13 +17,6 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
     async with jeton.open(tmp_path / "runs.db", grace_s=0) as opened:
         await opened.deploy(LIBRARY)
         yield opened
-
-
-async def parked(engine: Engine, workflow: str, input: object = None) -> jeton.Run:
-    """A run that has come to its wait."""
-    run = await engine.start(workflow, input)
-    await engine.idle()
-    return run
 
 
 async def refused(engine: Engine, run: str, value: Json, **how: str) -> tuple[str, str]:

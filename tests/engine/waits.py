@@ -1,5 +1,6 @@
 """Workflows that wait for people, for signals and for other workflows."""
 
+from jeton import Engine, Run
 from jeton.model.json import JsonObject
 
 YES_OR_NO: JsonObject = {"type": "object", "required": ["ok"], "properties": {"ok": {"type": "boolean"}}}
@@ -89,3 +90,10 @@ LIBRARY: JsonObject = {
         },
     }
 }
+
+
+async def parked(engine: Engine, workflow: str, input: object = None) -> Run:
+    """Start a run, and return it when it waits."""
+    run = await engine.start(workflow, input)
+    await engine.idle()
+    return run

@@ -11,7 +11,7 @@ from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import NoteFiring
 from jeton.model.ids import RunId
-from jeton.testing.trials.flaws import flaws
+from jeton.testing.trials.invariants import violations
 
 STEPS = [{"ref": "only", "action": {"kind": "mock"}}]
 LIBRARY = library_from(
@@ -54,7 +54,7 @@ def notes(world: World, run: RunId) -> list[NoteFiring]:
 @pytest.mark.parametrize("seed", range(40))
 def test_each_event_and_each_end_fires_once(seed: int) -> None:
     world = played(seed, plan_from_seed(seed))
-    assert (list(flaws(world)), world.unfinished()) == ([], [])
+    assert (list(violations(world)), world.unfinished()) == ([], [])
     rows = [row for run in world.store.runs() if (row := world.store.row(run)) is not None]
     lost = {row.run for row in rows if row.status != "completed"}  # its worker died once too often
     told = [row.run for row in rows if row.workflow == "first" and row.run not in lost]

@@ -10,15 +10,10 @@ import click
 # By verb: its module in `verbs`, which has a click command named `command`, and its help line.
 VERBS = {
     "check": ("define.check", "Report every problem in definition files."),
+    "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
+    "import-flow": ("define.import_flow", "Convert an exported graph into a library file."),
     "run": ("act.run", "Start a workflow and follow the run to its end."),
     "resume": ("act.resume", "Drive every unfinished run."),
-    "ls": ("look.ls", "List runs."),
-    "show": ("look.show", "Show a run's record."),
-    "events": ("look.events", "List a run's events."),
-    "tokens": ("look.tokens", "List a run's tokens."),
-    "context": ("look.context", "Show a run's data."),
-    "explain": ("look.explain", "Explain why a run did what it did."),
-    "gates": ("look.gates", "List open gates."),
     "answer": ("act.answer", "Answer a gate."),
     "signal": ("act.signal", "Send a run a signal."),
     "cancel": ("act.cancel", "Cancel runs."),
@@ -26,18 +21,24 @@ VERBS = {
     "unpause": ("act.unpause", "Let paused runs go on."),
     "retry": ("act.retry", "Retry a failed run, as a new run."),
     "fork": ("act.fork", "Start a new run from a point in a run's history."),
-    "what-if": ("look.what_if", "Show what a run would decide."),
-    "triggers": ("look.triggers", "List, deploy and change triggers."),
     "fire": ("act.fire", "Fire a trigger by hand."),
-    "credits": ("look.credits", "Show the credit account, and what was used."),
+    "ls": ("look.ls", "List runs."),
+    "show": ("look.show", "Show a run's record."),
+    "events": ("look.events", "List a run's events."),
+    "tokens": ("look.tokens", "List a run's tokens."),
+    "context": ("look.context", "Show a run's data."),
+    "explain": ("look.explain", "Explain why a run did what it did."),
+    "what-if": ("look.what_if", "Show what a run would decide."),
     "draw": ("look.draw", "Draw a workflow, with a run's state on it."),
-    "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
+    "gates": ("look.gates", "List open gates."),
+    "triggers": ("look.triggers", "List, deploy and change triggers."),
+    "credits": ("look.credits", "Show the credit account, and what was used."),
     "verify": ("store.verify", "Check a store for damage."),
     "backup": ("store.backup", "Copy a store while it is in use."),
     "export": ("store.export", "Write a run to a file."),
     "import": ("store.import_", "Import a run from a file."),
-    "import-flow": ("define.import_flow", "Convert an exported graph into a library file."),
 }
+SECTIONS = {"define": "Definitions", "act": "Runs", "look": "Reading", "store": "Stores"}
 
 
 class Verbs(click.Group):
@@ -63,8 +64,11 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(verb, line) for verb, (_, line) in VERBS.items()])
+        for folder, title in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(verb, line) for verb, (module, line) in VERBS.items() if module.startswith(folder)]
+                )
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,7 +12,7 @@ from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, ch
 from jeton.engine.lookup import Lookup
 from jeton.engine.reference import parts_of
 from jeton.engine.views.events import events_in, trace_in
-from jeton.engine.views.explain.answer import Told, explain_run, explain_token, explain_transition
+from jeton.engine.views.explain.explain import RunHistory, explain_run, explain_token, explain_transition
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.firings import firing_view
 from jeton.engine.views.flows import node_views
@@ -193,12 +193,12 @@ class Reading:
         row = await self._lookup.row(run)
         program = await self._lookup.program(row.workflow, row.version)
         entries = await self._reads.entries(row.run)
-        told = Told(program, Head(row.run, row.workflow, row.version), entries)
+        history = RunHistory(program, Head(row.run, row.workflow, row.version), entries)
         if token is not None:
-            return await asyncio.to_thread(explain_token, told, token)
+            return await asyncio.to_thread(explain_token, history, token)
         if transition is not None:
-            return await asyncio.to_thread(explain_transition, told, transition)
-        return await asyncio.to_thread(explain_run, told, self._lookup.host.needs_app.get(row.run))
+            return await asyncio.to_thread(explain_transition, history, transition)
+        return await asyncio.to_thread(explain_run, history, self._lookup.host.needs_app.get(row.run))
 
     async def simulate(
         self,

@@ -1,4 +1,4 @@
-"""Test workflows without waiting: the simulated host, its clock, its scripts and its faults.
+"""Testing workflows in simulated time: the simulated host, its clock, scripts and faults.
 
 outcome = simulate(library, "panel", {"essay": "…"}, script={"judge": Answer({"vote": "yes"})})
 assert outcome.status == "completed"

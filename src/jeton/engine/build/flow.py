@@ -1,36 +1,18 @@
-"""Flows written in Python. They read like the YAML, and become the very same plain data.
-
-Nothing is checked here: `definition()` goes the way of a file, so that a mistake is reported in the same words.
-"""
+"""Flows built in Python: the same plain data as a YAML file, checked in the same way when they are deployed."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from jeton.engine.build.workflow import Expressions, Shape, given_values, schema_from
+from jeton.engine.build.graph import Expressions, GraphBuilder, NodeHandle, NodeLike, Shape, given_values, name_of
 from jeton.executor import ActionFunction
-from jeton.executor.python.results import builtins_of
 from jeton.model.definition.flow import MAIN
-from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, JsonObject
 
 
-class FlowNodeHandle:
-    """A node of a flow being written. `a >> b` connects `main` to `main`, and gives b, so that it can be chained."""
+class Flow(GraphBuilder):
+    """A flow graph: nodes with handles, and values along connections."""
 
-    def __init__(self, flow: "Flow", name: str) -> None:
-        self.name = name
-        self._flow = flow
-
-    def __rshift__(self, target: "FlowNodeHandle") -> "FlowNodeHandle":
-        self._flow.connect(self, target)
-        return target
-
-    def __repr__(self) -> str:
-        return f"<node {self.name}>"
-
-
-class Flow:
-    """A flow graph in the making: boxes with handles, and values along connections."""
+    section = "flows"
 
     def __init__(
         self,
@@ -46,21 +28,17 @@ class Flow:
         description: str | None = None,
         tags: tuple[str, ...] = (),
     ) -> None:
-        self.name = name
-        self._about = given_values(
-            input_schema=schema_from(input, f"flows.{name}.input_schema"),
-            output_schema=schema_from(output, f"flows.{name}.output_schema"),
-            output_mapping=output_mapping,
-            on_error=on_error,
-            cycles=cycles,
-            timeout_ms=timeout_ms,
-            limits=limits,
-            description=description,
-            tags=tags or None,
-        )
-        self._nodes: dict[str, JsonObject] = {}
+        settings = {
+            "output_mapping": output_mapping,
+            "on_error": on_error,
+            "cycles": cycles,
+            "timeout_ms": timeout_ms,
+            "limits": limits,
+            "description": description,
+            "tags": tags or None,
+        }
+        super().__init__(name, {"input_schema": input, "output_schema": output}, settings)
         self._connections: list[JsonObject] = []
-        self._actions: JsonObject = {}
 
     def node(
         self,
@@ -70,30 +48,22 @@ class Flow:
         inputs: Mapping[str, Any] | None = None,
         data: Mapping[str, Any] | None = None,
         repeated: tuple[str, ...] = (),
-    ) -> FlowNodeHandle:
-        """Add a node: of a built-in type, a task, an action, or a function that is a node."""
-        if name in self._nodes:
-            path = f"flows.{self.name}.nodes.{name}"
-            problem = Problem("error", "bad_builder", "", 0, path, "is there already", "give it another name")
-            raise DefinitionError((problem,))
+    ) -> NodeHandle:
+        """Add a node of a type: a built-in type, a task, an action, or a function with `@jeton.node`."""
         if isinstance(type, ActionFunction):
-            self._actions[type.name] = builtins_of(type.action)
+            type = self._registered(type)
         elif callable(type):
-            path, told = f"flows.{self.name}.nodes.{name}.type", "is a function, and no node yet"
-            problem = Problem("error", "bad_builder", "", 0, path, told, "write @jeton.node above its definition")
-            raise DefinitionError((problem,))
-        named = type.name if isinstance(type, ActionFunction) else type
-        self._nodes[name] = given_values(type=named, inputs=inputs, data=data, repeated=repeated or None)
-        return FlowNodeHandle(self, name)
+            remedy = "write @jeton.node above its definition"
+            raise self._error(f"nodes.{name}.type", "is a plain function, not a node", remedy)
+        fields = {"type": type, "inputs": inputs, "data": data, "repeated": repeated or None}
+        return self._add(name, fields, self.connect)
 
-    def connect(
-        self, source: FlowNodeHandle | str, target: FlowNodeHandle | str, output: str = MAIN, input: str = MAIN
-    ) -> None:
-        """Lead an output handle of one node to an input handle of another."""
-        ends = [end if isinstance(end, str) else end.name for end in (source, target)]
-        self._connections.append({"from": ends[0], "from_output": output, "to": ends[1], "to_input": input})
+    def connect(self, source: NodeLike, target: NodeLike, output: str = MAIN, input: str = MAIN) -> None:
+        """Connect an output handle of one node to an input handle of another."""
+        ends = {"from": name_of(source), "from_output": output, "to": name_of(target), "to_input": input}
+        self._connections.append(given_values(**ends))
 
     def definition(self) -> dict[str, Json]:
-        """A library file's content: this flow, and the Python functions it uses."""
-        flow: JsonObject = {**self._about, "nodes": dict(self._nodes), "connections": list(self._connections)}
+        """The flow, and the Python functions it uses, as the content of a library file."""
+        flow: JsonObject = {**self._settings, "nodes": dict(self._nodes), "connections": list(self._connections)}
         return given_values(flows={self.name: flow}, actions=self._actions or None)

@@ -1,4 +1,4 @@
-"""What may be deployed: files, plain data, workflows built in Python, and lists of these."""
+"""Sources of definitions: files, plain data, workflows built in Python, and lists of these."""
 
 from collections.abc import Mapping
 from os import PathLike, pathsep
@@ -16,27 +16,27 @@ KINDS = Kinds(kind_names, check_implementation)
 
 @runtime_checkable
 class Built(Protocol):
-    """A workflow made in Python: `jeton.Workflow`, or anything that can say what it means as plain data."""
+    """A workflow built in Python: `jeton.Workflow`, or anything else with a name and a definition."""
 
     @property
     def name(self) -> str: ...
 
     def definition(self) -> Mapping[str, object]:
-        """A library file's content with this workflow in it."""
+        """The workflow as the content of a library file."""
         ...
 
 
 def is_built(value: object) -> TypeGuard[Built]:
-    """Whether it was built in Python. Texts are told apart first: asking a protocol takes long."""
+    """Whether it was built in Python. Checks for strings first, because a protocol check is slow."""
     return not isinstance(value, str) and isinstance(value, Built)
 
 
-One: TypeAlias = str | PathLike[str] | Mapping[str, object] | Built
-Source: TypeAlias = One | list[One] | tuple[One, ...]
+SourcePart: TypeAlias = str | PathLike[str] | Mapping[str, object] | Built
+Source: TypeAlias = SourcePart | list[SourcePart] | tuple[SourcePart, ...]
 
 
 def load_source(source: Source) -> Loaded:
-    """All of it as one library. Parts may refer to earlier ones, files to each other, and all to Python actions."""
+    """Load a source as one library. Parts may refer to earlier parts, files to each other, all to Python actions."""
     known = Library(actions=action_functions())
     parts = _parts(source)
     paths = [part for part in parts if isinstance(part, str | PathLike)]
@@ -54,9 +54,9 @@ def load_source(source: Source) -> Loaded:
 
 
 def declared_in(source: Source) -> str | None:
-    """Where a source declares its triggers: the files it consists of, or nowhere in particular (`""`) for plain data.
+    """The files that declare a source's triggers; `""` for plain data, None for workflows built in Python.
 
-    None for workflows built in Python, which say nothing of triggers."""
+    Workflows built in Python have no triggers."""
     parts = _parts(source)
     files = [str(Path(part).resolve()) for part in parts if isinstance(part, str | PathLike)]
     if files:
@@ -64,13 +64,12 @@ def declared_in(source: Source) -> str | None:
     return "" if any(isinstance(part, Mapping) for part in parts) else None
 
 
-def _parts(source: Source) -> list[One]:
+def _parts(source: Source) -> list[SourcePart]:
     return list(source) if isinstance(source, list | tuple) else [source]
 
 
 def origins_of(library: Library, file: str | None) -> tuple[str, ...]:
-    """Whose triggers it speaks for: its file's. Plain data has no name to know it by, and speaks for the triggers of
-    plain data that start what it defines."""
+    """The origins whose triggers a deployment replaces: its file; for plain data, the workflows that it defines."""
     if file is None:
         return ()
     return (file,) if file else (*library.workflows, *library.flows)

@@ -1,24 +1,15 @@
-"""Workflows written in Python. They read like the YAML, and become the very same plain data.
-
-Nothing is checked here: `definition()` goes the way of a file, so that a mistake is reported in the same words.
-"""
+"""Workflows built in Python: the same plain data as a YAML file, checked in the same way when they are deployed."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
+from jeton.engine.build.graph import Expressions, GraphBuilder, NodeHandle, NodeLike, Shape, given_values, name_of
 from jeton.executor import ActionFunction
-from jeton.executor.python.results import builtins_of
-from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Merge, MergeStrategy, MOfN, Strategy, Synchronization
-from jeton.model.failure import DefinitionError, Problem
-from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.json import Json, JsonObject
 
-Shape: TypeAlias = type[Any] | Mapping[str, Any]
-"""A pydantic model, dataclass, TypedDict or msgspec Struct; or a JSON Schema as it is."""
-
-Expressions: TypeAlias = Mapping[str, Any]
-"""A mapping: target path to an expression, which is a text, or to a literal, which is anything else."""
+ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | str
 
 
 def join(
@@ -32,37 +23,20 @@ def join(
     on_early_complete: Literal["cancel", "abandon"] = "cancel",
     on_branch_failure: Literal["fail", "continue"] = "fail",
 ) -> Synchronization:
-    """What a transition into a fan-in waits for: all siblings, any of them, or a number of them."""
+    """The synchronization of a transition into a fan-in: wait for all siblings, any of them, or `m_of_n`."""
     awaited: Strategy = strategy if m_of_n is None else MOfN(m_of_n)
     return Synchronization(awaited, sibling_group, merge, timeout_ms, on_timeout, on_early_complete, on_branch_failure)
 
 
 def merge(target: str, strategy: MergeStrategy = "append", *, source: str = "_branch.output") -> Merge:
-    """How the branches' outputs become one value, and where it goes."""
+    """The merge of the branches' outputs into one value, written to `target`."""
     return Merge(target, source, strategy)
 
 
-class NodeHandle:
-    """A node of a workflow being written. `a >> b` is a plain transition, and gives b, so that it can be chained."""
+class Workflow(GraphBuilder):
+    """A token graph. Runs begin at its first node, unless `initial_node` names another."""
 
-    def __init__(self, workflow: "Workflow", name: str) -> None:
-        self.name = name
-        self._workflow = workflow
-
-    def __rshift__(self, target: "NodeHandle") -> "NodeHandle":
-        self._workflow.transition(self, target)
-        return target
-
-    def __repr__(self) -> str:
-        return f"<node {self.name}>"
-
-
-NodeLike: TypeAlias = NodeHandle | str
-ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | str
-
-
-class Workflow:
-    """A token graph in the making. Its first node is where a run begins, unless `initial_node` names another."""
+    section = "workflows"
 
     def __init__(
         self,
@@ -79,22 +53,17 @@ class Workflow:
         description: str | None = None,
         tags: tuple[str, ...] = (),
     ) -> None:
-        self.name = name
+        settings = {
+            "output_mapping": output_mapping,
+            "timeout_ms": timeout_ms,
+            "on_no_match": on_no_match,
+            "limits": limits,
+            "description": description,
+            "tags": tags or None,
+        }
+        super().__init__(name, {"input_schema": input, "state_schema": state, "output_schema": output}, settings)
         self._initial_node = initial_node
-        self._about = given_values(
-            input_schema=schema_from(input, f"workflows.{name}.input_schema"),
-            state_schema=schema_from(state, f"workflows.{name}.state_schema"),
-            output_schema=schema_from(output, f"workflows.{name}.output_schema"),
-            output_mapping=output_mapping,
-            timeout_ms=timeout_ms,
-            on_no_match=on_no_match,
-            limits=limits,
-            description=description,
-            tags=tags or None,
-        )
-        self._nodes: dict[str, JsonObject] = {}
         self._transitions: list[JsonObject] = []
-        self._actions: JsonObject = {}
         self._children: list[Workflow] = []
 
     def node(
@@ -114,24 +83,22 @@ class Workflow:
         on_failure: Literal["propagate", "catch"] | None = None,
         timeout_ms: int | None = None,
     ) -> NodeHandle:
-        """Add a node. `input` and `output` are its mappings; `on_failure` and `timeout_ms` are those of a workflow."""
-        if name in self._nodes:
-            raise _problem(f"workflows.{self.name}.nodes.{name}", "is there already", "give it another name")
-        self._nodes[name] = given_values(
-            action=self._action(action),
-            task=task,
-            workflow=self._workflow(workflow),
-            gate=gate,
-            wait=wait,
-            agent=agent,
-            input_mapping=input,
-            output_mapping=output,
-            fan_out=fan_out,
-            fan_in=fan_in,
-            on_failure=on_failure,
-            timeout_ms=timeout_ms,
-        )
-        return NodeHandle(self, name)
+        """Add a node. `input` and `output` are mappings; `on_failure` and `timeout_ms` are for a called workflow."""
+        fields = {
+            "action": self._registered(action) if isinstance(action, ActionFunction) else action,
+            "task": task,
+            "workflow": self._called(workflow),
+            "gate": gate,
+            "wait": wait,
+            "agent": agent,
+            "input_mapping": input,
+            "output_mapping": output,
+            "fan_out": fan_out,
+            "fan_in": fan_in,
+            "on_failure": on_failure,
+            "timeout_ms": timeout_ms,
+        }
+        return self._add(name, fields, self.transition)
 
     def transition(
         self,
@@ -148,13 +115,13 @@ class Workflow:
         synchronization: Synchronization | None = None,
         max_iterations: int | None = None,
     ) -> None:
-        """Add a transition. `foreach` is the list, or an expression for it; `max_iterations` bounds a loop."""
+        """Add a transition. `foreach` is a list or an expression for one; `max_iterations` bounds a loop."""
         items = None
         if foreach is not None:
             items = given_values(collection=foreach, item_var=item_var, max_parallel=max_parallel)
         self._transitions.append(
             given_values(
-                **{"from": _name(source), "to": _name(target)},
+                **{"from": name_of(source), "to": name_of(target)},
                 condition=condition,
                 priority=priority,
                 foreach=items,
@@ -166,7 +133,7 @@ class Workflow:
         )
 
     def definition(self) -> dict[str, Json]:
-        """A library file's content: this workflow, those it calls, and the Python actions they use."""
+        """The workflow, those it calls and the Python actions they use, as the content of a library file."""
         workflows: JsonObject = {}
         actions: JsonObject = {}
         self._collect(workflows, actions)
@@ -176,7 +143,7 @@ class Workflow:
         if self.name in workflows:
             return
         workflows[self.name] = {
-            **self._about,
+            **self._settings,
             "initial_node": self._initial_node or next(iter(self._nodes), ""),
             "nodes": dict(self._nodes),
             "transitions": list(self._transitions),
@@ -185,37 +152,8 @@ class Workflow:
         for child in self._children:
             child._collect(workflows, actions)
 
-    def _action(self, action: ActionLike | None) -> object:
-        if not isinstance(action, ActionFunction):
-            return action
-        self._actions[action.name] = builtins_of(action.action)
-        return action.name
-
-    def _workflow(self, workflow: "Workflow | str | None") -> str | None:
+    def _called(self, workflow: "Workflow | str | None") -> str | None:
         if not isinstance(workflow, Workflow):
             return workflow
         self._children.append(workflow)
         return workflow.name
-
-
-def given_values(**values: object) -> JsonObject:
-    """What was said, as plain data; what was not said is left out, as in a file."""
-    return {key: builtins_of(value) for key, value in values.items() if value is not None}
-
-
-def _name(node: NodeLike) -> str:
-    return node if isinstance(node, str) else node.name
-
-
-def schema_from(shape: Shape | None, path: str) -> Schema | None:
-    """The schema of a shape; a DefinitionError at the path if it has none."""
-    if shape is None or isinstance(shape, Mapping):
-        return cast("Schema | None", shape)
-    try:
-        return schema_of(shape)
-    except TypeError as error:
-        raise _problem(path, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema") from None
-
-
-def _problem(path: str, problem: str, remedy: str) -> DefinitionError:
-    return DefinitionError((Problem("error", "bad_builder", "", 0, path, problem, remedy),))

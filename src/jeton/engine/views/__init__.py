@@ -1,1 +1,1 @@
-"""What the engine shows of runs: records, events, tokens, explanations, drawings."""
+"""Views of runs: records, events, tokens, explanations, drawings."""

@@ -1,4 +1,4 @@
-"""Events as plain data: one object each, with its place in the run's one sequence."""
+"""Events and decisions as plain JSON objects."""
 
 from collections.abc import Iterable, Iterator
 from typing import cast
@@ -20,7 +20,7 @@ def event_json(event: Event) -> JsonObject:
 
 
 def events_in(run: RunId, entries: Iterable[Entry], after: int = -1) -> Iterator[JsonObject]:
-    """The events of these entries that come after a sequence number."""
+    """The events of these entries after a sequence number."""
     for entry in entries:
         for event in events_of(run, entry):
             if event.seq > after:
@@ -28,7 +28,7 @@ def events_in(run: RunId, entries: Iterable[Entry], after: int = -1) -> Iterator
 
 
 def trace_in(run: RunId, entry: Entry) -> Iterator[JsonObject]:
-    """What was decided, as `decision.…` events. They are outside the sequence, which is the same with and without."""
+    """The decisions of an entry as `decision.*` events, which have no sequence number."""
     for decision in entry.decisions:
         fields = cast("dict[str, Json]", msgspec.to_builtins(decision, str_keys=True))
         kind = fields.pop("do")
@@ -38,7 +38,7 @@ def trace_in(run: RunId, entry: Entry) -> Iterator[JsonObject]:
 
 
 def readable(fields: JsonObject) -> JsonObject:
-    """The same with times as text."""
+    """The fields with times as RFC 3339 text."""
     return {key: _time(key, value) for key, value in fields.items()}
 
 

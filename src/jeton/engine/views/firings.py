@@ -1,4 +1,4 @@
-"""What became of deliveries to triggers, as the engine shows it."""
+"""Firings of triggers."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from jeton.model.times import moment
 
 
 class FiringView(msgspec.Struct, frozen=True):
-    """What became of one delivery: a run, or (`code`, `problem`) why there is none."""
+    """One delivery to a trigger: the run it started, or why it was refused (`code`, `problem`)."""
 
     trigger: str
     delivery_id: str

@@ -1,4 +1,4 @@
-"""Runs of flows, as people ask for them and are shown them."""
+"""Runs of flows: overrides of node inputs, and the status of nodes."""
 
 from collections.abc import Mapping
 from typing import TypeAlias, cast
@@ -17,20 +17,20 @@ from jeton.planning.program.flow import FlowProgram
 from jeton.planning.program.workflow import Program
 
 Overrides: TypeAlias = Mapping[str, Mapping[str, object]]
-"""By node and input handle: a value that counts for one run, unless a connection brings another."""
+"""By node and input handle: a value for one run, used unless a connection delivers one."""
 
 
 def definition_in(library: Library, name: str) -> Workflow | Flow:
-    """Whichever of the two has the name."""
+    """The workflow or flow of this name."""
     return library.workflows[name] if name in library.workflows else library.flows[name]
 
 
 def overrides_in(library: Library, name: str, given: Overrides | None) -> dict[str, JsonObject]:
-    """The overrides as plain data. Raises Refused for a node that the flow does not have."""
+    """The overrides as plain data. Raises Refused for an unknown node, or if this is not a flow."""
     definition = definition_in(library, name)
     overrides = _by_node(given)
     if overrides and not isinstance(definition, Flow):
-        raise Refused("not_a_flow", f"'{name}' is a workflow, and only nodes of a flow have inputs", "use its input")
+        raise Refused("not_a_flow", f"'{name}' is a workflow, and only nodes of flows have inputs", "use its input")
     for node in overrides:
         if node not in definition.nodes:
             known = ", ".join(definition.nodes)
@@ -39,22 +39,22 @@ def overrides_in(library: Library, name: str, given: Overrides | None) -> dict[s
 
 
 def _by_node(given: object) -> Overrides:
-    """Raises Refused for what is no object of objects; the handles are looked at with their values."""
+    """The overrides by node. Raises Refused if they are not a mapping of mappings."""
     nodes: Mapping[object, object] = cast("Mapping[object, object]", given) if isinstance(given, Mapping) else {}
     if not isinstance(given, Mapping | None) or not all(isinstance(inputs, Mapping) for inputs in nodes.values()):
-        raise Refused("bad_argument", "'overrides' are objects by node", "write {node: {handle: value}}")
+        raise Refused("bad_argument", "'overrides' must be a mapping by node", "write {node: {handle: value}}")
     return cast("Overrides", nodes)
 
 
 def node_views(program: Program, live: LiveRun | None) -> dict[str, NodeView]:
-    """The nodes of a run of a flow, each after all that lead to it; a run of a token graph has none."""
+    """The nodes of a flow's run, in topological order; empty for a token graph."""
     if program.flow is None or live is None:
         return {}
     return {node: shown_node(program.flow, live.state, node) for node in program.flow.order}
 
 
 def shown_node(program: FlowProgram, state: RunState, node: str) -> NodeView:
-    """A node as people are shown it: one that was stopped with its run is where it was before it began."""
+    """The status of a node. One that was executing when its run was stopped is idle."""
     view = node_view(program, state.flow, node)
     return NodeView("idle") if view.status == "executing" and state.head.ended else view
 

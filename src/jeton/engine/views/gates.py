@@ -1,4 +1,4 @@
-"""Open gates as people see them, and which one an answer is for."""
+"""Open gates, and which of them an answer is for."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ from jeton.model.ids import RunId, TokenId, gate_id
 from jeton.model.json import Schema
 from jeton.model.times import maybe_moment, moment
 
-MOST_LISTED = 10
+MAX_LISTED = 10
 
 
 class GateView(msgspec.Struct, frozen=True):
-    """A gate that is open: what is asked, of whom, and how many have answered so far."""
+    """An open gate: the question, who is asked, and how many have answered."""
 
     id: str
     run_id: RunId
@@ -32,9 +32,9 @@ class GateView(msgspec.Struct, frozen=True):
 
 
 def gate_view(row: GateRow, workflow: Workflow) -> GateView:
-    """What is asked comes from the definition the run began with, not from a newer one."""
+    """The view of a gate. The question comes from the run's own version of the workflow."""
     target = workflow.nodes[row.node].target
-    assert isinstance(target, GateTarget), "only a gate is in the list of gates"
+    assert isinstance(target, GateTarget), "gate rows are of gate nodes"
     return GateView(
         id=gate_id(row.run, row.token),
         run_id=row.run,
@@ -51,19 +51,19 @@ def gate_view(row: GateRow, workflow: Workflow) -> GateView:
 
 
 def the_one_gate(run: str, gates: Sequence[GateView]) -> GateView:
-    """The gate that is meant when none is named: the run's own, else of a run it called; there must be one only."""
+    """The only open gate of the run, or else of the runs it called. Raises Refused if there is not exactly one."""
     own = [gate for gate in gates if gate.run_id == run] or list(gates)
     if not own:
-        raise Refused("gate_closed", f"no gate of run {run} is open", "look at what it waits for: explain it")
+        raise Refused("gate_closed", f"no gate of run {run} is open", "see what it waits for with explain")
     if len(own) > 1:
-        listed = ", ".join(f"{gate.id} ({gate.title})" for gate in own[:MOST_LISTED])
-        more = f" and {len(own) - MOST_LISTED} more" if len(own) > MOST_LISTED else ""
+        listed = ", ".join(f"{gate.id} ({gate.title})" for gate in own[:MAX_LISTED])
+        more = f" and {len(own) - MAX_LISTED} more" if len(own) > MAX_LISTED else ""
         raise Refused("which_gate", f"run {run} has {len(own)} open gates: {listed}{more}", "name one of them")
     return own[0]
 
 
 def parts_of_gate(gate: str) -> tuple[RunId, TokenId]:
-    """The run and the token that a gate's id names."""
+    """The run and the token in a gate's id."""
     run, colon, token = gate.rpartition(":")
     if not colon or not token.isdecimal():
         raise unknown_gate(gate)

@@ -1,4 +1,4 @@
-"""Every fan-out of a run and how far its branches are, read off the journal."""
+"""Every fan-out of a run and the progress of its branches, folded from the journal."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from jeton.model.ids import GroupId
 
 
 class GroupView(msgspec.Struct):
-    """One fan-out. A branch that left for an outer fan-in is neither arrived nor lost, but it is settled."""
+    """One fan-out. A branch that left for an outer fan-in is settled, but neither arrived nor lost."""
 
     id: GroupId
     name: str
@@ -23,7 +23,7 @@ class GroupView(msgspec.Struct):
 
 
 def group_views(entries: Iterable[Entry]) -> list[GroupView]:
-    """All fan-outs in the order they were made."""
+    """All fan-outs in the order they were created."""
     table = GroupTable()
     for entry in entries:
         table.take(entry)
@@ -31,13 +31,13 @@ def group_views(entries: Iterable[Entry]) -> list[GroupView]:
 
 
 class GroupTable:
-    """The fold, one entry at a time."""
+    """The fan-outs of a run, updated entry by entry."""
 
     def __init__(self) -> None:
         self.groups: dict[GroupId, GroupView] = {}
 
     def take(self, entry: Entry) -> None:
-        """Fold one more entry."""
+        """Apply one journal entry."""
         for decision in entry.decisions:
             match decision:
                 case OpenGroup():

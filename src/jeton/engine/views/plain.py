@@ -1,4 +1,4 @@
-"""Values of the engine as plain JSON, for machines: every field is there, and times are RFC 3339."""
+"""Records and views as plain JSON: all fields are present, and times are RFC 3339."""
 
 from datetime import datetime
 from typing import Any, cast

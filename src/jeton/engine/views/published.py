@@ -1,4 +1,4 @@
-"""What actions published and measured, as the engine shows it."""
+"""Events and metrics that actions published."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from jeton.model.times import moment
 
 
 class EmittedEvent(msgspec.Struct, frozen=True):
-    """An event that an `emit` action published. `number` is its place among all of the store."""
+    """An event that an `emit` action published. `number` is its sequence number in the store."""
 
     number: int
     id: str
@@ -24,7 +24,7 @@ class EmittedEvent(msgspec.Struct, frozen=True):
 
 
 class MetricValue(msgspec.Struct, frozen=True):
-    """What a `metric` stands at: the sum of a counter, the latest value of a gauge."""
+    """The value of a metric: the sum of a counter, or the latest value of a gauge."""
 
     name: str
     type: MetricType

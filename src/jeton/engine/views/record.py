@@ -1,4 +1,4 @@
-"""The execution record: what anybody may know of a run without reading its history."""
+"""The record of a run: its status, times, pointers and output, without its history."""
 
 from datetime import datetime
 
@@ -28,16 +28,16 @@ _NEVER = 1 << 63
 
 
 class NoOutput(Refused):
-    """Asked for the output of a run that has none: it ended otherwise than completed, or has not ended."""
+    """The output of a run that has none was asked for: the run has not completed."""
 
     def __init__(self, record: "RunRecord") -> None:
         self.record = record
         why = f": {record.error.message}" if record.error is not None else ""
-        super().__init__("no_output", f"run {record.run_id} is {record.status}{why}", "look at its status first")
+        super().__init__("no_output", f"run {record.run_id} is {record.status}{why}", "check its status first")
 
 
 class ForkedFrom(msgspec.Struct, frozen=True):
-    """Whose history a run shares, up to which journal entry."""
+    """The run whose history a fork shares, and the last journal entry shared."""
 
     run_id: RunId
     entry: int
@@ -46,7 +46,7 @@ class ForkedFrom(msgspec.Struct, frozen=True):
 class RunRecord(msgspec.Struct, frozen=True):
     """One run. `root_run_id` is its own id, unless another run called it.
 
-    The pointers (`current_nodes`, `waiting_at_node`, `waiting_label`, `next_step_at`) end with it.
+    The pointers (`current_nodes`, `waiting_at_node`, `waiting_label`, `next_step_at`) are empty once it has ended.
     """
 
     run_id: RunId
@@ -70,8 +70,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     output: Json = None
     error: RunError | None = None
     error_stack: str | None = None
-    nodes: dict[str, NodeView] = {}  # of a flow, each after all that lead to it; left out of lists
-    fired: tuple[FiringView, ...] | None = None  # by triggers, for its events and end: the first hundred; only in `get`
+    nodes: dict[str, NodeView] = {}  # of a flow, in topological order; empty in lists
+    fired: tuple[FiringView, ...] | None = None  # what its events and its end fired: the first hundred; only in `get`
 
     @property
     def ended(self) -> bool:
@@ -92,7 +92,7 @@ class _Pointers(msgspec.Struct, frozen=True):
 
 
 def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | None = None) -> RunRecord:
-    """The record of a run. Without its state (a list of many) the pointers are left out, but for the next step."""
+    """The record of a run. Without the state, as in lists, `next_step_at` is the only pointer."""
     pointers = _Pointers(next_step_at=row.wake if row.status == "waiting" else None)
     if row.status in TERMINAL:
         pointers = _Pointers()
@@ -125,7 +125,7 @@ def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | 
 
 
 def _pointers(state: RunState) -> _Pointers:
-    """Where the run stands: at the nodes of its live tokens, and first at the one that goes on soonest."""
+    """The nodes of the live tokens, and the wait that ends first."""
     live = [token for token in state.tokens.values() if not token.abandoned]
     nodes = tuple(dict.fromkeys(token.node for token in live))
     waiting = [(token, *waits) for token in live if (waits := _wait(token)) is not None]
@@ -136,7 +136,7 @@ def _pointers(state: RunState) -> _Pointers:
 
 
 def _wait(token: Token) -> tuple[str | None, int] | None:
-    """What a parked token waits for, in words, and since when."""
+    """The label of what a token waits for, and since when; None if it does not wait."""
     match token.phase:
         case WaitingForTimer(since, label=label):
             return label, since
@@ -158,7 +158,7 @@ def _due(token: Token) -> int | None:
 
 
 def _stack(error: RunError | None) -> str | None:
-    """The traceback a worker sent along, if it did."""
+    """The worker's traceback, if the error has one."""
     if error is None or not isinstance(error.details, dict):
         return None
     stack = error.details.get("stack")

@@ -1,7 +1,6 @@
-"""Every token a run ever had, read off its journal.
+"""Every token a run ever had, folded from its journal.
 
-A run's state holds only what is under way; the journal has the rest. So this is a fold over decisions and needs
-nothing else: no state, no program, no store.
+A run's state has only the tokens that have not ended; the journal has all of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,64 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
-from jeton.model.decision import (
-    AbandonTokens,
-    AskForCredits,
-    AwaitCredits,
-    BeginNode,
-    BeginRun,
-    BreakNode,
-    CallWorkflow,
-    CloseGroup,
-    CreateToken,
-    CreateTokens,
-    Decision,
-    DeclareShort,
-    DispatchToken,
-    EndChild,
-    EndRun,
-    EndTokens,
-    ExecuteNode,
-    FailNode,
-    FinishNode,
-    ForkHistory,
-    HoldNode,
-    IgnoreLate,
-    KeepAnswer,
-    KeepSignal,
-    LendCredits,
-    MarkExecuting,
-    MergeBranches,
-    NoteFiring,
-    NoteTask,
-    OpenFanIn,
-    OpenGate,
-    OpenGroup,
-    ParkToken,
-    ReclaimCredits,
-    RedeliverToken,
-    ReopenNodes,
-    ReplyTo,
-    ReserveCredits,
-    RetryToken,
-    RouteToken,
-    SetPaused,
-    SetStatus,
-    SettleCredits,
-    SettleNodes,
-    SettleSlot,
-    StopChild,
-    SuspendToken,
-    TakeAnswer,
-    TakeCredits,
-    TakeSignal,
-    TimeOutFanIn,
-    TimeOutGate,
-    UndoCall,
-    WaitForSignal,
-    WaitForTimer,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.entry import Entry
 from jeton.model.ids import GroupId, RunId, TokenId, child_run_id
 from jeton.model.json import JsonObject
@@ -94,7 +36,7 @@ ENDED: frozenset[TokenStatus] = frozenset({"completed", "failed", "timed_out", "
 
 
 class TokenView(msgspec.Struct):
-    """One token's life so far. `since`: when its status became what it is; `waits_at`: the fan-in it reached."""
+    """One token. `since`: when it got its status; `waits_at`: the node of the fan-in it waits at."""
 
     id: TokenId
     node: str
@@ -114,9 +56,9 @@ class TokenView(msgspec.Struct):
     child: RunId | None = None  # the run it called
     abandoned: bool = False
     ended_at: datetime | None = None
-    reason: str | None = None  # why it ended without its own doing
+    reason: str | None = None  # why something else ended it
     error: JsonObject | None = None  # how its node failed
-    missing: tuple[str, ...] = ()  # the paths its mappings found nothing at
+    missing: tuple[str, ...] = ()  # paths where its mappings found no value
 
     @property
     def ended(self) -> bool:
@@ -124,7 +66,7 @@ class TokenView(msgspec.Struct):
 
 
 def token_views(entries: Iterable[Entry], run: RunId | None = None) -> list[TokenView]:
-    """All tokens in the order they were made. `run` names whose they are, which a fork's history cannot know."""
+    """All tokens in the order they were created. `run` is needed for a fork, whose history does not name it."""
     table = TokenTable(run)
     for entry in entries:
         table.take(entry)
@@ -132,7 +74,7 @@ def token_views(entries: Iterable[Entry], run: RunId | None = None) -> list[Toke
 
 
 class TokenTable:
-    """The fold, one entry at a time: a live view takes each entry as it is committed."""
+    """The tokens of a run, updated entry by entry."""
 
     def __init__(self, run: RunId | None = None) -> None:
         self.tokens: dict[TokenId, TokenView] = {}
@@ -140,89 +82,112 @@ class TokenTable:
         self._now = moment(0)
 
     def take(self, entry: Entry) -> None:
-        """Fold one more entry."""
+        """Apply one journal entry."""
         self._now = moment(entry.at)
         for decision in entry.decisions:
             self._fold(decision)
 
-    def _fold(self, decision: Decision) -> None:
+    def _fold(self, decision: d.Decision) -> None:
+        if isinstance(decision, d.TokenDecision):
+            self._token(decision)
+        elif isinstance(decision, d.GroupDecision):
+            self._group(decision)
+        elif isinstance(decision, d.WaitsDecision):
+            self._wait(decision)
+        elif isinstance(decision, d.FlowDecision):
+            self._flow(decision)
+        elif isinstance(decision, d.CreditsDecision):
+            if isinstance(decision, d.UndoCall):
+                self._change(decision.token, "pending")
+        elif isinstance(decision, d.RunDecision):
+            if isinstance(decision, d.EndRun):
+                self._end_run(decision)
+        else:
+            self._fork(decision)
+
+    def _token(self, decision: d.TokenDecision) -> None:
         match decision:
-            case CreateToken():
+            case d.CreateToken():
                 self._create(decision)
-            case CreateTokens():
+            case d.CreateTokens():
                 for creation in decision.tokens:
                     self._create(creation)
-            case DispatchToken():
+            case d.DispatchToken():
                 token = self._change(decision.token, "dispatched", decision.deadline)
                 token.attempt, token.deliveries = decision.attempt, 1
                 token.missing += decision.missing
-            case RedeliverToken():
+            case d.RedeliverToken():
                 self._change(decision.token, "dispatched", decision.deadline).deliveries = decision.deliveries
-            case SuspendToken():
+            case d.SuspendToken():
                 self._change(decision.token, "waiting_for_timer", decision.due).label = decision.sleep
-            case WakeToken():
+            case d.WakeToken():
                 token = self._change(decision.token, "dispatched", decision.deadline)
                 token.deliveries, token.label = 1, None
-            case MarkExecuting():
+            case d.MarkExecuting():
                 self._change(decision.token, "executing", decision.deadline).since = moment(decision.at)
-            case WaitForTimer():
-                token = self._change(decision.token, "waiting_for_timer", decision.due)
-                token.label, token.missing = decision.label, decision.missing
-            case CallWorkflow():
-                token = self._change(decision.token, "waiting_for_subworkflow", decision.deadline)
-                token.child, token.missing = decision.child, decision.missing
-            case OpenGate():
-                token = self._change(decision.token, "waiting_for_gate", decision.deadline)
-                token.label, token.missing = decision.title, decision.missing
-            case WaitForSignal():
-                token = self._change(decision.token, "waiting_for_signal", decision.deadline)
-                token.label, token.missing = decision.label or decision.name, decision.missing
-            case ForkHistory():
-                self._fork()
-            case HoldNode(token=held_token, held=held):
-                self._change(held_token, "waiting_for_timer", held.due).label = held.label
-            case BreakNode(token=broken, node=node, failure=failure):
-                self.tokens[broken].error = {"node": node, "type": failure.type, "message": failure.message}
-            case BeginNode() | ExecuteNode() | SettleNodes() | ReopenNodes():
-                pass
-            case RetryToken():
+            case d.RetryToken():
                 self._change(decision.token, "waiting_for_retry", decision.due).attempt = decision.attempt
-            case ParkToken():
-                self._change(decision.token, "waiting_for_siblings").waits_at = decision.node
-            case FinishNode(missing=missing):
-                self.tokens[decision.token].missing += missing
-            case FailNode(error=error):
-                self.tokens[decision.token].error = error
-            case RouteToken(token=routed, ends=ends):
-                if ends is not None:  # else it reached a fan-in, and parks there
+            case d.FinishNode():
+                self.tokens[decision.token].missing += decision.missing
+            case d.FailNode():
+                self.tokens[decision.token].error = decision.error
+            case d.RouteToken(token=routed, ends=ends):
+                if ends is not None:  # otherwise it goes to a fan-in, and ParkToken follows
                     self._end(routed, ends)
-            case OpenFanIn(tokens=tokens):
-                self._end_all(tokens, "completed")
-            case EndTokens(tokens, status, reason):
+            case d.EndTokens(tokens, status, reason):
                 self._end_all(tokens, status, reason)
-            case AbandonTokens(tokens):
+            case d.AbandonTokens(tokens):
                 for number in numbers_in(tokens):
                     self.tokens[TokenId(number)].abandoned = True
-            case EndRun():
-                self._end_run(decision)
-            case BeginRun() | OpenGroup() | SettleSlot() | MergeBranches() | TimeOutFanIn():
-                pass
-            case CloseGroup() | IgnoreLate() | NoteTask() | SetStatus() | SetPaused() | EndChild() | StopChild():
-                pass
-            case ReserveCredits() | SettleCredits() | AwaitCredits() | AskForCredits() | TakeCredits() | DeclareShort():
-                pass
-            case LendCredits() | ReclaimCredits():
-                pass
-            case UndoCall(token=undone):
-                self._change(undone, "pending")
-            case TakeAnswer() | KeepAnswer() | TimeOutGate() | KeepSignal() | TakeSignal() | ReplyTo():
-                pass
-            case NoteFiring():
+            case d.NoteTask() | d.IgnoreLate():
                 pass
             case _:
                 assert_never(decision)
 
-    def _create(self, creation: CreateToken) -> None:
+    def _group(self, decision: d.GroupDecision) -> None:
+        match decision:
+            case d.ParkToken():
+                self._change(decision.token, "waiting_for_siblings").waits_at = decision.node
+            case d.OpenFanIn():
+                self._end_all(decision.tokens, "completed")
+            case d.OpenGroup() | d.SettleSlot() | d.MergeBranches() | d.TimeOutFanIn() | d.CloseGroup():
+                pass
+            case _:
+                assert_never(decision)
+
+    def _wait(self, decision: d.WaitsDecision) -> None:
+        match decision:
+            case d.WaitForTimer():
+                token = self._change(decision.token, "waiting_for_timer", decision.due)
+                token.label, token.missing = decision.label, decision.missing
+            case d.CallWorkflow():
+                token = self._change(decision.token, "waiting_for_subworkflow", decision.deadline)
+                token.child, token.missing = decision.child, decision.missing
+            case d.OpenGate():
+                token = self._change(decision.token, "waiting_for_gate", decision.deadline)
+                token.label, token.missing = decision.title, decision.missing
+            case d.WaitForSignal():
+                token = self._change(decision.token, "waiting_for_signal", decision.deadline)
+                token.label, token.missing = decision.label or decision.name, decision.missing
+            case d.EndChild() | d.StopChild() | d.TakeAnswer() | d.KeepAnswer() | d.TimeOutGate():
+                pass
+            case d.KeepSignal() | d.TakeSignal():
+                pass
+            case _:
+                assert_never(decision)
+
+    def _flow(self, decision: d.FlowDecision) -> None:
+        match decision:
+            case d.HoldNode(token=token, held=held):
+                self._change(token, "waiting_for_timer", held.due).label = held.label
+            case d.BreakNode(token=token, node=node, failure=failure):
+                self.tokens[token].error = {"node": node, "type": failure.type, "message": failure.message}
+            case d.BeginNode() | d.ExecuteNode() | d.SettleNodes() | d.ReopenNodes():
+                pass
+            case _:
+                assert_never(decision)
+
+    def _create(self, creation: d.CreateToken) -> None:
         group, index = creation.slot if creation.slot is not None else (None, None)
         self.tokens[creation.token] = TokenView(
             id=creation.token,
@@ -250,14 +215,14 @@ class TokenTable:
         for number in numbers_in(tokens):
             self._end(TokenId(number), status, reason)
 
-    def _end_run(self, decision: EndRun) -> None:
-        """A run that contradicted itself is dropped whole, without a word about its tokens: they stop here."""
+    def _end_run(self, decision: d.EndRun) -> None:
+        """A run that broke an invariant ends without decisions about its tokens: they end with it."""
         if decision.broken:
             for token in self._alive():
                 self._end(token.id, "cancelled", "the run broke an invariant")
 
-    def _fork(self) -> None:
-        """What was with a worker of the other run is given out anew, and the runs it called are called anew."""
+    def _fork(self, _: d.ForkDecision) -> None:
+        """A fork dispatches running tasks again, and calls again the runs that had not ended."""
         for token in self._alive():
             if token.status == "executing":
                 self._change(token.id, "dispatched")

@@ -1,4 +1,4 @@
-"""What would be decided if: asked of a copy of the run, which is thrown away."""
+"""What a run would decide if a token finished, failed or arrived: planned on a copy of the run."""
 
 from typing import assert_never, cast
 
@@ -33,7 +33,7 @@ SUPPOSED = "what-if"
 
 
 class WhatIf(msgspec.Struct, frozen=True):
-    """Every decision that would follow, in order, and how the run would stand then."""
+    """The decisions that would follow, in order, and the run's status after them."""
 
     run_id: RunId
     token: TokenId
@@ -51,13 +51,13 @@ def what_if(
     failure: str | None = None,
     arrives_at: str | None = None,
 ) -> WhatIf:
-    """`run` is a copy of ours, and is used up."""
+    """Plan on `run`, which must be a copy: it is changed."""
     if sum((result is not UNSET, failure is not None, arrives_at is not None)) != 1:
-        raise Refused("ambiguous", "nothing, or more than one thing, is supposed", "suppose one thing")
+        raise Refused("ambiguous", "give exactly one of result, failure and arrives_at", "give one of them")
     head = run.state.head
     found = run.state.tokens.get(TokenId(token))
     if found is None:
-        problem = f"token {token} of run {head.run} is not under way"
+        problem = f"run {head.run} has no live token {token}"
         raise Refused("token_not_found", problem, "list the run's tokens")
     if arrives_at is not None:
         decisions = suppose(program, run, _arrival(program, run, found, arrives_at), now)
@@ -96,9 +96,9 @@ def _finished(
 
 
 def _arrival(program: Program, run: LiveRun, token: Token, node: str) -> Plan:
-    """As if its node had finished without writing anything, and a transition into the fan-in had matched."""
-    ways = [way for way in program.transitions if way.target == node and way.synchronization is not None]
-    for way in sorted(ways, key=lambda way: program.workflow.transitions[way.index].source != token.node):
+    """The plan if the node finished without output, and a transition into the fan-in matched."""
+    into = [way for way in program.transitions if way.target == node and way.synchronization is not None]
+    for way in sorted(into, key=lambda way: program.workflow.transitions[way.index].source != token.node):
         group = joined_group(run.state, token.slot, way)
         if group is not None:
             return Plan([RouteToken(token.id, token.node), ParkToken(token.id, group, node, way.index)])

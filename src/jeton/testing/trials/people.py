@@ -1,4 +1,4 @@
-"""People who answer every gate and send every signal, some time after somebody began to wait for it."""
+"""Simulated people, who answer every gate and send every signal that a run waits for, after a delay."""
 
 from collections import Counter
 from random import Random
@@ -14,14 +14,14 @@ from jeton.model.message import AnswerGate, SignalRun
 
 
 class People:
-    """What they say follows from the schema and the place; only when they say it follows from the seed."""
+    """Answers depend on the schema and the node; only the delays depend on the seed."""
 
     def __init__(self, world: World, seed: int, slowest_ms: int) -> None:
         self._world = world
         self._pace = Random(f"{seed}/people")
         self._slowest_ms = slowest_ms
         self._asked: Counter[tuple[RunId, str, str]] = Counter()
-        self._said = 0
+        self._sent = 0
 
     def committed(self, step: Step) -> None:
         for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
@@ -41,21 +41,22 @@ class People:
         if not isinstance(target, GateTarget):
             return
         names = [*target.assignees, *(f"person {n + 1}" for n in range(target.approvals))]
-        value = self._value(step, token, node, target.schema)  # all say the same: who is first shall not matter here
+        # everybody gives the same answer, so that their order cannot matter
+        value = self._value(step, token, node, target.schema)
         for by in names[: target.approvals]:
             self._world.answer(step.run, AnswerGate(0, self._id(), value, by, token), after_ms=self._delay_ms())
 
     def _value(self, step: Step, token: TokenId, node: str, schema: Schema | None) -> Json:
         found = step.live.state.tokens.get(token)
         path = "" if found is None else found.path
-        place = (step.run, node, path)
-        self._asked[place] += 1
+        key = (step.run, node, path)
+        self._asked[key] += 1
         workflow = step.live.state.head.workflow
-        return sample(schema or {}, Random(f"{workflow}/{node}/{path}/{self._asked[place]}"))
+        return sample(schema or {}, Random(f"{workflow}/{node}/{path}/{self._asked[key]}"))
 
     def _delay_ms(self) -> int:
         return self._pace.randint(1, self._slowest_ms)
 
     def _id(self) -> str:
-        self._said += 1
-        return f"said-{self._said}"
+        self._sent += 1
+        return f"sent-{self._sent}"

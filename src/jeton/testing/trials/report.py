@@ -1,4 +1,4 @@
-"""What many seeds came to."""
+"""The report on many seeds."""
 
 from typing import Literal, TypeAlias
 
@@ -6,13 +6,13 @@ import msgspec
 
 from jeton.model.json import Json, JsonObject
 
-ProblemKind: TypeAlias = Literal["differs", "hang", "broken"]
+FindingKind: TypeAlias = Literal["differs", "hang", "broken"]
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """One way in which the run ended, how many seeds led there, and the first of them.
+    """One outcome, the number of seeds that have it, and the first of them.
 
-    `error` is its type. A run that hangs has the status it hangs in; one that broke an invariant is `broken`.
+    `error` is the error's type. A run that hangs has its last status; one that broke an invariant is `broken`.
     """
 
     status: str
@@ -22,13 +22,13 @@ class Ending(msgspec.Struct, frozen=True):
     seed: int
 
 
-class Problem(msgspec.Struct, frozen=True):
-    """One thing that goes wrong, with as few faults as it needs, and what happened.
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that goes wrong, with the fewest faults that cause it, and its story.
 
-    `seed` gives the problem again, with all the faults it brings. Beyond the first few problems there is no story.
+    `seed` reproduces it, with all the faults of that seed. Only the first few findings have a story.
     """
 
-    kind: ProblemKind
+    kind: FindingKind
     what: str
     count: int
     seed: int
@@ -38,9 +38,9 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What `jeton simulate` answers. The commonest outcome comes first."""
+    """The outcomes of all seeds, most frequent first, and what is wrong with them."""
 
     ok: bool
     seeds: int
     outcomes: tuple[Ending, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[Finding, ...]

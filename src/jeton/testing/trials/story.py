@@ -1,4 +1,4 @@
-"""How it came about: what happened in a world, in order, with the faults where they struck."""
+"""The story of a simulated run: its events and the faults, in order."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -8,6 +8,7 @@ import msgspec
 from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
 from jeton.apply.record import events_of
+from jeton.engine.views.explain.text import awaited
 from jeton.engine.views.explain.views import Wait
 from jeton.engine.views.explain.waits import waits
 from jeton.engine.views.tokens import token_views
@@ -26,20 +27,20 @@ LEFT_OUT = frozenset(
     | {f"token.{word}" for word in ("created", "dispatched", "executing", "waiting", "completed", "failed")}
     | {f"task.{word}" for word in ("progress", "log", "missing")}
 )
-"""Events that say what the ones beside them say as well."""
+"""Events left out of stories, because others next to them say the same."""
 
 
-class Chronicle:
-    """Every commit of a world, with when it was and how many faults had struck by then."""
+class StoryRecorder:
+    """Every commit of a world, with its time and the number of faults injected before it."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._commits: list[tuple[int, int, RunId, Entry]] = []
-        self._places: dict[tuple[RunId, TokenId], tuple[str, str]] = {}
+        self._nodes: dict[tuple[RunId, TokenId], tuple[str, str]] = {}
 
     @property
     def commits(self) -> int:
-        """How many there were."""
+        """The number of commits."""
         return len(self._commits)
 
     def committed(self, step: Step) -> None:
@@ -48,15 +49,15 @@ class Chronicle:
             self._commits.append((world.clock.steady, len(world.faults.struck), step.run, step.commit.entry))
 
     def story(self) -> list[JsonObject]:
-        """`{at_ms, type, …}` for each event and each fault, in the order they came about."""
+        """`{at_ms, type, …}` for each event and each fault, in order."""
         found: list[JsonObject] = []
-        told = 0
+        shown = 0
         for at, struck, run, entry in self._commits:
-            found += self._faults(told, struck)
-            told = max(told, struck)
+            found += self._faults(shown, struck)
+            shown = max(shown, struck)
             for event in events_of(run, entry):
                 found += self._event(at, event)
-        return [*found, *self._faults(told, len(self._world.faults.struck))]
+        return [*found, *self._faults(shown, len(self._world.faults.struck))]
 
     def _faults(self, first: int, behind: int) -> Iterator[JsonObject]:
         faults = self._world.faults
@@ -66,7 +67,7 @@ class Chronicle:
     def _event(self, at: int, event: Event) -> Iterator[JsonObject]:
         fact = event.fact
         if isinstance(fact, TokenCreated):
-            self._places[event.run, fact.token] = (fact.node, fact.path)
+            self._nodes[event.run, fact.token] = (fact.node, fact.path)
         fields = cast("dict[str, Json]", msgspec.to_builtins(fact))
         kind = str(fields.pop("type"))
         arrives = isinstance(fact, TokenWaiting) and fact.wait == "siblings"
@@ -76,7 +77,7 @@ class Chronicle:
         if isinstance(due, int):
             fields["due"] = due - EPOCH_MS
         token = fields.get("token")
-        known = self._places.get((event.run, TokenId(token))) if isinstance(token, int) else None
+        known = self._nodes.get((event.run, TokenId(token))) if isinstance(token, int) else None
         if known is not None:
             fields = {**fields, "node": fields.get("node") or known[0], "path": known[1]}
         yield {"at_ms": at, "run_id": event.run, "type": kind, **fields}
@@ -88,7 +89,7 @@ def fault_list(struck: list[tuple[FaultKind, Fault]]) -> list[JsonObject]:
 
 
 def waiting(world: World) -> Iterator[tuple[str, str]]:
-    """What each token of an unfinished run waits for: the place, which is the same for every seed, and in words."""
+    """What each token of an unfinished run waits for: a key, which is the same for every seed, and a sentence."""
     for run in world.unfinished():
         entries = [decode_entry(body) for body in world.store.journal(run)]
         if not entries:
@@ -98,21 +99,9 @@ def waiting(world: World) -> Iterator[tuple[str, str]]:
         if state.head.paused:
             yield f"{state.head.workflow}: paused", f"run {run} is paused"
         for wait in waits(world.program(run), state, {view.id: view for view in token_views(entries)}):
-            yield f"{state.head.workflow}: {wait.node} {wait.kind}", f"run {run}: {_in_words(wait)}"
+            yield f"{state.head.workflow}: {wait.node} {wait.kind}", f"run {run}: {_sentence(wait)}"
 
 
-def _in_words(wait: Wait) -> str:
-    what = {
-        "worker": "a worker",
-        "timer": "a time",
-        "sleep": "the end of its own sleep",
-        "retry": f"attempt {wait.attempt}",
-        "siblings": "its siblings",
-        "branch": "the rest of its branch",
-        "turn": "its turn",
-        "subworkflow": f"run {wait.child}",
-        "gate": f'an answer to "{wait.label}"',
-        "signal": f"the signal '{wait.label}'",
-    }[wait.kind]
+def _sentence(wait: Wait) -> str:
     since = round(wait.since.timestamp() * 1000) - EPOCH_MS
-    return f"token {wait.token} at '{wait.node}' waits for {what} since {since} ms"
+    return f"token {wait.token} at '{wait.node}' waits for {awaited(wait)} since {since} ms"

@@ -1,7 +1,7 @@
-"""What the tasks of a simulated workflow answer: made from their schemas, or worked out by the executor.
+"""Results of a simulated workflow's tasks: made from their schemas, or computed by the executor.
 
-An answer follows from the call and from nothing else: not from the seed, and not from numbers that follow from the
-order of things, such as a token's. So whatever differs between two seeds is the workflow's doing.
+A result depends on the call alone: not on the seed, and not on anything that depends on the schedule, such as a token's
+number. So a difference between two seeds comes from the workflow itself.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ from jeton.model.json import Json, JsonObject
 from jeton.planning.program.workflow import Program
 
 PURE = frozenset({"assert", "context", "emit", "metric", "mock"})
-"""Kinds that touch nothing outside: they are always really run."""
+"""Kinds without side effects, which are always executed."""
 
 Result: TypeAlias = Json | TaskFailed | Suspended
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Bench:
-    """Tasks made ready once for all seeds, and the loop on which functions run."""
+class TaskRunner:
+    """Tasks compiled once for all seeds, and the loop that runs them."""
 
     def __init__(self, library: Library, programs: Mapping[str, Program], *, real: bool) -> None:
         self._library = library
@@ -46,7 +46,7 @@ class Bench:
         self._folder = TemporaryDirectory()
         self._artifacts = Artifacts(Path(self._folder.name))
 
-    def __enter__(self) -> "Bench":
+    def __enter__(self) -> "TaskRunner":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
@@ -55,7 +55,7 @@ class Bench:
         self._folder.cleanup()
 
     def work(self, call: Call, keys: MemoryIdempotencyStore) -> tuple[Result, int]:
-        """What the task gives, and how long that takes by its own clock."""
+        """The task's result, and how long it waited by its virtual clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
         asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input)
@@ -70,19 +70,19 @@ class Bench:
         except StopIteration as end:
             answer: Result = end.value
             return answer, clock.now()
-        raise BrokenInvariant("a task that says it never waits has waited", node=call.node)
+        raise BrokenInvariant("a task in the instant lane waited", node=call.node)
 
     def _task(self, workflow: str, node: str) -> CompiledTask:
-        place = (workflow, node)
-        if place not in self._ready:
+        key = (workflow, node)
+        if key not in self._ready:
             task = self._programs[workflow].nodes[node].task
             if task is None:
-                raise BrokenInvariant("only a node with a task is worked on", node=node)
-            self._ready[place] = compile_task(self._mocked(task), self._library)
-        return self._ready[place]
+                raise BrokenInvariant("a node without a task was dispatched", node=node)
+            self._ready[key] = compile_task(self._mocked(task), self._library)
+        return self._ready[key]
 
     def _mocked(self, task: Task) -> Task:
-        """The same task with everything made up that is not run here: as a whole if it says what it gives."""
+        """The task with mocks for actions that are not executed; one for all its steps if it has an output schema."""
         actions = [self._named(step.action) for step in task.steps]
         if all(action is not None and action.kind in self._run for action in actions):
             steps = [msgspec.structs.replace(s, action=_in_thread(a)) for s, a in zip(task.steps, actions, strict=True)]
@@ -106,22 +106,22 @@ class Bench:
         return self._library.actions.get(action) or self._library.actions.get(action.partition("@")[0])
 
 
-class BenchScript(Script):
-    """The answers of one world. Each takes a while that follows from the seed, on top of what it waits for itself."""
+class TaskScript(Script):
+    """The results of one world's tasks. Each is delayed by a time that depends on the seed."""
 
-    def __init__(self, bench: Bench, seed: int, slowest_ms: int) -> None:
+    def __init__(self, tasks: TaskRunner, seed: int, slowest_ms: int) -> None:
         super().__init__(seed=seed)
-        self._bench = bench
+        self._tasks = tasks
         self._keys = MemoryIdempotencyStore()
         self._slowest_ms = slowest_ms
 
     def answer(self, call: Call) -> Answer:
-        found, waited_ms = self._bench.work(call, self._keys)
+        found, waited_ms = self._tasks.work(call, self._keys)
         return answer_of(found, waited_ms + self.chance(call).randint(1, self._slowest_ms))
 
 
 def _token(call: Call) -> TokenId:
-    """A number that the same call has under every schedule: what a mock makes up is derived from it."""
+    """A number that is the same under every schedule: mocks derive their data from it."""
     return TokenId(crc32(f"{call.path}/{call.visit}/".encode() + _encode(call.input)))
 
 
@@ -131,5 +131,5 @@ def _mock(action: Action) -> Action:
 
 
 def _in_thread(action: Action | None) -> Action:
-    """What is run is run in this process: many processes for many seeds would be slow, and show nothing more."""
+    """The action without isolation: processes would be slow, and find nothing more."""
     return Action("mock") if action is None else msgspec.structs.replace(action, isolation=None)

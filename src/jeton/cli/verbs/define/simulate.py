@@ -13,12 +13,12 @@ from jeton.engine.views.flows import definition_in
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 from jeton.planning.program.compile import compile_definition
-from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Problem, Report, Trial, sample_input
+from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Finding, Report, Trial, sample_input
 
 MAX_STORY = 60  # lines; the middle of a longer story is left out
 MAX_LINE = 160
 MAX_OUTCOMES = 20
-MAX_PROBLEMS = 5  # with their stories; --json has all of them
+MAX_FINDINGS = 5  # with their stories; --json has all of them
 TITLES = {"differs": "outcomes differ", "hang": "hangs", "broken": "broken"}
 ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group")
 
@@ -107,20 +107,20 @@ def _many(trial: Trial, seeds: int, as_json: bool) -> Exit:
 
 
 def _one(trial: Trial, seed: int, as_json: bool) -> Exit:
-    played = trial.play(seed)
-    story, trouble = played.story(), played.trouble
+    result = trial.play(seed)
+    story, defect = result.story(), result.defect
     if as_json:
-        said = {"ok": trouble is None, "seed": seed, "status": played.status, "output": played.output}
-        problem = None if trouble is None else {"kind": trouble.kind, "what": trouble.what, "waits": trouble.waits}
-        echo_json({**said, "error": played.error, "problem": problem, "faults": played.struck, "story": story})
-        return Exit.DONE if trouble is None else Exit.RUN_FAILED
+        said = {"ok": defect is None, "seed": seed, "status": result.status, "output": result.output}
+        problem = None if defect is None else {"kind": defect.kind, "what": defect.what, "waits": defect.waits}
+        echo_json({**said, "error": result.error, "problem": problem, "faults": result.struck, "story": story})
+        return Exit.DONE if defect is None else Exit.RUN_FAILED
     for line in _story(story, len(story)):
         echo(line)
-    echo(f"{styled_status(played.status)} {_result(played.output, played.error)}".rstrip())
-    if trouble is not None:
-        for line in (f"{TITLES[trouble.kind]}: {trouble.what}", *(f"  {wait}" for wait in trouble.waits)):
+    echo(f"{styled_status(result.status)} {_result(result.output, result.error)}".rstrip())
+    if defect is not None:
+        for line in (f"{TITLES[defect.kind]}: {defect.what}", *(f"  {wait}" for wait in defect.waits)):
             echo(printable(line))
-    return Exit.DONE if trouble is None else Exit.RUN_FAILED
+    return Exit.DONE if defect is None else Exit.RUN_FAILED
 
 
 def _lines(report: Report) -> Iterator[str]:
@@ -129,9 +129,9 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
     if len(report.outcomes) > MAX_OUTCOMES:
         yield f"{'…':>6}   {len(report.outcomes) - MAX_OUTCOMES} more"
-    for problem in report.problems[:MAX_PROBLEMS]:
+    for finding in report.problems[:MAX_FINDINGS]:
         yield ""
-        yield from _problem(problem)
+        yield from _finding(finding)
     yield ""
     if report.ok:
         yield click.style(f"{report.seeds} seeds, one outcome", fg="green")
@@ -139,14 +139,14 @@ def _lines(report: Report) -> Iterator[str]:
         yield click.style(f"{report.seeds} seeds, {counted(len(report.problems), 'problem')}", fg="red", bold=True)
 
 
-def _problem(problem: Problem) -> Iterator[str]:
-    title = click.style(TITLES[problem.kind], fg="red", bold=True)
-    yield f"{title}: {printable(problem.what)}"
-    for wait in problem.waits:
+def _finding(finding: Finding) -> Iterator[str]:
+    title = click.style(TITLES[finding.kind], fg="red", bold=True)
+    yield f"{title}: {printable(finding.what)}"
+    for wait in finding.waits:
         yield f"  {printable(wait)}"
-    faults = f", {counted(len(problem.faults), 'fault')}" if problem.faults else ""
-    yield click.style(f"  seed {problem.seed}{faults}:", dim=True)
-    yield from (f"  {line}" for line in _story(list(problem.story), MAX_STORY))
+    faults = f", {counted(len(finding.faults), 'fault')}" if finding.faults else ""
+    yield click.style(f"  seed {finding.seed}{faults}:", dim=True)
+    yield from (f"  {line}" for line in _story(list(finding.story), MAX_STORY))
 
 
 def _story(story: list[JsonObject], longest: int) -> Iterator[str]:

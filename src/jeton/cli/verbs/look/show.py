@@ -6,10 +6,10 @@ from jeton.cli.options import json_option, store_option
 from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, short_json, styled_status
 from jeton.cli.store import ask
 from jeton.engine.engine import Engine
+from jeton.engine.views.dialects import Dialect, in_dialect
 from jeton.engine.views.plain import plain
 from jeton.engine.views.published import MetricValue
 from jeton.engine.views.record import RunRecord
-from jeton.engine.views.words import Words, in_words
 
 
 @click.command("show")
@@ -19,7 +19,7 @@ from jeton.engine.views.words import Words, in_words
 )
 @store_option
 @json_option
-def command(run: str, words: Words | None, store: str, as_json: bool) -> None:
+def command(run: str, words: Dialect | None, store: str, as_json: bool) -> None:
     """Show a run's record, the triggers it fired and its metrics."""
 
     async def read(engine: Engine) -> tuple[RunRecord, tuple[MetricValue, ...]]:
@@ -28,7 +28,7 @@ def command(run: str, words: Words | None, store: str, as_json: bool) -> None:
     with reporting_errors(as_json):
         record, metrics = ask(store, read)
         if words is not None:
-            echo_json(in_words(record, words))
+            echo_json(in_dialect(record, words))
         elif as_json:
             echo_json({**plain(record), "metrics": plain_list(metrics)})
         else:

@@ -1,4 +1,4 @@
-"""A workflow as a picture: Mermaid, SVG or terminal text, with a run's state on it if there is one."""
+"""Drawings of workflows as Mermaid, SVG or text, with or without a run's state."""
 
 from jeton.engine.views.draw.mermaid import as_mermaid
 from jeton.engine.views.draw.picture import Arrow, Box, Counts, Picture, picture_of

@@ -1,8 +1,7 @@
-"""Where boxes and arrows go: a small layered layout.
+"""A small layered graph layout.
 
-Arrows that would close a cycle are turned round, every node is put below all that lead to it, long arrows get a bend
-in each layer they cross, layers are sorted so that few arrows cross, and boxes are moved towards their neighbours.
-Nothing here knows what is drawn: only names, sizes and who leads to whom.
+Arrows that would close a cycle are reversed, every node is placed below its predecessors, long arrows get a bend in
+each layer they cross, layers are sorted to reduce crossings, and boxes are moved towards their neighbours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ BEND_WIDTH = 12
 SWEEPS = 8
 
 
-class Spot(msgspec.Struct, frozen=True):
+class Point(msgspec.Struct, frozen=True):
     """The middle of a box, or a bend of an arrow."""
 
     x: float
@@ -27,8 +26,8 @@ class Layout(msgspec.Struct, frozen=True):
 
     width: float
     height: float
-    spots: dict[str, Spot]
-    routes: tuple[tuple[Spot, ...], ...]
+    centres: dict[str, Point]
+    routes: tuple[tuple[Point, ...], ...]
 
 
 _Edge = tuple[str, str]
@@ -36,7 +35,7 @@ _Vertex = str | tuple[int, int]  # a box, or the bend of an arrow in a layer
 
 
 def lay_out(sizes: Mapping[str, tuple[float, float]], edges: Sequence[_Edge]) -> Layout:
-    """Places for boxes of these sizes, joined by these edges; the first box is the top."""
+    """Lay out boxes of these sizes, joined by these edges; the first box is at the top."""
     forward = _acyclic(list(sizes), edges)
     layer_of = _layers(list(sizes), forward)
     layers, chains = _with_bends(sizes, forward, layer_of)
@@ -46,17 +45,17 @@ def lay_out(sizes: Mapping[str, tuple[float, float]], edges: Sequence[_Edge]) ->
     across = _across(layers, neighbours, widths)
     down, height = _down(layers, sizes)
     left = min((across[v] - widths[v] / 2 for v in across), default=0)
-    spots = {v: Spot(across[v] - left, down[v]) for v in across}
-    width = max((spots[v].x + widths[v] / 2 for v in spots), default=0)
-    routes: list[tuple[Spot, ...]] = []
+    centres = {v: Point(across[v] - left, down[v]) for v in across}
+    width = max((centres[v].x + widths[v] / 2 for v in centres), default=0)
+    routes: list[tuple[Point, ...]] = []
     for number, (source, target) in enumerate(edges):
-        points = tuple(spots[vertex] for vertex in chains[number])
+        points = tuple(centres[vertex] for vertex in chains[number])
         routes.append(points if forward[number] == (source, target) else points[::-1])
-    return Layout(width, height, {name: spots[name] for name in sizes}, tuple(routes))
+    return Layout(width, height, {name: centres[name] for name in sizes}, tuple(routes))
 
 
 def _acyclic(names: list[str], edges: Sequence[_Edge]) -> list[_Edge]:
-    """The edges, with those that lead back up to a node we came from turned round."""
+    """The edges, with those that close a cycle reversed."""
     ways: dict[str, list[str]] = {name: [] for name in names}
     for source, target in edges:
         ways[source].append(target)
@@ -80,13 +79,13 @@ def _acyclic(names: list[str], edges: Sequence[_Edge]) -> list[_Edge]:
 
 
 def _layers(names: list[str], edges: list[_Edge]) -> dict[str, int]:
-    """Each node one below the lowest that leads to it."""
+    """Each node one layer below its lowest predecessor."""
     waiting = dict.fromkeys(names, 0)
     for source, target in edges:
         waiting[target] += source != target
     layer = dict.fromkeys(names, 0)
     ready = [name for name in names if not waiting[name]]
-    for here in ready:  # grows while we go
+    for here in ready:  # the list grows during the loop
         for source, target in edges:
             if source == here and source != target:
                 layer[target] = max(layer[target], layer[here] + 1)
@@ -126,7 +125,7 @@ def _neighbours(chains: list[list[_Vertex]]) -> tuple[dict[_Vertex, list[_Vertex
 def _sort(
     layers: list[list[_Vertex]], neighbours: tuple[dict[_Vertex, list[_Vertex]], dict[_Vertex, list[_Vertex]]]
 ) -> None:
-    """Order each layer by the mean place of its neighbours, downwards and upwards in turn."""
+    """Sort each layer by the mean position of its neighbours, downwards and upwards in turn."""
     above, below = neighbours
     for sweep in range(SWEEPS):
         order, side = (layers, above) if sweep % 2 == 0 else (layers[::-1], below)
@@ -149,7 +148,7 @@ def _across(
     neighbours: tuple[dict[_Vertex, list[_Vertex]], dict[_Vertex, list[_Vertex]]],
     widths: dict[_Vertex, float],
 ) -> dict[_Vertex, float]:
-    """Horizontal places: packed at first, then each pulled towards its neighbours without touching the next."""
+    """Horizontal positions: packed at first, then pulled towards the neighbours without overlapping."""
     at: dict[_Vertex, float] = {}
     for layer in layers:
         edge = 0.0
@@ -168,7 +167,7 @@ def _across(
 
 
 def _apart(layer: list[_Vertex], wanted: list[float], widths: dict[_Vertex, float]) -> list[float]:
-    """The nearest places to the wanted ones that keep order and distance: the mean of packing from either side."""
+    """The positions nearest to the wanted ones without overlaps: the mean of packing from both sides."""
 
     def distance(a: int, b: int) -> float:
         return (widths[layer[a]] + widths[layer[b]]) / 2 + GAP_X

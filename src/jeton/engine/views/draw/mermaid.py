@@ -1,4 +1,4 @@
-"""The picture as Mermaid text, which GitHub and many editors draw."""
+"""The picture as Mermaid text, which GitHub and many editors render."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ SHAPES = {
     "gate": ('{{"', '"}}'),
     "workflow": ('[["', '"]]'),
 }
-LONGEST_LABEL = 60
+MAX_LABEL = 60
 
 
 def as_mermaid(picture: Picture) -> str:
-    """A flowchart; names never become part of its syntax."""
+    """A Mermaid flowchart. Names are escaped."""
     return "\n".join(_lines(picture)) + "\n"
 
 
@@ -50,9 +50,9 @@ def _box_text(box: Box) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
 def _escaped(text: str) -> str:
-    """As numbered entities: everything that Mermaid or HTML would act on, line breaks too."""
+    """The text with all characters that Mermaid or HTML could interpret as numbered entities."""
     return "".join(c if c.isalnum() or c in " .,:_-+·×…=/()[]" else f"#{ord(c)};" for c in text)

@@ -1,4 +1,4 @@
-"""Colours by what a node's tokens are doing; dark enough to be read, and told apart without red and green alone."""
+"""Colours of nodes by the state of their tokens, with enough contrast and not distinguished by red and green alone."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from jeton.engine.views.draw.picture import Tone
 
 
 class Colours(msgspec.Struct, frozen=True):
-    """Of a box: its inside, its border, its text; and the name a terminal knows."""
+    """Fill, border and text of a box, and the name of the terminal colour."""
 
     fill: str
     line: str

@@ -1,4 +1,4 @@
-"""What is drawn, before anybody draws it: boxes, arrows, and how many tokens are where."""
+"""A picture of a workflow, independent of its format: boxes, arrows, and the number of tokens at each node."""
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
@@ -23,9 +23,9 @@ from jeton.model.definition.workflow import (
 )
 
 Tone: TypeAlias = Literal["idle", "active", "waiting", "done", "failed", "stopped"]
-Place: TypeAlias = Literal["active", "waiting", "done", "failed", "stopped"]
+CountName: TypeAlias = Literal["active", "waiting", "done", "failed", "stopped"]
 
-PLACES: dict[TokenStatus, Place] = {
+COUNTED_AS: dict[TokenStatus, CountName] = {
     "pending": "active",
     "dispatched": "active",
     "executing": "active",
@@ -43,7 +43,7 @@ PLACES: dict[TokenStatus, Place] = {
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """How many tokens are, or ended, at a node."""
+    """The number of tokens at a node, by state."""
 
     active: int = 0
     waiting: int = 0
@@ -54,7 +54,7 @@ class Counts(msgspec.Struct, frozen=True):
 
     @property
     def tone(self) -> Tone:
-        """What a glance should show: work first, then trouble, then the past."""
+        """The state that gives the node its colour: activity first, then failures, then completion."""
         for tone in ("active", "waiting", "failed", "done", "stopped"):
             if getattr(self, tone):
                 return tone
@@ -62,7 +62,7 @@ class Counts(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """`2 active · 1 done`; empty where nothing has been."""
+        """`2 active · 1 done`; empty without tokens."""
         return " · ".join(f"{getattr(self, name)} {name}" for name in self.__struct_fields__ if getattr(self, name))
 
 
@@ -77,7 +77,7 @@ class Box(msgspec.Struct, frozen=True):
 
 
 class Arrow(msgspec.Struct, frozen=True):
-    """One transition; `labels` say when it is taken and what it does to the number of tokens."""
+    """One transition; `labels` are its condition, fan-out, fan-in and loop limit."""
 
     source: str
     target: str
@@ -87,7 +87,7 @@ class Arrow(msgspec.Struct, frozen=True):
 
 
 class Picture(msgspec.Struct, frozen=True):
-    """A workflow to be drawn."""
+    """A workflow or flow to draw."""
 
     title: str
     boxes: tuple[Box, ...]
@@ -101,7 +101,7 @@ def picture_of(
     run: str | None = None,
     skipped: Iterable[str] = (),
 ) -> Picture:
-    """The workflow or flow, with the tokens of a run on it, and the nodes of a flow that were skipped."""
+    """The picture of a workflow or flow, with a run's tokens and the skipped nodes of a flow's run."""
     counts = _counts(tokens or ())
     if isinstance(workflow, Flow):
         return _flow(workflow, {**dict.fromkeys(skipped, Counts(skipped=1)), **counts}, tokens is not None, run)
@@ -114,7 +114,7 @@ def picture_of(
 
 
 def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None) -> Picture:
-    """Handles are named where they are not `main`: `true`, `→ a`, `true → a`."""
+    """The picture of a flow. Arrows are labelled with handles other than `main`: `true`, `→ a`, `true → a`."""
     entered = {connection.target for connection in flow.connections}
     boxes = tuple(
         Box(name, flow.nodes[name].type, _detail(flow.nodes[name]), name not in entered, counts.get(name, Counts()))
@@ -125,7 +125,7 @@ def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None)
 
 
 def _detail(node: FlowNode) -> str:
-    """What a glance should know of a node's configuration."""
+    """The most telling value of a node's configuration."""
     said = next((node.data[key] for key in ("condition", "value", "workflow", "title") if key in node.data), None)
     return "" if said is None else str(said)
 
@@ -138,13 +138,13 @@ def _handles(connection: Connection) -> tuple[str, ...]:
 
 
 def _counts(tokens: Iterable[TokenView]) -> dict[str, Counts]:
-    found: dict[str, dict[Place, int]] = {}
+    found: dict[str, dict[CountName, int]] = {}
     for token in tokens:
-        # one that waits for its siblings is drawn where it waits; when it has ended, where it worked
+        # a token that waits for its siblings is shown at the fan-in, any other at its own node
         node = token.waits_at if token.status == "waiting_for_siblings" and token.waits_at else token.node
         at = found.setdefault(node, {})
-        place = PLACES[token.status]
-        at[place] = at.get(place, 0) + 1
+        name = COUNTED_AS[token.status]
+        at[name] = at.get(name, 0) + 1
     return {node: Counts(**at) for node, at in found.items()}
 
 

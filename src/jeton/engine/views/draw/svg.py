@@ -1,10 +1,10 @@
-"""The picture as SVG: no script, no font to fetch, every word escaped."""
+"""The picture as SVG, without scripts or external fonts."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from jeton.engine.views.draw.layout import Layout, Spot, lay_out
+from jeton.engine.views.draw.layout import Layout, Point, lay_out
 from jeton.engine.views.draw.palette import PALETTE
 from jeton.engine.views.draw.picture import Arrow, Box, Picture
 
@@ -12,7 +12,7 @@ MARGIN = 28
 TITLE_HEIGHT = 30
 CHARACTER_WIDTH = 7.4
 LINE_HEIGHT = 17
-LONGEST_LINE = 34
+MAX_LINE = 34
 STYLE = (
     "text{font:13px ui-sans-serif,system-ui,sans-serif;fill:#24292f}.name{font-weight:600}"
     ".small{font-size:11px}.label{font-size:11px;fill:#57606a;paint-order:stroke;stroke:#fff;stroke-width:4px}"
@@ -32,7 +32,7 @@ def as_svg(picture: Picture) -> str:
 
 
 def _document(picture: Picture, sizes: dict[str, tuple[float, float]], layout: Layout) -> Iterator[str]:
-    # labels and loops stand to the right of their arrows, and need room there
+    # room for labels and loops, which are to the right of their arrows
     labelled = max((len(_label(arrow)) for arrow in picture.arrows), default=0) * CHARACTER_WIDTH
     width = max(layout.width + labelled, len(picture.title) * CHARACTER_WIDTH * 1.2) + 2 * MARGIN
     height = layout.height + 2 * MARGIN + TITLE_HEIGHT
@@ -47,7 +47,7 @@ def _document(picture: Picture, sizes: dict[str, tuple[float, float]], layout: L
     for arrow, route in zip(picture.arrows, layout.routes, strict=True):
         yield from _arrow(arrow, route, sizes)
     for box in picture.boxes:
-        yield from _box(box, layout.spots[box.name], sizes[box.name])
+        yield from _box(box, layout.centres[box.name], sizes[box.name])
     for arrow, route in zip(picture.arrows, layout.routes, strict=True):
         yield from _arrow_label(arrow, route, sizes)
     yield "</g></svg>"
@@ -63,10 +63,10 @@ def _size(box: Box) -> tuple[float, float]:
     return max(60, max(map(len, texts)) * CHARACTER_WIDTH + 24), LINE_HEIGHT * len(texts) + 16
 
 
-def _box(box: Box, spot: Spot, size: tuple[float, float]) -> Iterator[str]:
+def _box(box: Box, point: Point, size: tuple[float, float]) -> Iterator[str]:
     width, height = size
     colours = PALETTE[box.counts.tone]
-    left, top = spot.x - width / 2, spot.y - height / 2
+    left, top = point.x - width / 2, point.y - height / 2
     radius = height / 2 if box.kind == "pass" else 6
     yield f"<g><title>{_escaped(f'{box.name} {box.kind} {box.detail}'.strip())}</title>"
     yield (
@@ -76,11 +76,11 @@ def _box(box: Box, spot: Spot, size: tuple[float, float]) -> Iterator[str]:
     for number, line in enumerate(_texts(box)):
         y = top + 8 + LINE_HEIGHT * number + 12
         style = "name" if number == 0 else "small"
-        yield f'<text class="{style}" x="{spot.x:.1f}" y="{y:.1f}" text-anchor="middle">{_escaped(line)}</text>'
+        yield f'<text class="{style}" x="{point.x:.1f}" y="{y:.1f}" text-anchor="middle">{_escaped(line)}</text>'
     yield "</g>"
 
 
-def _arrow(arrow: Arrow, route: tuple[Spot, ...], sizes: dict[str, tuple[float, float]]) -> Iterator[str]:
+def _arrow(arrow: Arrow, route: tuple[Point, ...], sizes: dict[str, tuple[float, float]]) -> Iterator[str]:
     style = f"arrow{' fan' if arrow.fans_out else ''}{' join' if arrow.joins else ''}"
     if arrow.source == arrow.target:
         path = _loop(route[0], sizes[arrow.source])
@@ -89,16 +89,16 @@ def _arrow(arrow: Arrow, route: tuple[Spot, ...], sizes: dict[str, tuple[float, 
     yield f'<path class="{style}" d="{path}" marker-end="url(#head)"/>'
 
 
-def _trimmed(route: tuple[Spot, ...], source_height: float, target_height: float) -> list[Spot]:
-    """From border to border: an arrow leaves and enters through the side that faces where it goes."""
+def _trimmed(route: tuple[Point, ...], source_height: float, target_height: float) -> list[Point]:
+    """The route from border to border, through the sides that face each other."""
     points = list(route)
     down = 1 if points[-1].y >= points[0].y else -1
-    points[0] = Spot(points[0].x, points[0].y + down * source_height / 2)
-    points[-1] = Spot(points[-1].x, points[-1].y - down * target_height / 2)
+    points[0] = Point(points[0].x, points[0].y + down * source_height / 2)
+    points[-1] = Point(points[-1].x, points[-1].y - down * target_height / 2)
     return points
 
 
-def _curve(points: list[Spot]) -> str:
+def _curve(points: list[Point]) -> str:
     path = f"M{points[0].x:.1f} {points[0].y:.1f}"
     for a, b in pairwise(points):
         middle = (a.y + b.y) / 2
@@ -106,24 +106,23 @@ def _curve(points: list[Spot]) -> str:
     return path
 
 
-def _loop(spot: Spot, size: tuple[float, float]) -> str:
-    right, half = spot.x + size[0] / 2, size[1] / 4
+def _loop(point: Point, size: tuple[float, float]) -> str:
+    right, half = point.x + size[0] / 2, size[1] / 4
     return (
-        f"M{right:.1f} {spot.y - half:.1f}C{right + 30:.1f} {spot.y - half:.1f} "
-        f"{right + 30:.1f} {spot.y + half:.1f} {right:.1f} {spot.y + half:.1f}"
+        f"M{right:.1f} {point.y - half:.1f}C{right + 30:.1f} {point.y - half:.1f} "
+        f"{right + 30:.1f} {point.y + half:.1f} {right:.1f} {point.y + half:.1f}"
     )
 
 
-def _arrow_label(arrow: Arrow, route: tuple[Spot, ...], sizes: dict[str, tuple[float, float]]) -> Iterator[str]:
+def _arrow_label(arrow: Arrow, route: tuple[Point, ...], sizes: dict[str, tuple[float, float]]) -> Iterator[str]:
     if not arrow.labels:
         return
     if arrow.source == arrow.target:
         x, y = route[0].x + sizes[arrow.source][0] / 2 + 28, route[0].y + 4
     else:
         points = _trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1])
-        a, b = (
-            points[-2:] if points[-1].y < points[0].y else points[:2]
-        )  # rivals part where they lead, not where they start
+        # labels of arrows that go up are placed at the end, where the arrows are furthest apart
+        a, b = points[-2:] if points[-1].y < points[0].y else points[:2]
         x, y = a.x + (b.x - a.x) * 0.5 + 5, a.y + (b.y - a.y) * 0.5 + 4
     full = "; ".join(arrow.labels)
     yield f'<text class="label" x="{x:.1f}" y="{y:.1f}"><title>{_escaped(full)}</title>{_escaped(_label(arrow))}</text>'
@@ -134,9 +133,9 @@ def _label(arrow: Arrow) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+    return text if len(text) <= MAX_LINE else text[: MAX_LINE - 1] + "…"
 
 
 def _escaped(text: str) -> str:
-    """Without what XML does not allow at all, and with what it would act on as entities."""
+    """The text without characters that XML forbids, and with its special characters as entities."""
     return escape("".join(c if c.isprintable() else "�" for c in text), {'"': "&quot;"})

@@ -1,4 +1,4 @@
-"""The picture as lines of text: every node once, in the order tokens reach it, with its ways out below it."""
+"""The picture as lines of text: every node once, breadth first, with its outgoing arrows below it."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MARKS: dict[Tone, str] = {
 
 
 def as_text(picture: Picture) -> str:
-    """For a terminal of any width."""
+    """The picture as text, for terminals of any width."""
     return "\n".join(_lines(picture)) + "\n"
 
 
@@ -24,9 +24,9 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield picture.title
     for box in in_order(picture):
         yield f"{MARKS[box.counts.tone]} {_box_text(box)}"
-        ways = [arrow for arrow in picture.arrows if arrow.source == box.name]
-        for arrow in ways:
-            yield f"  {'└' if arrow is ways[-1] else '├'}{_line(arrow)} {arrow.target}{_labels(arrow)}"
+        leaving = [arrow for arrow in picture.arrows if arrow.source == box.name]
+        for arrow in leaving:
+            yield f"  {'└' if arrow is leaving[-1] else '├'}{_line(arrow)} {arrow.target}{_labels(arrow)}"
 
 
 def in_order(picture: Picture) -> list[Box]:

@@ -1,10 +1,10 @@
-"""Why a run, a token or a transition did, or did not do, what it did: read off the journal, never stored."""
+"""Explanations of why a run, a token or a transition did what it did, made from the journal."""
 
-from jeton.engine.views.explain.answer import explain_run, explain_token, explain_transition
+from jeton.engine.views.explain.explain import explain_run, explain_token, explain_transition
 from jeton.engine.views.explain.text import explained
 from jeton.engine.views.explain.views import (
     Cancelled,
-    Considering,
+    ConsideredTransition,
     FanInView,
     MissingPaths,
     Routing,
@@ -16,7 +16,7 @@ from jeton.engine.views.explain.views import (
 
 __all__ = [
     "Cancelled",
-    "Considering",
+    "ConsideredTransition",
     "FanInView",
     "MissingPaths",
     "Routing",

@@ -1,6 +1,6 @@
-"""Why a node of a flow ran, waits, or was skipped: what each connection into it came to."""
+"""Why each node of a flow ran, waits or was skipped."""
 
-from jeton.engine.views.explain.views import Incoming, NodeExplained
+from jeton.engine.views.explain.views import IncomingConnection, NodeExplained
 from jeton.engine.views.flows import shown_node
 from jeton.model.state.flow_run import FlowState
 from jeton.model.state.run import RunState
@@ -9,7 +9,7 @@ from jeton.planning.program.flow import CompiledConnection, FlowProgram
 
 
 def nodes_explained(program: FlowProgram, run: RunState) -> tuple[NodeExplained, ...]:
-    """All nodes, each after all that lead to it."""
+    """All nodes, in topological order."""
     return tuple(_node(program, run, node) for node in program.order)
 
 
@@ -27,7 +27,7 @@ def _node(program: FlowProgram, run: RunState, node: str) -> NodeExplained:
     )
 
 
-def _incoming(program: FlowProgram, state: FlowState, wire: CompiledConnection) -> Incoming:
+def _incoming(program: FlowProgram, state: FlowState, wire: CompiledConnection) -> IncomingConnection:
     settled = wire.source in state.executed or wire.source in state.errors or wire.source in state.skipped
     status = connection_status(program, state, wire) if settled else "open"
-    return Incoming(wire.source, wire.from_output, wire.to_input, status)
+    return IncomingConnection(wire.source, wire.from_output, wire.to_input, status)

@@ -1,4 +1,4 @@
-"""An explanation in sentences, for people."""
+"""Explanations as text."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,7 +9,7 @@ import msgspec
 
 from jeton.engine.views.explain.views import (
     Cancelled,
-    Considering,
+    ConsideredTransition,
     Explanation,
     FanInView,
     MissingPaths,
@@ -26,7 +26,7 @@ from jeton.model.times import text_of
 
 
 def explained(explanation: Explanation) -> str:
-    """The whole explanation, line by line."""
+    """The explanation as lines of text."""
     match explanation:
         case RunExplained():
             lines = _run(explanation)
@@ -53,11 +53,11 @@ def _run(run: RunExplained) -> Iterator[str]:
     yield from _listed("fan-ins", [_fan_in(fan_in) for fan_in in run.fan_ins])
     yield from _listed("routing", [line for routing in run.routings for line in _routing(routing)])
     yield from _listed("stopped", list(_stopped(run.cancelled)))
-    yield from _listed("found nothing at", [_missing(missing) for missing in run.missing])
+    yield from _listed("no value at", [_missing(missing) for missing in run.missing])
 
 
 def _node(node: NodeExplained) -> Iterator[str]:
-    """The node, and below it only the connections that say something: those that brought nothing."""
+    """The node, and the incoming connections that delivered nothing."""
     chose = "" if node.branch is None else f", by '{node.branch}'"
     why = {
         "upstream_failure": f" because of {', '.join(node.blocked_by)}",
@@ -71,34 +71,35 @@ def _node(node: NodeExplained) -> Iterator[str]:
             yield f"  '{each.source}' ({each.from_output}) → {each.to_input} {what}"
 
 
-def _token(told: TokenExplained) -> Iterator[str]:
-    token = told.token
-    yield f"token {token.id} of run {told.run_id}, at '{token.node}' on {token.path}, is {token.status}"
-    born = "the run's first" if token.parent is None else f"made by token {token.parent}"
+def _token(explanation: TokenExplained) -> Iterator[str]:
+    token = explanation.token
+    yield f"token {token.id} of run {explanation.run_id}, at '{token.node}' on {token.path}, is {token.status}"
+    born = "the run's first" if token.parent is None else f"created by token {token.parent}"
     yield f"  {born}, {text_of(token.created_at)}"
     if token.branch_index is not None:
         yield f"  branch {token.branch_index} of group {token.group}"
     if token.error is not None:
         yield f"  its node failed: {token.error.get('type')}: {token.error.get('message')}"
-    if told.waits is not None:
-        yield from _listed("waits for", list(_wait(told.waits)))
-    if told.routing is not None:
-        yield from _listed("routing", list(_routing(told.routing)))
-    if told.cancelled is not None:
-        yield from _listed("stopped", list(_stopped((told.cancelled,))))
-    yield from _listed("found nothing at", [_missing(missing) for missing in told.missing])
+    if explanation.waits is not None:
+        yield from _listed("waits for", list(_wait(explanation.waits)))
+    if explanation.routing is not None:
+        yield from _listed("routing", list(_routing(explanation.routing)))
+    if explanation.cancelled is not None:
+        yield from _listed("stopped", list(_stopped((explanation.cancelled,))))
+    yield from _listed("no value at", [_missing(missing) for missing in explanation.missing])
 
 
-def _transition(told: TransitionExplained) -> Iterator[str]:
-    condition = "always" if told.condition is None else f"if {told.condition}"
-    yield f"transition {told.transition}: {told.source} → {told.to}, priority {told.priority}, {condition}"
-    if not told.routings:
-        yield f"  never considered: no token has left '{told.source}'"
-    for routing in told.routings:
+def _transition(explanation: TransitionExplained) -> Iterator[str]:
+    condition = "always" if explanation.condition is None else f"if {explanation.condition}"
+    route = f"{explanation.source} → {explanation.to}, priority {explanation.priority}"
+    yield f"transition {explanation.transition}: {route}, {condition}"
+    if not explanation.routings:
+        yield f"  never considered: no token has left '{explanation.source}'"
+    for routing in explanation.routings:
         yield f"  token {routing.token}, {text_of(routing.at)}, after {routing.after}:"
         for seen in routing.considered:
-            mark = "▸" if seen.transition == told.transition else " "
-            yield f"  {mark} {_considering(seen)}"
+            mark = "▸" if seen.transition == explanation.transition else " "
+            yield f"  {mark} {_considered_transition(seen)}"
 
 
 def _listed(title: str, lines: list[str]) -> Iterator[str]:
@@ -108,33 +109,37 @@ def _listed(title: str, lines: list[str]) -> Iterator[str]:
 
 
 def _wait(wait: Wait) -> Iterator[str]:
-    who = f"token {wait.token} at '{wait.node}'"
-    since = f"since {text_of(wait.since)}"
+    again = f", delivery {wait.deliveries}" if wait.deliveries > 1 else ""
+    attempt = f" (attempt {wait.attempt}{again})" if wait.kind == "worker" else ""
+    times = f"since {text_of(wait.since)}{_until(wait.due)}"
+    yield f"token {wait.token} at '{wait.node}': {awaited(wait)}, {times}{attempt}"
+    if wait.fan_in is not None:
+        yield f"  {_fan_in(wait.fan_in)}"
+
+
+def awaited(wait: Wait) -> str:
+    """What a token waits for, as a noun phrase."""
     match wait.kind:
         case "worker":
-            again = f", delivery {wait.deliveries}" if wait.deliveries > 1 else ""
-            yield f"{who}: a worker, {since} (attempt {wait.attempt}{again}{_until(wait.due)})"
+            return "a worker"
         case "sleep":
-            yield f"{who}: the end of its own sleep '{wait.label}', {since}{_until(wait.due)}"
+            return f"the end of its sleep '{wait.label}'"
         case "timer":
-            label = f" ({wait.label})" if wait.label else ""
-            yield f"{who}: a time{label}, {since}{_until(wait.due)}"
+            return f"a time ({wait.label})" if wait.label else "a time"
         case "retry":
-            yield f"{who}: attempt {wait.attempt}, {since}{_until(wait.due)}"
+            return f"attempt {wait.attempt}"
         case "subworkflow":
-            yield f"{who}: run {wait.child} ({wait.label}), {since}{_until(wait.due)}"
+            return f"run {wait.child} ({wait.label})"
         case "gate":
-            yield f'{who}: an answer to "{wait.label}", {since}{_until(wait.due)}'
+            return f'an answer to "{wait.label}"'
         case "signal":
-            yield f"{who}: the signal '{wait.label}', {since}{_until(wait.due)}"
+            return f"the signal '{wait.label}'"
         case "siblings":
-            yield f"{who}: its siblings, {since}{_until(wait.due)}"
-            if wait.fan_in is not None:
-                yield f"  {_fan_in(wait.fan_in)}"
+            return "its siblings"
         case "branch":
-            yield f"{who}: the rest of its branch ({_tokens(wait.waits_for)}), {since}"
+            return f"the rest of its branch ({_tokens(wait.waits_for)})"
         case "turn":
-            yield f"{who}: its turn, {since}"
+            return "its turn"
 
 
 def _until(due: datetime | None) -> str:
@@ -156,36 +161,36 @@ def _tokens(tokens: tuple[TokenId, ...]) -> str:
 
 def _routing(routing: Routing) -> Iterator[str]:
     if not routing.considered:
-        yield f"token {routing.token} ended at '{routing.node}', {text_of(routing.at)}: no transition leads on"
+        yield f"token {routing.token} ended at '{routing.node}', {text_of(routing.at)}: no transition leaves it"
         return
     outcome = f"ended {routing.ends}" if routing.ends else ""
     if routing.parked_at is not None:
         outcome = f"went to the fan-in at '{routing.parked_at}'"
     elif routing.created:
-        outcome = f"made {_tokens(routing.created)}"
+        outcome = f"created {_tokens(routing.created)}"
     yield f"token {routing.token} left '{routing.node}' after {routing.after}, {text_of(routing.at)}: {outcome}"
-    yield from (f"  {_considering(seen)}" for seen in routing.considered)
+    yield from (f"  {_considered_transition(seen)}" for seen in routing.considered)
 
 
-def _considering(seen: Considering) -> str:
+def _considered_transition(seen: ConsideredTransition) -> str:
     condition = "" if seen.condition is None else f" if {seen.condition}"
     return f"→ {seen.to}{condition}: {_verdict(seen)}"
 
 
-def _verdict(seen: Considering) -> str:
+def _verdict(seen: ConsideredTransition) -> str:
     match seen.verdict:
         case "matched" | "false":
             return f"{seen.verdict}{_with(seen.values)}"
         case "missing":
-            return f"false, nothing is at {seen.missing}{_with(seen.values)}"
+            return f"false, no value at {seen.missing}{_with(seen.values)}"
         case "loop_limit_reached":
-            return f"out, followed {seen.iterations} of {seen.max_iterations} times"
+            return f"at its limit, taken {seen.iterations} of {seen.max_iterations} times"
         case "not_first":
-            return "not looked at, an earlier one matched"
+            return "not evaluated, an earlier one matched"
         case "tier_decided":
-            return "not looked at, a better priority matched"
+            return "not evaluated, a higher priority matched"
         case "not_for_failures":
-            return "not looked at, it does not speak of state._last_error"
+            return "not evaluated, it does not read state._last_error"
         case "error":
             return f"error, {seen.problem}{_with(seen.values)}"
 
@@ -196,14 +201,14 @@ def _with(values: dict[str, Json]) -> str:
 
 
 def _stopped(cancelled: tuple[Cancelled, ...]) -> Iterator[str]:
-    """Tokens that one decision stopped share a line."""
+    """One line for all tokens that the same decision stopped."""
     for (entry, status, reason, request, by_run), group in groupby(cancelled, key=_cause):
         found = list(group)
-        words = f" (asked: {request})" if request else ""
+        details = f" (asked: {request})" if request else ""
         if by_run is not None:
-            words = f" (by run {by_run}, which called this one: {request or 'it stopped waiting'})"
+            details = f" (by run {by_run}, which called this one: {request or 'it stopped waiting'})"
         tokens = _tokens(tuple(each.token for each in found))
-        yield f"{tokens} {status} in entry {entry}, {text_of(found[0].at)}: {reason}{words}"
+        yield f"{tokens} {status} in entry {entry}, {text_of(found[0].at)}: {reason}{details}"
 
 
 def _cause(cancelled: Cancelled) -> tuple[int, str, str, str | None, RunId | None]:

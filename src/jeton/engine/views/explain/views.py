@@ -1,4 +1,4 @@
-"""What an explanation is made of: plain values, complete in themselves."""
+"""The values that explanations consist of."""
 
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -17,44 +17,44 @@ Verdict: TypeAlias = Literal[
     "false",
     "missing",
     "loop_limit_reached",
-    "not_first",  # `fan_out: first_match`, and another came first
-    "tier_decided",  # a better priority had a match, so nobody looked at it
-    "not_for_failures",  # the node failed, and the condition does not speak of `state._last_error`
+    "not_first",  # `fan_out: first_match`, and an earlier one matched
+    "tier_decided",  # a transition of higher priority matched, so this one was not evaluated
+    "not_for_failures",  # the node failed, and the condition does not read `state._last_error`
     "error",
 ]
 
 
-class Considering(msgspec.Struct, frozen=True):
-    """One transition at one routing: its condition, what the condition read, and the verdict."""
+class ConsideredTransition(msgspec.Struct, frozen=True):
+    """One transition at one routing: its condition, the values that it read, and the verdict."""
 
     transition: int
     to: str
     priority: int
-    condition: str | None  # None: there is none, and it always holds
+    condition: str | None  # None: there is none, and it always matches
     verdict: Verdict
     values: dict[str, Json] = {}
     missing: str | None = None  # the path that was not there
-    iterations: int | None = None  # how often this lineage had followed it, where that is bounded
+    iterations: int | None = None  # how often this token's ancestors took it, if that is bounded
     max_iterations: int | None = None
     problem: str | None = None
 
 
 class Routing(msgspec.Struct, frozen=True):
-    """One token looking for its way on, after its node succeeded or failed."""
+    """One token routed after its node succeeded or failed."""
 
     token: TokenId
     node: str
     entry: int
     at: datetime
     after: Literal["success", "failure"]
-    considered: tuple[Considering, ...]
+    considered: tuple[ConsideredTransition, ...]
     created: tuple[TokenId, ...] = ()
     parked_at: str | None = None  # the fan-in it went to
     ends: TokenEnd | None = None
 
 
 class FanInView(msgspec.Struct, frozen=True):
-    """A fan-in that has not opened: who came, who may still come, and how many it takes."""
+    """A fan-in that has not opened: how many branches arrived, can still arrive, and are needed."""
 
     group: GroupId
     name: str
@@ -67,7 +67,7 @@ class FanInView(msgspec.Struct, frozen=True):
     total: int
     since: datetime  # the first arrival
     due: datetime | None
-    waits_for: tuple[TokenId, ...]  # the first few tokens under way in live branches
+    waits_for: tuple[TokenId, ...]  # the first few tokens of live branches
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -87,19 +87,19 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 class Cancelled(msgspec.Struct, frozen=True):
-    """Who ended a token that did not end by itself, and why."""
+    """A token that was stopped, and why."""
 
     token: TokenId
     status: TokenEnd
     reason: str
     entry: int
     at: datetime
-    request: str | None = None  # the words of whoever cancelled the run
-    by_run: RunId | None = None  # the run that called this one, and stopped it
+    request: str | None = None  # the reason given with the cancellation
+    by_run: RunId | None = None  # the calling run, if it stopped this one
 
 
 class MissingPaths(msgspec.Struct, frozen=True):
-    """Paths an output mapping found nothing at; null was written instead."""
+    """Paths where a mapping found no value; null was written instead."""
 
     token: TokenId | None  # None: the workflow's own output mapping
     node: str | None
@@ -108,7 +108,7 @@ class MissingPaths(msgspec.Struct, frozen=True):
 
 
 class RunExplained(msgspec.Struct, frozen=True):
-    """The whole run: why it stands where it stands."""
+    """The explanation of a run."""
 
     run_id: RunId
     workflow: str
@@ -122,11 +122,11 @@ class RunExplained(msgspec.Struct, frozen=True):
     cancelled: tuple[Cancelled, ...]
     missing: tuple[MissingPaths, ...]
     needs_app: str | None = None
-    nodes: tuple["NodeExplained", ...] = ()  # of a flow, each after all that lead to it
+    nodes: tuple["NodeExplained", ...] = ()  # of a flow, in topological order
 
 
-class Incoming(msgspec.Struct, frozen=True):
-    """One connection into a node: what it brings, or why it brings nothing. `open`: its source is not settled yet."""
+class IncomingConnection(msgspec.Struct, frozen=True):
+    """One connection into a node, and whether it delivered. `open`: its source is not settled yet."""
 
     source: str
     from_output: str
@@ -135,19 +135,19 @@ class Incoming(msgspec.Struct, frozen=True):
 
 
 class NodeExplained(msgspec.Struct, frozen=True):
-    """One node of a flow: how it stands, and what each of its incoming connections came to."""
+    """One node of a flow, with its incoming connections."""
 
     node: str
     status: NodeStatus
     branch: str | None
     skip_reason: SkipReason | None
     blocked_by: tuple[str, ...]
-    incoming: tuple[Incoming, ...]
+    incoming: tuple[IncomingConnection, ...]
     error: str | None = None
 
 
 class TokenExplained(msgspec.Struct, frozen=True):
-    """One token: where it came from, what it waits for, where it went, who stopped it."""
+    """The explanation of a token: its origin, what it waits for, its routing, and why it was stopped."""
 
     run_id: RunId
     token: TokenView
@@ -158,7 +158,7 @@ class TokenExplained(msgspec.Struct, frozen=True):
 
 
 class TransitionExplained(msgspec.Struct, frozen=True):
-    """One transition: every time it was, or was not, considered."""
+    """The explanation of a transition: every routing where it was considered or skipped."""
 
     run_id: RunId
     transition: int

@@ -1,4 +1,4 @@
-"""Who waits for what in a run that is under way, and since when."""
+"""What the tokens of an unfinished run wait for, and since when."""
 
 from collections.abc import Iterator
 
@@ -24,11 +24,11 @@ from jeton.model.times import maybe_moment, moment
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import alive_in_slot, live_slots
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 def fan_ins(program: Program, state: RunState) -> tuple[FanInView, ...]:
-    """Every fan-in some branch has arrived at and that has not opened."""
+    """Every fan-in that a branch has arrived at and that has not opened."""
     return tuple(
         _fan_in(program, state, group, node, fan_in)
         for group, progress in state.progress.items()
@@ -62,7 +62,7 @@ def _strategy_text(strategy: Strategy) -> str:
 
 
 def _needed(strategy: Strategy, possible: int) -> int:
-    """How many arrivals open it, as things stand: under `all` it is everyone who can still come."""
+    """How many arrivals open it; with `all`, every branch that can still arrive."""
     match strategy:
         case "all":
             return possible
@@ -76,13 +76,13 @@ def _under_way(state: RunState, group: GroupId) -> tuple[TokenId, ...]:
     found: list[TokenId] = []
     for slot in live_slots(state, group):
         found += [token for token in alive_in_slot(state, slot) if token in state.tokens]
-        if len(found) >= MOST_LISTED:
+        if len(found) >= MAX_LISTED:
             break
-    return tuple(found[:MOST_LISTED])
+    return tuple(found[:MAX_LISTED])
 
 
 def waits(program: Program, state: RunState, views: dict[TokenId, TokenView]) -> Iterator[Wait]:
-    """What each token that is under way waits for, in the order they were made."""
+    """What each live token waits for, by token."""
     waiting: dict[TokenId, Wait] = {token.id: _own_wait(token, views[token.id]) for token in state.tokens.values()}
     at_fan_ins = {(view.group, view.node): view for view in fan_ins(program, state)}
     for (group, node, _), arrived in state.arrived.items():
@@ -123,7 +123,7 @@ def _own_wait(token: Token, view: TokenView) -> Wait:
 
 
 def _sibling_wait(view: TokenView, node: str, fan_in: FanInView | None) -> Wait:
-    """The branch has arrived: its tokens wait for the others."""
+    """The wait of a token whose branch has arrived at a fan-in."""
     return Wait(
         view.id,
         node,
@@ -136,6 +136,6 @@ def _sibling_wait(view: TokenView, node: str, fan_in: FanInView | None) -> Wait:
 
 
 def _branch_wait(state: RunState, slot_id: SlotId, view: TokenView) -> Wait:
-    """It reached the fan-in and others of its own branch have not: the branch arrives as one."""
+    """The wait of a token for the rest of its branch: a branch arrives as a whole."""
     others = [token for token in alive_in_slot(state, slot_id) if token in state.tokens]
-    return Wait(view.id, view.waits_at or view.node, "branch", view.since, waits_for=tuple(others[:MOST_LISTED]))
+    return Wait(view.id, view.waits_at or view.node, "branch", view.since, waits_for=tuple(others[:MAX_LISTED]))

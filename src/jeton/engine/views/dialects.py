@@ -1,7 +1,7 @@
-"""A run's record in the words of other engines, for what was written against those.
+"""A run's record with the field names of other engines, for programs written for those.
 
-`editor`: the execution rows of visual editors, one pointer and four statuses. `dataflow`: the execution state of
-dataflow runtimes, in lists and maps by node. Both are views: nothing is stored in these words.
+`editor`: the execution rows of visual editors, with one current node and four statuses. `dataflow`: the execution state
+of dataflow runtimes, in lists and maps by node.
 """
 
 from typing import Literal, TypeAlias, assert_never
@@ -12,7 +12,7 @@ from jeton.model.state.flow_run import NodeView
 from jeton.model.state.run import RunStatus
 from jeton.model.times import text_of
 
-Words: TypeAlias = Literal["editor", "dataflow"]
+Dialect: TypeAlias = Literal["editor", "dataflow"]
 
 EDITOR: dict[RunStatus, str] = {
     "submitted": "RUNNING",
@@ -36,19 +36,19 @@ DATAFLOW: dict[RunStatus, str] = {
 }
 
 
-def in_words(record: RunRecord, words: Words) -> JsonObject:
-    """The record as those who speak so expect it."""
-    match words:
+def in_dialect(record: RunRecord, dialect: Dialect) -> JsonObject:
+    """The record in this dialect."""
+    match dialect:
         case "editor":
             return _editor(record)
         case "dataflow":
             return _dataflow(record)
         case _:
-            assert_never(words)
+            assert_never(dialect)
 
 
 def _editor(record: RunRecord) -> JsonObject:
-    """There is one current node in this view: of several, the first."""
+    """An execution row, which has room for one current node: the first."""
     return {
         "executionId": record.run_id,
         "workflowId": record.workflow,

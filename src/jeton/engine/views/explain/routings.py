@@ -1,4 +1,4 @@
-"""Fold a journal once more, and look at the state just before each routing: that is what its conditions read."""
+"""Every routing of a run, found by folding its journal again: conditions are evaluated on the state before each one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,20 +7,9 @@ import msgspec
 from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
-from jeton.engine.views.explain.views import Considering, Routing, Verdict
+from jeton.engine.views.explain.views import ConsideredTransition, Routing, Verdict
 from jeton.expression import Failed
-from jeton.model.decision import (
-    CreateToken,
-    CreateTokens,
-    Decision,
-    FailNode,
-    FinishNode,
-    OpenGroup,
-    ParkToken,
-    RouteToken,
-    TakeSignal,
-    TimeOutGate,
-)
+from jeton.model import decision as d
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
@@ -47,26 +36,26 @@ def routings(
     """Every routing of the run, in order, or only those of one token or one node."""
     run = LiveRun(RunState(Head(head.run, head.workflow, head.version)))
     for entry in entries:
-        walk = _Walk(program, run, entry)
+        replay = _EntryReplay(program, run, entry)
         for at, decision in enumerate(entry.decisions):
-            if isinstance(decision, RouteToken):
+            if isinstance(decision, d.RouteToken):
                 wanted = token in (None, decision.token) and node in (None, decision.node)
-                found = walk.routing(decision, at) if wanted else None
+                found = replay.routing(decision, at) if wanted else None
                 if found is not None:
                     yield found
-            walk.fold(decision)
+            replay.fold(decision)
 
 
-class _Seen(msgspec.Struct, frozen=True):
-    """What became of one transition: the path that was missing, or the problem, goes with the verdict."""
+class _Verdict(msgspec.Struct, frozen=True):
+    """The verdict on one transition, with the path that was missing or the problem of its condition."""
 
     verdict: Verdict
     missing: str | None = None
     problem: str | None = None
 
 
-class _Walk:
-    """One entry: what each of its nodes came to, and the state as it changes under its decisions."""
+class _EntryReplay:
+    """One entry folded decision by decision, with the results and errors of its nodes so far."""
 
     def __init__(self, program: Program, run: LiveRun, entry: Entry) -> None:
         self._program = program
@@ -74,27 +63,27 @@ class _Walk:
         self._draft = Draft(run.state, run.timers)
         self._entry = entry
         self._results: dict[TokenId, Json] = {}
-        self._brought: dict[TokenId, Json] = {}  # by a signal, or by the time that was up at a gate
+        self._received: dict[TokenId, Json] = {}  # from a signal, or from a gate that timed out
         self._errors: dict[TokenId, JsonObject] = {}
 
-    def fold(self, decision: Decision) -> None:
-        if isinstance(decision, FinishNode):
+    def fold(self, decision: d.Decision) -> None:
+        if isinstance(decision, d.FinishNode):
             self._results[decision.token] = self._result(decision)
-        elif isinstance(decision, FailNode):
+        elif isinstance(decision, d.FailNode):
             self._errors[decision.token] = decision.error
-        elif isinstance(decision, TakeSignal):
-            self._brought[decision.token] = self._state.signals[decision.name][decision.number].value
-        elif isinstance(decision, TimeOutGate):
-            self._brought[decision.token] = self._gate(decision.node).on_timeout
+        elif isinstance(decision, d.TakeSignal):
+            self._received[decision.token] = self._state.signals[decision.name][decision.number].value
+        elif isinstance(decision, d.TimeOutGate):
+            self._received[decision.token] = self._gate(decision.node).on_timeout
         fold(self._draft, decision)
 
-    def routing(self, decision: RouteToken, at: int) -> Routing | None:
-        """How the token was routed; None if it was not, but ended by something else."""
+    def routing(self, decision: d.RouteToken, at: int) -> Routing | None:
+        """How the token was routed; None if it was ended instead, without a result or an error of its node."""
         token = self._state.tokens[decision.token]
         error = self._errors.get(token.id)
         if error is None and token.id not in self._results:
             return None
-        created, parked_at = _led_to(self._entry.decisions[at + 1 :])
+        created, parked_at = _followed_by(self._entry.decisions[at + 1 :])
         return Routing(
             token=token.id,
             node=token.node,
@@ -107,79 +96,86 @@ class _Walk:
             ends=decision.ends,
         )
 
-    def _considered(self, decision: RouteToken, token: Token, error: JsonObject | None) -> tuple[Considering, ...]:
-        place = self._program.nodes[token.node]
+    def _considered(
+        self, decision: d.RouteToken, token: Token, error: JsonObject | None
+    ) -> tuple[ConsideredTransition, ...]:
+        node = self._program.nodes[token.node]
         if error is None:
             names = scope_of(self._program, self._state, token, self._results[token.id])
         else:
             names = scope_of(self._program, self._state, token, error=error)
-        tiers = place.tiers if error is None else place.handlers
+        tiers = node.tiers if error is None else node.handlers
         if decision.considered:
-            seen = {each.transition: _Seen(each.verdict, each.path) for each in decision.considered}
-        else:  # a run that failed here kept its error instead; the same question has the same answer
-            seen = _judged(tiers, token.loops, names, place.definition.fan_out == "first_match")
-        asked = {way.index for tier in tiers for way in tier}
-        ways = [way for tier in place.tiers for way in tier]
-        return tuple(self._considering(way, seen.get(way.index) or _unseen(way, asked), token, names) for way in ways)
+            seen = {each.transition: _Verdict(each.verdict, each.path) for each in decision.considered}
+        else:  # the run failed here and recorded its error only, so evaluate the conditions again
+            seen = _evaluated(tiers, token.loops, names, node.definition.fan_out == "first_match")
+        asked = {each.index for tier in tiers for each in tier}
+        transitions = [each for tier in node.tiers for each in tier]
+        return tuple(
+            self._considered_transition(each, seen.get(each.index) or _skipped(each, asked), token, names)
+            for each in transitions
+        )
 
-    def _considering(self, way: CompiledTransition, seen: _Seen, token: Token, names: JsonObject) -> Considering:
+    def _considered_transition(
+        self, transition: CompiledTransition, seen: _Verdict, token: Token, names: JsonObject
+    ) -> ConsideredTransition:
         values: dict[str, Json] = {}
-        if way.condition is not None and seen.verdict in ("matched", "false", "missing", "error"):
-            values = way.condition.values(names)
-        return Considering(
-            transition=way.index,
-            to=way.target,
-            priority=self._program.workflow.transitions[way.index].priority,
-            condition=None if way.condition is None else way.source,
+        if transition.condition is not None and seen.verdict in ("matched", "false", "missing", "error"):
+            values = transition.condition.values(names)
+        return ConsideredTransition(
+            transition=transition.index,
+            to=transition.target,
+            priority=self._program.workflow.transitions[transition.index].priority,
+            condition=None if transition.condition is None else transition.source,
             verdict=seen.verdict,
             values=values,
             missing=seen.missing,
-            iterations=None if way.max_iterations is None else token.loops.get(way.index, 0),
-            max_iterations=way.max_iterations,
+            iterations=None if transition.max_iterations is None else token.loops.get(transition.index, 0),
+            max_iterations=transition.max_iterations,
             problem=seen.problem,
         )
 
-    def _result(self, decision: FinishNode) -> Json:
-        """What the node gave: an answer, a signal, a run's output, nothing for a timer; else its own mapped input."""
+    def _result(self, decision: d.FinishNode) -> Json:
+        """The node's result: of its task, gate, signal or called run; null for a timer; else its mapped input."""
         token = self._state.tokens[decision.token]
         match decision.work:
             case "task":
-                return self._answer(token)
+                return self._task_result(token)
             case "timer":
                 return None
-            case None if token.id in self._brought:
-                return self._brought[token.id]
+            case None if token.id in self._received:
+                return self._received[token.id]
             case None:
-                return self._waited_for(token)
+                return self._wait_result(token)
 
-    def _waited_for(self, token: Token) -> Json:
+    def _wait_result(self, token: Token) -> Json:
         match token.phase:
             case WaitingForGate(answers=answers):
                 values: list[Json] = [answer.value for answer in answers]
                 return values[0] if self._gate(token.node).approvals == 1 else values
             case WaitingForSubworkflow(child=child):
-                return self._child_gave(child)
+                return self._child_result(child)
             case _:
-                return self._passed_through(token)
+                return self._mapped_input(token)
 
     def _gate(self, node: str) -> GateTarget:
         target = self._program.nodes[node].definition.target
-        assert isinstance(target, GateTarget), "only a gate is answered"
+        assert isinstance(target, GateTarget), "only gates have answers"
         return target
 
-    def _child_gave(self, child: RunId) -> Json:
+    def _child_result(self, child: RunId) -> Json:
         for message in self._entry.messages:
             if isinstance(message, ChildEnded) and message.child == child:
                 return message.output if message.status == "completed" else {"error": caught_error(message)}
         return None
 
-    def _answer(self, token: Token) -> Json:
+    def _task_result(self, token: Token) -> Json:
         for message in self._entry.messages:
             if isinstance(message, TaskFinished) and (message.token, message.attempt) == (token.id, token.attempt):
                 return None if isinstance(message.result, msgspec.UnsetType) else message.result
         return None
 
-    def _passed_through(self, token: Token) -> Json:
+    def _mapped_input(self, token: Token) -> Json:
         mapping = self._program.nodes[token.node].input_mapping
         if mapping is None:
             return self._state.input
@@ -192,37 +188,37 @@ class _Walk:
         return tree
 
 
-def _judged(
+def _evaluated(
     tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
-) -> dict[int, _Seen]:
-    """Ask again what the journal did not keep. A condition that cannot be evaluated ends the run, and the looking."""
+) -> dict[int, _Verdict]:
+    """Evaluate conditions that the journal has no verdicts of, up to the one that failed the run."""
     choice = choose_transitions(tiers, loops, names, first_match)
     if not isinstance(choice, RunError):
-        return {each.transition: _Seen(each.verdict, each.path) for each in choice.considered}
-    for way in (way for tier in tiers for way in tier):
-        held = None if way.condition is None else way.condition.holds(names)
+        return {each.transition: _Verdict(each.verdict, each.path) for each in choice.considered}
+    for each in (each for tier in tiers for each in tier):
+        held = None if each.condition is None else each.condition.holds(names)
         if isinstance(held, Failed):
-            return {way.index: _Seen("error", problem=held.problem)}
+            return {each.index: _Verdict("error", problem=held.problem)}
     return {}
 
 
-def _unseen(way: CompiledTransition, asked: set[int]) -> _Seen:
-    return _Seen("tier_decided" if way.index in asked else "not_for_failures")
+def _skipped(each: CompiledTransition, asked: set[int]) -> _Verdict:
+    return _Verdict("tier_decided" if each.index in asked else "not_for_failures")
 
 
-def _led_to(following: Sequence[Decision]) -> tuple[tuple[TokenId, ...], str | None]:
-    """The tokens a routing made and the fan-in it led to: the decisions right behind it."""
+def _followed_by(following: Sequence[d.Decision]) -> tuple[tuple[TokenId, ...], str | None]:
+    """The tokens that a routing created and the fan-in it led to, from the decisions that follow it."""
     created: list[TokenId] = []
     parked_at = None
     for decision in following:
         match decision:
-            case CreateToken():
+            case d.CreateToken():
                 created.append(decision.token)
-            case CreateTokens():
+            case d.CreateTokens():
                 created += [creation.token for creation in decision.tokens]
-            case ParkToken():
+            case d.ParkToken():
                 parked_at = decision.node
-            case OpenGroup():
+            case d.OpenGroup():
                 pass
             case _:
                 break

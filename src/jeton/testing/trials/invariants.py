@@ -1,4 +1,4 @@
-"""What must hold of every run when nothing will happen any more, read off what is stored (page 6, "Invariants")."""
+"""Invariants of stored runs once nothing more will happen (docs/semantics/durability.md)."""
 
 from collections.abc import Iterator
 
@@ -19,33 +19,33 @@ from jeton.model.state.run import TERMINAL, RunState
 ENDS = (RunCompleted, RunFailed, RunCancelled, RunTimedOut, RunExhausted)
 
 
-def flaws(world: World) -> Iterator[str]:
-    """Everything that is wrong with any run, in words."""
+def violations(world: World) -> Iterator[str]:
+    """Every violation of an invariant by any run."""
     for run in world.store.runs():
         row, sections = world.store.row(run), world.store.sections(run)
         if row is None or sections is None:
             continue
         entries = [decode_entry(body) for body in world.store.journal(run)]
-        yield from (f"run {run}: {flaw}" for flaw in _of_history(run, row, entries))
+        yield from (f"run {run}: {violation}" for violation in _of_history(run, row, entries))
         loaded = load_run(sections).state
         if _whole(replay(loaded.head, entries).state) != _whole(loaded):
-            yield f"run {run}: the journal folds to another state than the one that is stored"
+            yield f"run {run}: folding the journal does not give the stored state"
         if row.status in TERMINAL:
-            yield from (f"run {run}: {flaw}" for flaw in _left_over(world, row, loaded, entries))
+            yield from (f"run {run}: {violation}" for violation in _left_over(world, row, loaded, entries))
 
 
 def _of_history(run: RunId, row: RunRow, entries: list[Entry]) -> Iterator[str]:
     seen = 0
     for number, entry in enumerate(entries):
         if entry.number != number:
-            yield f"entry {entry.number} is the {number}. of its journal"
+            yield f"entry {entry.number} is at position {number} of its journal"
         if entry.first_event != seen:
-            yield f"the events of entry {number} begin at {entry.first_event}, and {seen} were before them"
+            yield f"the events of entry {number} begin at {entry.first_event} instead of {seen}"
         seen += count_events(entry.decisions)
         yield from (_contradiction(d) for d in entry.decisions if isinstance(d, EndRun) and d.broken)
     events = [event for entry in entries for event in events_of(run, entry)]
     if [event.seq for event in events] != list(range(len(events))):
-        yield "its events are not numbered without holes"
+        yield "its events are not numbered consecutively"
     if events and not isinstance(events[0].fact, RunSubmitted):
         yield "its first event is not run.submitted"
     ends = [event.seq for event in events if isinstance(event.fact, ENDS)]
@@ -54,20 +54,18 @@ def _of_history(run: RunId, row: RunRow, entries: list[Entry]) -> Iterator[str]:
 
 
 def _left_over(world: World, row: RunRow, state: RunState, entries: list[Entry]) -> Iterator[str]:
-    """Nothing of a run outlives it."""
-    alive = [
-        view for view in token_views(entries) if view.status not in ("completed", "failed", "timed_out", "cancelled")
-    ]
+    """What an ended run has left behind."""
+    alive = [view for view in token_views(entries) if not view.ended]
     if alive:
         yield "it has ended, and tokens have not: " + ", ".join(f"{view.id} at '{view.node}'" for view in alive)
     if state.head.status != row.status:
         yield f"its row says {row.status}, and its state {state.head.status}"
     if state.head.alive or state.tokens or state.slots or state.groups or state.progress or state.arrived:
-        yield "it has ended, and something of it is still under way"
+        yield "it has ended, and its state still has tokens or groups"
     if row.wake is not None:
-        yield "it has ended, and wants to be woken"
+        yield "it has ended, and still has an alarm"
     if world.store.inbox(row.run):
-        yield f"it has ended, and {len(world.store.inbox(row.run))} messages wait in its inbox"
+        yield f"it has ended, and {len(world.store.inbox(row.run))} messages are in its inbox"
     for other in world.store.runs():
         below = world.store.row(other)
         if other.startswith(f"{row.run}.") and (below is None or below.status not in TERMINAL):

@@ -1,4 +1,4 @@
-"""Which faults a seed brings to a user's workflow."""
+"""The faults that a seed injects."""
 
 from collections.abc import Sequence
 from random import Random
@@ -8,8 +8,8 @@ from jeton.hosts.simulated.faults import AMOUNTS, KINDS, Fault, FaultKind, Fault
 from jeton.planning.plan_run import MAX_DELIVERIES
 
 USUAL_FAULTS: tuple[FaultKind, ...] = tuple(kind for kind in KINDS if kind not in ("worker_silent", "worker_stalls"))
-"""Those that leave no trace in what a run comes to. A worker that says nothing any more holds its task until it times
-out, and so changes it: those are there for whoever asks for them."""
+"""Faults that do not change a run's outcome. A worker that stops responding holds its task until the task times out,
+which may change it: those faults must be asked for by name."""
 
 LOSES_WORKERS: tuple[FaultKind, ...] = (
     "crash_before_commit",
@@ -18,18 +18,17 @@ LOSES_WORKERS: tuple[FaultKind, ...] = (
     "commit_fails",
     "commit_unknown",
     "worker_dies",
-    "result_late",  # while the answer is under way nobody is seen at work
+    "result_late",  # until the result arrives, the task looks abandoned
     "delivery_delayed",
 )
-NO_END = 10**15  # there are few faults, so the storm ends by itself, even after long waits
-REACHES = (3, 10, 40)  # opportunities: most workflows have few of each, some have many
+NO_END = 10**15  # there are few faults, so no end is needed
+REACHES = (3, 10, 40)  # a fault strikes one of the first so many opportunities
 
 
 def plan_for(seed: int, kinds: Sequence[FaultKind]) -> FaultPlan:
-    """A few faults of some of these kinds; one seed in four has none, and one in ten takes short batches.
+    """A few faults of some of these kinds; one seed in four has none, and one in ten has short batches.
 
-    A task whose worker is lost for the fifth time fails, and rightly so. Fewer are lost here: what is looked for is
-    what the workflow does, not what the limit does.
+    Workers are lost fewer times than MAX_DELIVERIES, so that no task fails because of the faults alone.
     """
     chance = Random(f"{seed}/plan")
     moves = chance.randint(1, 6) if chance.random() < 0.1 else MOVES_PER_BATCH
@@ -47,7 +46,7 @@ def plan_for(seed: int, kinds: Sequence[FaultKind]) -> FaultPlan:
 
 
 def _drawn(seed: int, kind: FaultKind, likely: float) -> list[Fault]:
-    """Each kind has random numbers of its own, so that a new kind leaves the others as they were."""
+    """Faults of one kind. Each kind has its own random numbers, so that adding a kind changes no other."""
     chance = Random(f"{seed}/plan/{kind}")
     if chance.random() >= likely:
         return []
