@@ -10,7 +10,7 @@ from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.apply.record import count_events, events_of
 from jeton.model.decision import Decision, RouteToken, SettleSlot
 from jeton.model.definition.workflow import (

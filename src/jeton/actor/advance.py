@@ -10,7 +10,7 @@ import msgspec
 
 from jeton.apply.batch import batch_creations
 from jeton.apply.draft import Draft, Touched
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.apply.record import count_events
 from jeton.apply.timers import Timers
 from jeton.model.cue import TokenReady

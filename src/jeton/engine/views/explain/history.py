@@ -6,7 +6,7 @@ import msgspec
 
 from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.engine.views.explain.views import Considering, Routing, Verdict
 from jeton.expression import Failed
 from jeton.model.decision import (

@@ -1,13 +1,15 @@
-"""How a history that was another run's becomes this run's own."""
+"""How the history of another run becomes this run's own."""
 
 import msgspec
 from msgspec import UnsetType
 
+from jeton.apply.credits import forked_purse
 from jeton.apply.draft import Draft
-from jeton.apply.fold_credits import forked_purse
-from jeton.apply.fold_waits import start_child
+from jeton.apply.rule import rule
+from jeton.apply.waits import start_child
+from jeton.model import decision as d
+from jeton.model import event as ev
 from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
-from jeton.model.decision import ForkHistory
 from jeton.model.effect import StartTask
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json
@@ -25,7 +27,7 @@ from jeton.model.state.run import (
 )
 
 
-def fork_history(draft: Draft, decision: ForkHistory) -> None:
+def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
     """Whatever was under way is asked for again, in this run's name; deadlines move by as long as time stood still."""
     state = draft.state
     state.head.forked = Fork(decision.run, decision.entry)
@@ -55,7 +57,7 @@ def fork_history(draft: Draft, decision: ForkHistory) -> None:
     _look_at_everything(draft)
 
 
-def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
+def _moved(draft: Draft, token: Token, decision: d.ForkHistory) -> Phase:
     """A wait for a moment keeps it; what bounds somebody else's work begins anew.
 
     With an edited state, work that was under way begins from its input mapping: it was asked for with the old one."""
@@ -104,3 +106,6 @@ def _look_at_everything(draft: Draft) -> None:
     draft.urgent.extend(SlotQuiet(slot_id) for slot_id, slot in state.slots.items() if slot.quiet)
     draft.urgent.extend(GroupChanged(group) for group in state.groups)
     draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
+
+
+RULES = (rule(d.ForkHistory, _fork_history, lambda x: (ev.RunForked(x.run, x.entry, x.writes),)),)
