@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from jeton.expression import Failed
+from jeton.expression.mapping import evaluate_mapping, failure_text
 from jeton.model.decision import Decision, FinishNode, RetryToken, RouteToken
 from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS
 from jeton.model.failure import RunError, TaskFailed
@@ -16,7 +17,7 @@ from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow, move, no_match_error
-from jeton.planning.tokens.scope import evaluate_mapping, scope_of
+from jeton.planning.tokens.scope import scope_of
 from jeton.planning.tokens.writes import default_writes, state_problem
 from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
@@ -37,7 +38,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 def expression_failure(where: str, failed: Failed) -> TaskFailed:
     """An expression of the node could not be evaluated."""
-    return TaskFailed("expression_error", f"{where} at {failed.position}: {failed.problem} with {failed.values}")
+    return TaskFailed("expression_error", failure_text(where, failed))
 
 
 def plan_success(

@@ -9,6 +9,7 @@ from jeton.apply.draft import Draft
 from jeton.apply.fold import fold
 from jeton.engine.views.explain.views import Considering, Routing, Verdict
 from jeton.expression import Failed
+from jeton.expression.mapping import evaluate_mapping
 from jeton.model.decision import (
     CreateToken,
     CreateTokens,
@@ -32,7 +33,7 @@ from jeton.model.state.run import Head, RunState, Token, WaitingForGate, Waiting
 from jeton.model.times import moment
 from jeton.planning.program.workflow import CompiledTransition, Program
 from jeton.planning.tokens.routing import choose_transitions
-from jeton.planning.tokens.scope import evaluate_mapping, scope_of
+from jeton.planning.tokens.scope import scope_of
 from jeton.planning.waits.child import caught_error
 
 
