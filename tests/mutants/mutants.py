@@ -112,10 +112,9 @@ MUTANTS = (
     Mutant(
         "a message is forgotten before its commit",
         WORLD,
-        '        self._may_crash("commit_fails")\n        self._taken[run] = tuple(waiting)\n',
-        "        self.store.answer(run, waiting)\n"
-        '        self._may_crash("commit_fails")\n'
-        "        self._taken[run] = ()\n",
+        '        self._may_crash("commit_fails")\n        own =',
+        "        self.store.answer(run, list(waiting))\n        waiting = {}\n"
+        '        self._may_crash("commit_fails")\n        own =',
     ),
     Mutant(
         "an alarm rings by the clock on the wall when it was set",
