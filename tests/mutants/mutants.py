@@ -53,11 +53,11 @@ MUTANTS = (
     Mutant(
         "a late error fails the run",
         PLAN_RUN,
-        "    if isinstance(token, str):\n        return Plan([IgnoreLate(message.token, message.attempt, token)])",
+        "    if isinstance(token, str):\n        return Plan([d.IgnoreLate(message.token, message.attempt, token)])",
         "    if isinstance(token, str):\n"
         "        if message.failure is not None:\n"
         '            return Plan(end_run(state, message.at, "failed", RunError("late", token)))\n'
-        "        return Plan([IgnoreLate(message.token, message.attempt, token)])",
+        "        return Plan([d.IgnoreLate(message.token, message.attempt, token)])",
     ),
     Mutant(
         "effects leave before their commit",

@@ -8,15 +8,7 @@ from collections.abc import Iterable
 from jeton.apply.timers import Timers
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
-from jeton.model.decision import (
-    CallWorkflow,
-    DispatchToken,
-    OpenGate,
-    SetPaused,
-    WaitForSignal,
-    WaitForTimer,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
@@ -85,9 +77,16 @@ class Waits:
         paused = self._paused.get(step.run, False)
         for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
             match decision:
-                case SetPaused(paused=paused):
+                case d.SetPaused(paused=paused):
                     pass
-                case DispatchToken() | WakeToken() | CallWorkflow() | OpenGate() | WaitForSignal() | WaitForTimer():
+                case (
+                    d.DispatchToken()
+                    | d.WakeToken()
+                    | d.CallWorkflow()
+                    | d.OpenGate()
+                    | d.WaitForSignal()
+                    | d.WaitForTimer()
+                ):
                     if paused:
                         broken(f"a paused run begins something: {decision}")
                 case _:

@@ -3,23 +3,7 @@
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from jeton.model.decision import (
-    BeginRun,
-    CallWorkflow,
-    Decision,
-    DispatchToken,
-    HoldNode,
-    MarkExecuting,
-    OpenGate,
-    RedeliverToken,
-    RetryToken,
-    SetPaused,
-    SettleSlot,
-    SuspendToken,
-    WaitForSignal,
-    WaitForTimer,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.ids import GroupId, TokenId
 from jeton.model.state.run import (
     Dispatched,
@@ -46,7 +30,7 @@ class Wakers:
     def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
             self._follow(decision)
-            if isinstance(decision, SetPaused) and not decision.paused:
+            if isinstance(decision, d.SetPaused) and not decision.paused:
                 for token in seen.run.state.tokens.values():  # those that stood still come back
                     match token.phase:
                         case WaitingForRetry(due=due) | WaitingForTimer(due=due, asleep=True):
@@ -62,23 +46,23 @@ class Wakers:
         if soonest is not None and (wake is None or wake > soonest[0]):
             broken(f"somebody waits until {soonest}, and the alarm is at {wake}")
 
-    def _follow(self, decision: Decision) -> None:
+    def _follow(self, decision: d.Decision) -> None:
         match decision:
-            case DispatchToken(token, deadline=due) | RedeliverToken(token, deadline=due):
+            case d.DispatchToken(token, deadline=due) | d.RedeliverToken(token, deadline=due):
                 heappush(self._due, (due, token, ""))
-            case SuspendToken(token, due=due) | WakeToken(token, deadline=due):
+            case d.SuspendToken(token, due=due) | d.WakeToken(token, deadline=due):
                 heappush(self._due, (due, token, ""))
-            case MarkExecuting(token, deadline=due) | WaitForTimer(token, due=due) | RetryToken(token, due=due):
+            case d.MarkExecuting(token, deadline=due) | d.WaitForTimer(token, due=due) | d.RetryToken(token, due=due):
                 heappush(self._due, (due, token, ""))
-            case CallWorkflow(token, deadline=int() as due) | OpenGate(token, deadline=int() as due):
+            case d.CallWorkflow(token, deadline=int() as due) | d.OpenGate(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
-            case WaitForSignal(token, deadline=int() as due):
+            case d.WaitForSignal(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
-            case HoldNode(token, held=held):
+            case d.HoldNode(token, held=held):
                 heappush(self._due, (held.due, token, ""))
-            case SettleSlot(slot, node=str() as node, deadline=int() as due):
+            case d.SettleSlot(slot, node=str() as node, deadline=int() as due):
                 heappush(self._due, (due, slot[0], node))
-            case BeginRun(deadline=int() as due):
+            case d.BeginRun(deadline=int() as due):
                 heappush(self._due, (due, -1, ""))
             case _:
                 pass
