@@ -26,7 +26,7 @@ from jeton.model.event import TaskLog, TaskMissing, TaskProgress
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import GroupId, RunId, TokenId
 from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
-from jeton.model.state.run import Dispatched, Executing
+from jeton.model.state.phase import Dispatched, Executing
 from jeton.planning.tokens.node import Plan
 from tests.actor.journal import WORK, Journal, done, program
 

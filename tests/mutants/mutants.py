@@ -258,8 +258,8 @@ MUTANTS = (
     Mutant(
         "a paused run tries again",
         "src/jeton/apply/timers.py",
-        "        case WaitingForRetry() | WaitingForTimer(asleep=True):\n            return True",
-        "        case WaitingForTimer(asleep=True):\n            return True",
+        "paused and token.phase.resumes_task:",
+        "paused and token.phase.resumes_task and token.phase.kind != 'retry':",
     ),
     Mutant(
         "the children of a paused run go on",
@@ -361,14 +361,14 @@ MUTANTS = (
     Mutant(
         "a paused run wakes a task that sleeps",
         "src/jeton/apply/timers.py",
-        "        case WaitingForRetry() | WaitingForTimer(asleep=True):\n            return True",
-        "        case WaitingForRetry():\n            return True",
+        "paused and token.phase.resumes_task:",
+        "paused and token.phase.resumes_task and token.phase.kind != 'sleep':",
     ),
     Mutant(
         "a node is done when its sleep is",
         "src/jeton/planning/waits/deadline.py",
-        "        case WaitingForTimer(asleep=True):",
-        "        case WaitingForTimer(asleep=True) if token.abandoned:",
+        "return Plan([WakeToken(token.id, token.node, now, now + allowed, token.attempt)])",
+        "return plan_success(program, state, token, None, now)",
     ),
     Mutant(
         "a task that slept is woken as another attempt",

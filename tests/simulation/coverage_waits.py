@@ -5,7 +5,9 @@ from collections import Counter
 from jeton.hosts.simulated.observer import Step
 from jeton.model import decision as d
 from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
-from jeton.model.state.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
+from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow
+from jeton.model.state.run import RunState
+from tests.simulation.naps import sleeps_until
 
 WAIT_CASES = (
     "child called", "child ended", "child failed", "child cancelled by its parent", "child stopped with a fan-in",
@@ -98,4 +100,4 @@ class WaitCoverage:
 
 
 def _sleeps(state: RunState) -> bool:
-    return any(isinstance(token.phase, WaitingForTimer) and token.phase.asleep for token in state.tokens.values())
+    return any(sleeps_until(token) for token in state.tokens.values())

@@ -17,7 +17,8 @@ from jeton.model import message as m
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
-from jeton.model.state.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
+from jeton.model.state.phase import Dispatched, Executing, WaitingForRetry, WaitingForTimer
+from jeton.model.state.run import RunState
 from tests.simulation.settled_oracle import SettledOracle
 from tests.simulation.token_view import TokenView
 

@@ -14,19 +14,18 @@ from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CancelRun, ChildEnded, Message, StartRun
 from jeton.model.state.credits import ACCOUNT
-from jeton.model.state.run import (
-    TERMINAL,
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    RunState,
-    Token,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.state.run import TERMINAL, RunState, Token
 from tests.simulation.invariants_seen import broken
+from tests.simulation.naps import sleeps_until
 
 
 class Waits:
@@ -159,10 +158,14 @@ def _deadlines(state: RunState) -> Iterable[int]:
     if state.head.deadline is not None:
         yield state.head.deadline
     for token in state.tokens.values():
-        match token.phase:
-            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due, asleep=False):
+        if (due := sleeps_until(token)) is not None:
+            if not state.head.paused:
                 yield due
-            case WaitingForRetry(due=due) | WaitingForTimer(due=due):
+            continue
+        match token.phase:
+            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due):
+                yield due
+            case WaitingForRetry(due=due):
                 if not state.head.paused:
                     yield due
             case WaitingForGate(deadline=int() as due) | WaitingForSignal(deadline=int() as due):

@@ -5,17 +5,18 @@ from typing import TypeAlias
 
 from jeton.model import decision as d
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    RunState,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.state.run import RunState
 from tests.simulation.invariants_seen import Seen, broken
+from tests.simulation.naps import sleeps_until
 
 _Due: TypeAlias = tuple[int, int, str]
 """When, whose (a token, a group, or nobody's), and for a group at which node."""
@@ -32,11 +33,9 @@ class Wakers:
             self._follow(decision)
             if isinstance(decision, d.SetPaused) and not decision.paused:
                 for token in seen.run.state.tokens.values():  # those that stood still come back
-                    match token.phase:
-                        case WaitingForRetry(due=due) | WaitingForTimer(due=due, asleep=True):
-                            heappush(self._due, (due, token.id, ""))
-                        case _:
-                            pass
+                    due = token.phase.due if isinstance(token.phase, WaitingForRetry) else sleeps_until(token)
+                    if due is not None:
+                        heappush(self._due, (due, token.id, ""))
         state, wake = seen.run.state, seen.turn.row.wake
         while self._due and not _still_waits(state, self._due[0]):
             heappop(self._due)
@@ -77,11 +76,15 @@ def _still_waits(state: RunState, waiting: _Due) -> bool:
         fan_in = None if progress is None else progress.fan_ins.get(node)
         return fan_in is not None and fan_in.deadline == due
     token = state.tokens.get(TokenId(number))
-    match None if token is None else token.phase:
+    if token is None:
+        return False
+    if (at := sleeps_until(token)) is not None:
+        return at == due and not state.head.paused
+    match token.phase:
         case Dispatched(deadline=at) | Executing(deadline=at):
             return at == due
-        case WaitingForTimer(due=at, asleep=asleep):
-            return at == due and not (asleep and state.head.paused)
+        case WaitingForTimer(due=at):
+            return at == due
         case WaitingForRetry(due=at):
             return at == due and not state.head.paused
         case WaitingForSubworkflow(deadline=at) | WaitingForGate(deadline=at) | WaitingForSignal(deadline=at):

@@ -10,7 +10,7 @@ from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsEnded, CreditsGranted
 from jeton.model.state.credits import Purse
-from jeton.model.state.run import Pending, WaitingForSubworkflow
+from jeton.model.state.phase import Pending, WaitingForSubworkflow
 
 
 def _reserve_credits(draft: Draft, decision: d.ReserveCredits) -> None:

@@ -7,7 +7,7 @@ from jeton.apply.rule import no_facts, rule
 from jeton.model import decision as d
 from jeton.model import event as ev
 from jeton.model.failure import BrokenInvariant
-from jeton.model.state.run import WaitingForTimer
+from jeton.model.state.phase import WaitingForTimer
 
 
 def _begin_node(draft: Draft, decision: d.BeginNode) -> None:

@@ -13,18 +13,16 @@ from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
 from jeton.model.effect import StartTask
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    Fork,
     Pending,
     Phase,
-    Token,
     WaitingForGate,
     WaitingForSignal,
     WaitingForSubworkflow,
-    WaitingForTimer,
 )
+from jeton.model.state.run import Fork, Token
 
 
 def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
@@ -61,7 +59,7 @@ def _moved(draft: Draft, token: Token, decision: d.ForkHistory) -> Phase:
     """A wait for a moment keeps it; what bounds somebody else's work begins anew.
 
     With an edited state, work that was under way begins from its input mapping: it was asked for with the old one."""
-    if decision.writes and not token.abandoned and _is_work(token.phase):
+    if decision.writes and not token.abandoned and token.phase.restarts_on_edit:
         return Pending()
     match token.phase:
         case Dispatched(since, deadline) | Executing(since, deadline):
@@ -74,14 +72,6 @@ def _moved(draft: Draft, token: Token, decision: d.ForkHistory) -> Phase:
             return msgspec.structs.replace(token.phase, deadline=deadline + decision.shift)
         case _:
             return token.phase
-
-
-def _is_work(phase: Phase) -> bool:
-    match phase:
-        case Dispatched() | Executing() | WaitingForSubworkflow() | WaitingForTimer(asleep=True):
-            return True
-        case _:
-            return False
 
 
 def _turn(token: Token) -> int:

@@ -13,7 +13,7 @@ from jeton.model import event as ev
 from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.message import ChildEnded, PauseRun, UnpauseRun
-from jeton.model.state.run import WaitingForSubworkflow
+from jeton.model.state.phase import WaitingForSubworkflow
 
 
 def _begin_run(draft: Draft, decision: d.BeginRun) -> None:

@@ -12,17 +12,9 @@ from jeton.model.effect import StartTask
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import TokenId
 from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
+from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForRetry, WaitingForTimer
 from jeton.model.state.ranges import count_in, numbers_in
-from jeton.model.state.run import (
-    Dispatched,
-    Executing,
-    Pending,
-    Slot,
-    Token,
-    TokenEnd,
-    WaitingForRetry,
-    WaitingForTimer,
-)
+from jeton.model.state.run import Slot, Token, TokenEnd
 
 _PENDING = Pending()
 _EMPTY_SLOT = Slot()

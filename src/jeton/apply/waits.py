@@ -11,16 +11,8 @@ from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.json import Json
 from jeton.model.message import StartRun
-from jeton.model.state.run import (
-    EarlyAnswer,
-    Parent,
-    Signal,
-    Token,
-    WaitingForGate,
-    WaitingForSignal,
-    WaitingForSubworkflow,
-    WaitingForTimer,
-)
+from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
+from jeton.model.state.run import EarlyAnswer, Parent, Signal, Token
 
 
 def _wait_for_timer(draft: Draft, decision: d.WaitForTimer) -> None:

@@ -22,7 +22,8 @@ from jeton.model.failure import RunError
 from jeton.model.json import Json
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
 from jeton.model.state.credits import ACCOUNT, Purse
-from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, WaitingForSubworkflow
+from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForSubworkflow
+from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 

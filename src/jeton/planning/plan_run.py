@@ -9,7 +9,8 @@ from jeton.model import message as m
 from jeton.model.cue import Cue, GroupChanged, SlotQuiet, TimerDue, TokenReady
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
-from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
+from jeton.model.state.phase import Dispatched, Executing, Pending
+from jeton.model.state.run import RunState, Token, TokenEnd
 from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
 from jeton.planning.flow.progress import plan_flow_retry
 from jeton.planning.program.workflow import Program

@@ -12,17 +12,9 @@ from jeton.model import decision as d
 from jeton.model.definition.workflow import MOfN, Strategy, Synchronization
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
+from jeton.model.state.phase import Dispatched, Executing, WaitingForSubworkflow, WaitingForTimer
 from jeton.model.state.ranges import numbers_in, to_ranges
-from jeton.model.state.run import (
-    Dispatched,
-    Executing,
-    Group,
-    Progress,
-    RunState,
-    TokenEnd,
-    WaitingForSubworkflow,
-    WaitingForTimer,
-)
+from jeton.model.state.run import Group, Progress, RunState, TokenEnd
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, end_tokens, live_slots
 from jeton.planning.tokens.failure import continuing_slot

@@ -29,7 +29,8 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ChildEnded, TaskFinished
 from jeton.model.paths import written
-from jeton.model.state.run import Head, RunState, Token, WaitingForGate, WaitingForSubworkflow
+from jeton.model.state.phase import WaitingForGate, WaitingForSubworkflow
+from jeton.model.state.run import Head, RunState, Token
 from jeton.model.times import moment
 from jeton.planning.program.workflow import CompiledTransition, Program
 from jeton.planning.tokens.routing import choose_transitions

@@ -198,7 +198,7 @@ class Owner:
         chosen = new_run_id(self.clock())
         live = replay(Head(chosen, row.workflow, row.version), history)
         check_edits(self._bundles.program(row.workflow, row.version)[0], live.state, writes)
-        slept = {token.id: token.slept for token in live.state.tokens.values() if token.slept is not None}
+        slept = {token.id: sleep for token in live.state.tokens.values() if (sleep := token.last_sleep) is not None}
         if slept and not writes:  # with an edited state, work that was under way begins anew
             await self._writer.do(partial(share_steps, run=run, fork=chosen, slept=slept))
         await self.runs.begin_fork(live, chained(chosen, history), fork)

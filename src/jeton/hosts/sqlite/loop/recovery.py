@@ -19,7 +19,7 @@ from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.message import AlarmRang, ChildEnded, ContinueRun, Message, StartRun, TaskLost
-from jeton.model.state.run import Dispatched, Executing, Pending
+from jeton.model.state.phase import Dispatched, Executing, Pending
 
 EVERY_S = 10.0
 AT_ONCE = 100
