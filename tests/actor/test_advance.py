@@ -10,8 +10,9 @@ from jeton.actor.journal import decode_entry
 from jeton.actor.replay import replay
 from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.apply.record import count_events, events_of
+from jeton.model import message as m
 from jeton.model.decision import Decision, RouteToken, SettleSlot
 from jeton.model.definition.workflow import (
     Foreach,
@@ -24,18 +25,8 @@ from jeton.model.effect import StartTask, StopTask
 from jeton.model.event import TaskLog, TaskMissing, TaskProgress
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import GroupId, RunId, TokenId
-from jeton.model.message import (
-    AlarmRang,
-    CancelRun,
-    ContinueRun,
-    StartRun,
-    TaskFinished,
-    TaskLost,
-    TaskNoted,
-    TaskStarted,
-)
 from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
-from jeton.model.state.run import Dispatched, Executing
+from jeton.model.state.phase import Dispatched, Executing
 from jeton.planning.tokens.node import Plan
 from tests.actor.journal import WORK, Journal, done, program
 
@@ -53,7 +44,7 @@ FAN = program(
 @pytest.fixture
 def fan() -> Journal:
     journal = Journal(FAN)
-    journal.tell(StartRun(0, {"items": [1, 2, 3]}))
+    journal.tell(m.StartRun(0, {"items": [1, 2, 3]}))
     return journal
 
 
@@ -75,9 +66,9 @@ def test_law_7_replaying_a_batch_on_the_stored_state_gives_the_same_commit(fan: 
 
 
 def test_law_8_after_the_outcome_messages_are_no_ops(fan: Journal) -> None:
-    fan.tell(CancelRun(9, "enough"))
+    fan.tell(m.CancelRun(9, "enough"))
     after = fan.snapshot()
-    for late in (done(1), CancelRun(10, "again"), AlarmRang(99), StartRun(11, {}), ContinueRun(12)):
+    for late in (done(1), m.CancelRun(10, "again"), m.AlarmRang(99), m.StartRun(11, {}), m.ContinueRun(12)):
         assert fan.tell(late).entry is None
     assert fan.snapshot() == after
     assert fan.run.state.head.error is not None
@@ -86,7 +77,7 @@ def test_law_8_after_the_outcome_messages_are_no_ops(fan: Journal) -> None:
 
 def test_the_journal_folds_to_the_stored_state(fan: Journal) -> None:
     fan.tell(done(2))
-    fan.tell(done(2), TaskFinished(6, T(1), 1, failure=TaskFailed("boom", "no")))
+    fan.tell(done(2), m.TaskFinished(6, T(1), 1, failure=TaskFailed("boom", "no")))
     folded = replay(fan.run.state.head, [decode_entry(body) for body in fan.entries])
     assert folded.state.head == fan.run.state.head
     assert folded.state.output == fan.run.state.output
@@ -114,7 +105,7 @@ def test_a_result_of_another_attempt_is_ignored(fan: Journal) -> None:
 
 
 def test_t20_executing_follows_dispatched_and_nothing_else(fan: Journal) -> None:
-    fan.tell(TaskStarted(3, T(1), 1), TaskStarted(4, T(1), 1), TaskStarted(4, T(77), 1))
+    fan.tell(m.TaskStarted(3, T(1), 1), m.TaskStarted(4, T(1), 1), m.TaskStarted(4, T(77), 1))
     assert fan.run.state.tokens[T(1)].phase == Executing(3, 1003)
 
 
@@ -124,8 +115,8 @@ def test_what_a_task_says_of_itself_becomes_events_while_it_is_under_way(fan: Jo
         LogNote("s", "stdout", "hi"),
         MissingNote("s", ("input.a",)),
     ]
-    old_news = (TaskNoted(3, T(77), 1, notes[0]), TaskNoted(3, T(1), 2, notes[0]))
-    told = [TaskNoted(3, T(1), 1, note) for note in notes]
+    old_news = (m.TaskNoted(3, T(77), 1, notes[0]), m.TaskNoted(3, T(1), 2, notes[0]))
+    told = [m.TaskNoted(3, T(1), 1, note) for note in notes]
     commit = fan.tell(*told, *old_news, done(1, 10), told[0])
     assert commit.entry is not None
     facts = [event.fact for event in events_of(RunId("r"), commit.entry)]
@@ -137,14 +128,14 @@ def test_what_a_task_says_of_itself_becomes_events_while_it_is_under_way(fan: Jo
     ]
     assert len([fact for fact in facts if isinstance(fact, TaskProgress)]) == 1
     assert count_events(commit.entry.decisions) == len(facts)
-    assert [type(message) for message in commit.entry.messages] == [TaskFinished], "the decisions have the notes"
+    assert [type(message) for message in commit.entry.messages] == [m.TaskFinished], "the decisions have the notes"
 
 
 def test_a_task_timeout_counts_from_its_start_and_ends_the_token_timed_out(fan: Journal) -> None:
-    fan.tell(TaskStarted(500, T(1), 1))
-    early = fan.tell(AlarmRang(1200))
+    fan.tell(m.TaskStarted(500, T(1), 1))
+    early = fan.tell(m.AlarmRang(1200))
     assert not early.ended, "two never began: they are asked after again, and the one that did has time left"
-    late = fan.tell(TaskStarted(1300, T(2), 1), TaskStarted(1300, T(3), 1), AlarmRang(1500))
+    late = fan.tell(m.TaskStarted(1300, T(2), 1), m.TaskStarted(1300, T(3), 1), m.AlarmRang(1500))
     assert late.ended
     assert fan.run.state.head.error is not None
     assert fan.run.state.head.error.type == "timed_out"
@@ -153,9 +144,9 @@ def test_a_task_timeout_counts_from_its_start_and_ends_the_token_timed_out(fan: 
 
 def test_a_lost_task_is_delivered_again_and_the_fifth_loss_fails_the_node(fan: Journal) -> None:
     for delivery in (2, 3, 4, 5):
-        again = fan.tell(TaskLost(7, T(1), 1))
+        again = fan.tell(m.TaskLost(7, T(1), 1))
         assert again.effects == (StartTask(T(1), "w", 1, delivery, {"items": [1, 2, 3]}, 7),)
-    assert fan.tell(TaskLost(8, T(1), 1)).ended
+    assert fan.tell(m.TaskLost(8, T(1), 1)).ended
     assert fan.run.state.head.error is not None
     assert fan.run.state.head.error.type == "worker_lost"
 
@@ -168,11 +159,11 @@ def test_what_moves_by_itself_is_bounded_and_goes_on_in_a_message_to_itself() ->
         b=Node(),
     )
     journal = Journal(circle)
-    commit = journal.tell(StartRun(0, {}), moves=10)
+    commit = journal.tell(m.StartRun(0, {}), moves=10)
     batches = 1
     while commit.again:
         journal.reload()
-        commit = journal.tell(ContinueRun(0), moves=10)
+        commit = journal.tell(m.ContinueRun(0), moves=10)
         batches += 1
     assert journal.run.state.head.status == "completed"
     assert journal.run.state.state["n"] == 50
@@ -214,8 +205,8 @@ def test_a_rolled_back_message_leaves_every_table_as_it_was(fan: Journal) -> Non
 
 def test_a_queued_task_is_not_called_late() -> None:
     journal = Journal(program(a=WORK))
-    journal.tell(StartRun(0, {}))
-    again = journal.tell(AlarmRang(1000))
+    journal.tell(m.StartRun(0, {}))
+    again = journal.tell(m.AlarmRang(1000))
     assert not again.ended
     assert again.wake == 2000
     assert isinstance(journal.run.state.tokens[T(0)].phase, Dispatched)

@@ -3,17 +3,9 @@
 from collections import Counter
 from typing import Any
 
+from jeton.model import message as m
 from jeton.model.decision import DispatchToken, KeepSignal, SetPaused, TakeAnswer, TakeSignal
 from jeton.model.ids import RunId, TokenId
-from jeton.model.message import (
-    AlarmRang,
-    AnswerGate,
-    CancelRun,
-    PauseRun,
-    SignalRun,
-    TaskFinished,
-    UnpauseRun,
-)
 from tests.actor.explore import ROOT, Net, Told, every_order
 
 T0 = TokenId(0)
@@ -32,7 +24,7 @@ def timed_gate(on_timeout: Any) -> dict[str, Any]:
 
 
 def answer(id: str, value: Any, by: str | None = None) -> Told:
-    return ROOT, AnswerGate(5, id, value, by, T0)
+    return ROOT, m.AnswerGate(5, id, value, by, T0)
 
 
 def nothing_is_left(net: Net) -> None:
@@ -48,7 +40,7 @@ def nothing_is_left(net: Net) -> None:
 
 def test_cancel_with_completion() -> None:
     seen: Counter[str] = Counter()
-    for net in every_order(Net({"w": TASK}, [(ROOT, CancelRun(5)), (ROOT, TaskFinished(5, T0, 1, 1))])):
+    for net in every_order(Net({"w": TASK}, [(ROOT, m.CancelRun(5)), (ROOT, m.TaskFinished(5, T0, 1, 1))])):
         nothing_is_left(net)
         seen[net.status()] += 1
         assert net.output() == {"v": 1} if net.status() == "completed" else net.status() == "cancelled"
@@ -56,7 +48,11 @@ def test_cancel_with_completion() -> None:
 
 
 def test_cancel_twice_with_completion() -> None:
-    outside: list[Told] = [(ROOT, CancelRun(5, "a")), (ROOT, CancelRun(5, "b")), (ROOT, TaskFinished(5, T0, 1, 1))]
+    outside: list[Told] = [
+        (ROOT, m.CancelRun(5, "a")),
+        (ROOT, m.CancelRun(5, "b")),
+        (ROOT, m.TaskFinished(5, T0, 1, 1)),
+    ]
     for net in every_order(Net({"w": TASK}, outside)):
         nothing_is_left(net)
 
@@ -68,7 +64,9 @@ def test_a_signal_with_the_wait_for_it() -> None:
         "transitions": [{"from": "t", "to": "s"}],
     }
     roads = 0
-    for net in every_order(Net({"w": workflow}, [(ROOT, SignalRun(5, "a", "go", 7)), (ROOT, TaskFinished(5, T0, 1))])):
+    for net in every_order(
+        Net({"w": workflow}, [(ROOT, m.SignalRun(5, "a", "go", 7)), (ROOT, m.TaskFinished(5, T0, 1))])
+    ):
         nothing_is_left(net)
         roads += 1
         assert (net.status(), net.output()) == ("completed", {"v": 7})
@@ -86,12 +84,12 @@ def test_a_signal_twice_with_a_key_and_two_who_wait() -> None:
         },
         "transitions": [{"from": "a", "to": "b"}],
     }
-    outside: list[Told] = [(ROOT, SignalRun(5, "x", "go", 1, "k")), (ROOT, SignalRun(5, "y", "go", 1, "k"))]
+    outside: list[Told] = [(ROOT, m.SignalRun(5, "x", "go", 1, "k")), (ROOT, m.SignalRun(5, "y", "go", 1, "k"))]
     for net in every_order(Net({"w": workflow}, outside)):
         assert net.replies() == {"x": True, "y": True}
         assert net.count(TakeSignal) == 1
         assert net.status() == "waiting"
-        net.accept(ROOT, SignalRun(6, "z", "go", 2))
+        net.accept(ROOT, m.SignalRun(6, "z", "go", 2))
         net.advance(ROOT, 1)
         assert net.output() == {"a": 1, "b": 2}
 
@@ -113,7 +111,7 @@ def test_two_signals_with_two_who_wait_are_taken_once_each() -> None:
             },
         ],
     }
-    outside: list[Told] = [(ROOT, SignalRun(5, "x", "go", 1)), (ROOT, SignalRun(5, "y", "go", 2))]
+    outside: list[Told] = [(ROOT, m.SignalRun(5, "x", "go", 1)), (ROOT, m.SignalRun(5, "y", "go", 2))]
     seen: set[tuple[int, ...]] = set()
     for net in every_order(Net({"w": workflow}, outside)):
         nothing_is_left(net)
@@ -122,7 +120,7 @@ def test_two_signals_with_two_who_wait_are_taken_once_each() -> None:
 
 
 def test_a_signal_with_the_end_of_the_run() -> None:
-    for net in every_order(Net({"w": TASK}, [(ROOT, SignalRun(5, "a", "go")), (ROOT, TaskFinished(5, T0, 1, 1))])):
+    for net in every_order(Net({"w": TASK}, [(ROOT, m.SignalRun(5, "a", "go")), (ROOT, m.TaskFinished(5, T0, 1, 1))])):
         nothing_is_left(net)
         assert net.output() == {"v": 1}
         assert net.replies() in ({"a": True}, {}), "kept and forgotten with the run, or the run had ended"
@@ -160,7 +158,7 @@ def test_two_approvals_and_the_same_person_twice() -> None:
 def test_an_answer_with_the_timeout_of_its_gate() -> None:
     for on_timeout, late in (("fail", "failed"), ({"d": 1}, "completed")):
         seen: set[bool] = set()
-        outside: list[Told] = [answer("a", 1), (ROOT, AlarmRang(10))]
+        outside: list[Told] = [answer("a", 1), (ROOT, m.AlarmRang(10))]
         for net in every_order(Net({"w": timed_gate(on_timeout)}, outside)):
             nothing_is_left(net)
             won = net.replies().get("a", False)
@@ -171,7 +169,7 @@ def test_an_answer_with_the_timeout_of_its_gate() -> None:
 
 def test_an_answer_with_a_cancellation() -> None:
     seen: set[str] = set()
-    for net in every_order(Net({"w": GATE}, [answer("a", 1), (ROOT, CancelRun(5))])):
+    for net in every_order(Net({"w": GATE}, [answer("a", 1), (ROOT, m.CancelRun(5))])):
         nothing_is_left(net)
         seen.add(net.status())
         assert net.replies() == ({"a": True} if net.status() == "completed" else {})
@@ -180,7 +178,7 @@ def test_an_answer_with_a_cancellation() -> None:
 
 def test_the_end_of_a_child_with_the_cancellation_of_its_parent() -> None:
     seen: Counter[tuple[str, str]] = Counter()
-    outside: list[Told] = [(ROOT, CancelRun(5)), (CHILD, TaskFinished(5, T0, 1, 1))]
+    outside: list[Told] = [(ROOT, m.CancelRun(5)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
     for net in every_order(Net({"w": CALL, "child": TASK}, outside)):
         nothing_is_left(net)
         seen[net.status(), net.status(CHILD)] += 1
@@ -192,7 +190,7 @@ def test_the_end_of_a_child_with_the_cancellation_of_its_parent() -> None:
 def test_the_end_of_a_child_with_the_timeout_of_the_call() -> None:
     call = {"initial_node": "c", "nodes": {"c": {"workflow": "child", "timeout_ms": 10}}}
     seen: set[str] = set()
-    outside: list[Told] = [(ROOT, AlarmRang(10)), (CHILD, TaskFinished(5, T0, 1, 1))]
+    outside: list[Told] = [(ROOT, m.AlarmRang(10)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
     for net in every_order(Net({"w": call, "child": TASK}, outside)):
         nothing_is_left(net)
         seen.add(net.status())
@@ -205,18 +203,18 @@ def test_a_pause_with_a_result() -> None:
         "nodes": {"t": {"task": "t"}, "u": {"task": "t"}},
         "transitions": [{"from": "t", "to": "u"}],
     }
-    for net in every_order(Net({"w": workflow}, [(ROOT, PauseRun(5)), (ROOT, TaskFinished(5, T0, 1, 1))])):
+    for net in every_order(Net({"w": workflow}, [(ROOT, m.PauseRun(5)), (ROOT, m.TaskFinished(5, T0, 1, 1))])):
         state = net.runs[ROOT].state
         assert state.head.paused
         assert [token.node for token in state.tokens.values()] == ["u"], "the result is taken either way"
         kinds = [type(d) for d in net.decisions[ROOT] if isinstance(d, DispatchToken | SetPaused)]
         assert kinds.count(DispatchToken) == (2 if kinds[-1] is SetPaused and len(kinds) == 3 else 1)
-        net.accept(ROOT, UnpauseRun(6))
+        net.accept(ROOT, m.UnpauseRun(6))
         net.advance(ROOT, 1)
         assert net.count(DispatchToken) == 2
 
 
 def test_a_pause_and_an_unpause_with_a_child_that_ends() -> None:
-    outside: list[Told] = [(ROOT, PauseRun(5)), (CHILD, TaskFinished(5, T0, 1, 1))]
+    outside: list[Told] = [(ROOT, m.PauseRun(5)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
     for net in every_order(Net({"w": CALL, "child": TASK}, outside)):
         assert net.status() == "completed", "a result is taken though the run is paused, and nothing is left to begin"

@@ -17,15 +17,15 @@ NODE = "src/jeton/planning/tokens/node.py"
 FAN_IN = "src/jeton/planning/tokens/fan_in.py"
 ROUTING = "src/jeton/planning/tokens/routing.py"
 FLOW = "src/jeton/planning/flow/readiness.py"
-FOLD_RUN = "src/jeton/apply/fold_run.py"
-FOLD_GROUP = "src/jeton/apply/fold_group.py"
-FOLD_CREDITS = "src/jeton/apply/fold_credits.py"
+TOKEN = "src/jeton/apply/token.py"
+GROUP = "src/jeton/apply/group.py"
+CREDITS = "src/jeton/apply/credits.py"
 WORLD = "src/jeton/hosts/simulated/world.py"
 
 MUTANTS = (
     Mutant(
         "a slot that arrives with two tokens counts twice",
-        FOLD_GROUP,
+        GROUP,
         "        fan_ins = {**fan_ins, decision.node: _with_arrival(draft, group_id, fan_ins, decision)}\n",
         "        counted = _with_arrival(draft, group_id, fan_ins, decision)\n"
         "        more = msgspec.structs.replace(counted, arrived=counted.arrived + len(slot.waiting) - 1)\n"
@@ -53,11 +53,11 @@ MUTANTS = (
     Mutant(
         "a late error fails the run",
         PLAN_RUN,
-        "    if isinstance(token, str):\n        return Plan([IgnoreLate(message.token, message.attempt, token)])",
+        "    if isinstance(token, str):\n        return Plan([d.IgnoreLate(message.token, message.attempt, token)])",
         "    if isinstance(token, str):\n"
         "        if message.failure is not None:\n"
         '            return Plan(end_run(state, message.at, "failed", RunError("late", token)))\n'
-        "        return Plan([IgnoreLate(message.token, message.attempt, token)])",
+        "        return Plan([d.IgnoreLate(message.token, message.attempt, token)])",
     ),
     Mutant(
         "effects leave before their commit",
@@ -112,10 +112,9 @@ MUTANTS = (
     Mutant(
         "a message is forgotten before its commit",
         WORLD,
-        '        self._may_crash("commit_fails")\n        self._taken[run] = tuple(waiting)\n',
-        "        self.store.answer(run, waiting)\n"
-        '        self._may_crash("commit_fails")\n'
-        "        self._taken[run] = ()\n",
+        '        self._may_crash("commit_fails")\n        own =',
+        "        self.store.answer(run, list(waiting))\n        waiting = {}\n"
+        '        self._may_crash("commit_fails")\n        own =',
     ),
     Mutant(
         "an alarm rings by the clock on the wall when it was set",
@@ -137,13 +136,13 @@ MUTANTS = (
     ),
     Mutant(
         "a cancelled task is not stopped",
-        FOLD_RUN,
+        TOKEN,
         "            draft.stop_task(token)\n            draft.drop_token(token)\n",
         "            draft.drop_token(token)\n",
     ),
     Mutant(
         "a success leaves the last error where it was",
-        FOLD_RUN,
+        TOKEN,
         "    if token.error is not None:  # a success",
         "    if token.error is not None and not decision:  # a success",
     ),
@@ -173,9 +172,9 @@ MUTANTS = (
     ),
     Mutant(
         "events are miscounted",
-        "src/jeton/apply/record.py",
-        "            return 1 + count_in(decision.tokens)",
-        "            return count_in(decision.tokens)",
+        GROUP,
+        "_opened, lambda x: 1 + count_in(x.tokens)",
+        "_opened, lambda x: count_in(x.tokens)",
     ),
     Mutant(
         "the context has its keys in another order after loading",
@@ -191,7 +190,7 @@ MUTANTS = (
     ),
     Mutant(
         "a node that finished and cannot fan out is counted twice",
-        FOLD_RUN,
+        TOKEN,
         "    if type(token.phase) is Pending and draft.finished != token.id:",
         "    if type(token.phase) is Pending:",
     ),
@@ -209,7 +208,7 @@ MUTANTS = (
     ),
     Mutant(
         "a slot arrives at the fan-in that any of its tokens reached first",
-        FOLD_GROUP,
+        GROUP,
         "    return now if now[0] > before[0] else before\n",
         "    return before\n",
     ),
@@ -228,7 +227,7 @@ MUTANTS = (
     ),
     Mutant(
         "a key is not remembered",
-        "src/jeton/apply/fold_waits.py",
+        "src/jeton/apply/waits.py",
         "    if decision.key is not None:\n        draft.put(",
         "    if decision.key is not None and not decision.key:\n        draft.put(",
     ),
@@ -259,12 +258,12 @@ MUTANTS = (
     Mutant(
         "a paused run tries again",
         "src/jeton/apply/timers.py",
-        "        case WaitingForRetry() | WaitingForTimer(asleep=True):\n            return True",
-        "        case WaitingForTimer(asleep=True):\n            return True",
+        "paused and token.phase.resumes_task:",
+        "paused and token.phase.resumes_task and token.phase.kind != 'retry':",
     ),
     Mutant(
         "the children of a paused run go on",
-        "src/jeton/apply/fold_waits.py",
+        "src/jeton/apply/run.py",
         "        if isinstance(token.phase, WaitingForSubworkflow):\n            message = PauseRun",
         "        if isinstance(token.phase, WaitingForSubworkflow) and token.slot:\n            message = PauseRun",
     ),
@@ -276,7 +275,7 @@ MUTANTS = (
     ),
     Mutant(
         "a fork waits for the other run's child",
-        "src/jeton/apply/fold_fork.py",
+        "src/jeton/apply/fork.py",
         "            child = child_run_id(draft.state.head.run, token.id)\n",
         "            child = token.phase.child\n",
     ),
@@ -325,25 +324,25 @@ MUTANTS = (
     ),
     Mutant(
         "a run below is lent what stays with the run that lends it",
-        FOLD_CREDITS,
+        CREDITS,
         "free=purse.free - decision.amount)\n    if decision.amount:",
         "free=purse.free)\n    if decision.amount:",
     ),
     Mutant(
         "what a run below did not use is gone",
-        FOLD_CREDITS,
+        CREDITS,
         "free=purse.free + lent - decision.used,",
         "free=purse.free,",
     ),
     Mutant(
         "what a run calls spends without limit",
-        "src/jeton/apply/fold_waits.py",
+        "src/jeton/apply/waits.py",
         "head.purse.account or head.run",
         "head.purse.account",
     ),
     Mutant(
         "a run that is short tells nobody that it called",
-        FOLD_CREDITS,
+        CREDITS,
         "draft.effects.append(SendMessage(token.phase.child, CreditsEnded(draft.now)))",
         "pass",
     ),
@@ -362,14 +361,14 @@ MUTANTS = (
     Mutant(
         "a paused run wakes a task that sleeps",
         "src/jeton/apply/timers.py",
-        "        case WaitingForRetry() | WaitingForTimer(asleep=True):\n            return True",
-        "        case WaitingForRetry():\n            return True",
+        "paused and token.phase.resumes_task:",
+        "paused and token.phase.resumes_task and token.phase.kind != 'sleep':",
     ),
     Mutant(
         "a node is done when its sleep is",
         "src/jeton/planning/waits/deadline.py",
-        "        case WaitingForTimer(asleep=True):",
-        "        case WaitingForTimer(asleep=True) if token.abandoned:",
+        "return Plan([WakeToken(token.id, token.node, now, now + allowed, token.attempt)])",
+        "return plan_success(program, state, token, None, now)",
     ),
     Mutant(
         "a task that slept is woken as another attempt",
@@ -379,7 +378,7 @@ MUTANTS = (
     ),
     Mutant(
         "waking a task counts as losing its worker",
-        FOLD_RUN,
+        TOKEN,
         "    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))",
         "    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline, 2))",
     ),
@@ -409,9 +408,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run is told of one that was refused as if it had been started",
-        "src/jeton/apply/record.py",
-        "    if decision.code is not None:\n        return TriggerRefused",
-        "    if decision.code is None:\n        return TriggerRefused",
+        "src/jeton/apply/run.py",
+        "    if decision.code is not None:\n        return (ev.TriggerRefused(decision.trigger, decision.code,",
+        "    if decision.code is None:\n        return (ev.TriggerRefused(decision.trigger, '',",
     ),
     Mutant(
         "an event that nobody heard before a crash is heard by nobody",

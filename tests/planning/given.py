@@ -11,14 +11,15 @@ import yaml
 
 from jeton.actor.advance import LiveRun, advance
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.definitions import library_from
 from jeton.model import decision as d
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message, StartRun, TaskFinished
-from jeton.model.state.run import Head, Pending, RunState, Token
+from jeton.model.state.phase import Pending
+from jeton.model.state.run import Head, RunState, Token
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
 

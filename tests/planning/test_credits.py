@@ -3,7 +3,7 @@
 import pytest
 
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.apply.timers import Timers
 from jeton.definitions import library_from
 from jeton.model import decision as d

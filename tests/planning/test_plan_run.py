@@ -30,7 +30,7 @@ from jeton.model.message import (
     UnpauseRun,
 )
 from jeton.model.note import CostNote, LogNote
-from jeton.model.state.run import GateAnswer
+from jeton.model.state.phase import GateAnswer
 from jeton.planning.plan_run import MAX_DELIVERIES, plan_cue, plan_idle, plan_run, plan_started
 from jeton.planning.tokens.node import NodeFinished, Plan
 from tests.planning.given import Given, at, before, done, failed, flow, given, slot, started, workflow

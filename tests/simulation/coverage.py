@@ -5,25 +5,7 @@ from typing import get_args
 
 from jeton.hosts.simulated.faults import KINDS
 from jeton.hosts.simulated.observer import Step
-from jeton.model.decision import (
-    AbandonTokens,
-    CreateToken,
-    Decision,
-    EndRun,
-    EndTokens,
-    FailNode,
-    IgnoreLate,
-    MergeBranches,
-    OpenFanIn,
-    OpenGroup,
-    ParkToken,
-    RedeliverToken,
-    RetryToken,
-    RouteToken,
-    SettleSlot,
-    TimeOutFanIn,
-    WaitForTimer,
-)
+from jeton.model import decision as d
 from jeton.model.definition.workflow import MergeStrategy, MOfN
 from jeton.model.ids import GroupId, RunId
 from jeton.model.message import AlarmRang, ContinueRun
@@ -67,63 +49,63 @@ class Coverage:
         if entry is None:
             self.seen["stale alarm"] += any(isinstance(message, AlarmRang) for message in step.batch)
             return
-        groups = sum(isinstance(decision, OpenGroup) for decision in entry.decisions)
+        groups = sum(isinstance(decision, d.OpenGroup) for decision in entry.decisions)
         self.seen["two groups at once"] += groups >= 2
-        before: Decision | None = None
+        before: d.Decision | None = None
         for decision in entry.decisions:
             self._count(step.run, step.program, decision, before)
             before = decision
 
-    def _count(self, run: RunId, program: Program, decision: Decision, before: Decision | None) -> None:
+    def _count(self, run: RunId, program: Program, decision: d.Decision, before: d.Decision | None) -> None:
         match decision:
-            case OpenGroup():
+            case d.OpenGroup():
                 self._count_group(decision)
-            case SettleSlot(escaped=dict()):
+            case d.SettleSlot(escaped=dict()):
                 self.seen["slot leaves its group outwards"] += 1
-            case OpenFanIn(group, node, slots=slots, tokens=tokens):
+            case d.OpenFanIn(group, node, slots=slots, tokens=tokens):
                 if _quorum(program, node) > 1 and count_in(tokens) > count_in(slots):
                     self.seen["quorum with a slot of several tokens"] += 1
                 self.seen["two joins of one group open"] += (run, group) in self._opened
-                self.seen["every slot lost, opens empty"] += not slots and isinstance(before, SettleSlot)
-                self.seen["fan-in timeout, proceeds"] += isinstance(before, TimeOutFanIn)
+                self.seen["every slot lost, opens empty"] += not slots and isinstance(before, d.SettleSlot)
+                self.seen["fan-in timeout, proceeds"] += isinstance(before, d.TimeOutFanIn)
                 self._opened.add((run, group))
-            case MergeBranches(node=node):
+            case d.MergeBranches(node=node):
                 self.seen[f"merge: {_strategy(program, node)}"] += 1
-            case EndTokens(status=status, reason=reason):
+            case d.EndTokens(status=status, reason=reason):
                 self.seen["siblings cancelled"] += status == "cancelled" and reason.endswith("opened")
                 self.seen["fan-in timeout, fails"] += reason == "fan_in_timed_out"
                 self.seen["fan-in timeout, proceeds"] += status == "timed_out" and reason.endswith("opened")
                 self.seen["branch lost, run goes on"] += reason.startswith("branch lost")
-            case AbandonTokens():
+            case d.AbandonTokens():
                 self.seen["siblings abandoned"] += 1
-            case FailNode(token, error=error):
+            case d.FailNode(token, error=error):
                 self._failed.add((run, token))
                 self.seen["fifth delivery"] += error["type"] == "worker_lost"
-            case CreateToken(error=dict() as error):
+            case d.CreateToken(error=dict() as error):
                 self.seen["failure handled"] += 1
                 self.seen["task timeout handled"] += error["type"] == "timed_out"
-            case ParkToken(token):
+            case d.ParkToken(token):
                 self.seen["failure handled"] += (run, token) in self._failed
-            case RouteToken(ends="completed", considered=considered):
+            case d.RouteToken(ends="completed", considered=considered):
                 missed = considered and all(one.verdict != "matched" for one in considered)
                 self.seen["token ends for want of a match"] += bool(missed)
-            case RetryToken():
+            case d.RetryToken():
                 self.seen["business retry"] += 1
-            case RedeliverToken():
+            case d.RedeliverToken():
                 self.seen["redelivery"] += 1
-            case WaitForTimer():
+            case d.WaitForTimer():
                 self.seen["timed wait"] += 1
-            case IgnoreLate(why=why):
+            case d.IgnoreLate(why=why):
                 self.seen["late result after the token ended"] += why == "the token has ended"
                 self.seen["late result of an earlier attempt"] += why.startswith("attempt")
                 self.seen["result of an abandoned branch"] += why == "the branch was abandoned"
-            case EndRun(status=status, error=error):
+            case d.EndRun(status=status, error=error):
                 failed = status == "failed" and error is not None
                 self.seen[f"failed: {error.type}" if failed and error is not None else status] += 1
             case _:
                 pass
 
-    def _count_group(self, decision: OpenGroup) -> None:
+    def _count_group(self, decision: d.OpenGroup) -> None:
         self.seen["nested fan-out"] += decision.outer is not None
         self.seen["fan-out in a loop"] += bool(decision.loops)
         self.seen["empty fan-out"] += decision.total == 0

@@ -3,28 +3,11 @@
 from collections import Counter
 
 from jeton.hosts.simulated.observer import Step
-from jeton.model.decision import (
-    AbandonTokens,
-    CallWorkflow,
-    Decision,
-    EndChild,
-    ForkHistory,
-    IgnoreLate,
-    KeepAnswer,
-    KeepSignal,
-    OpenGate,
-    ReplyTo,
-    SetPaused,
-    StopChild,
-    SuspendToken,
-    TakeAnswer,
-    TakeSignal,
-    TimeOutGate,
-    WaitForSignal,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
-from jeton.model.state.run import RunState, WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
+from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow
+from jeton.model.state.run import RunState
+from tests.simulation.naps import sleeps_until
 
 WAIT_CASES = (
     "child called", "child ended", "child failed", "child cancelled by its parent", "child stopped with a fan-in",
@@ -55,56 +38,56 @@ class WaitCoverage:
         self.seen["two wait for one signal"] += any(len(waiters) > 1 for waiters in state.waiters.values())
         ended = any(isinstance(message, ChildEnded) for message in step.batch)
         self.seen["child ends as it is cancelled"] += ended and any(isinstance(m, CancelRun) for m in step.batch)
-        before: Decision | None = None
+        before: d.Decision | None = None
         for decision in step.commit.entry.decisions:
             self._count(state, decision, before)
             before = decision
 
-    def _count(self, state: RunState, decision: Decision, before: Decision | None) -> None:
+    def _count(self, state: RunState, decision: d.Decision, before: d.Decision | None) -> None:
         seen = self.seen
         match decision:
-            case CallWorkflow():
+            case d.CallWorkflow():
                 seen["child called"] += 1
                 seen["child two levels down"] += state.head.depth >= 1
-            case EndChild(status=status):
+            case d.EndChild(status=status):
                 seen["child ended"] += status == "completed"
                 seen["child failed"] += status == "failed"
-            case StopChild(reason=reason):
+            case d.StopChild(reason=reason):
                 seen["child cancelled by its parent"] += 1
                 seen["child stopped with a fan-in"] += reason.startswith("the fan-in")
-            case AbandonTokens():
+            case d.AbandonTokens():
                 seen["child of an abandoned branch"] += any(
                     token.abandoned and isinstance(token.phase, WaitingForSubworkflow)
                     for token in state.tokens.values()
                 )
-            case OpenGate():
+            case d.OpenGate():
                 seen["gate opened"] += 1
-            case TakeAnswer(early=early):
+            case d.TakeAnswer(early=early):
                 seen["gate answered"] += 1
                 seen["early answer taken"] += early is not None
-            case TimeOutGate():
+            case d.TimeOutGate():
                 seen["gate timed out"] += 1
-            case KeepAnswer():
+            case d.KeepAnswer():
                 seen["answer kept before its gate opens"] += 1
-            case KeepSignal():
+            case d.KeepSignal():
                 seen["signal kept"] += 1
-            case TakeSignal():
-                seen["signal taken at once" if isinstance(before, KeepSignal) else "kept signal taken"] += 1
-            case ReplyTo(accepted=accepted, why=why):
+            case d.TakeSignal():
+                seen["signal taken at once" if isinstance(before, d.KeepSignal) else "kept signal taken"] += 1
+            case d.ReplyTo(accepted=accepted, why=why):
                 seen["answer refused"] += not accepted
                 seen["answer to a closed gate"] += why == "the gate is closed"
                 seen["signal heard before"] += why.endswith("was heard before")
-            case SuspendToken():
+            case d.SuspendToken():
                 seen["task fell asleep"] += 1
-            case WakeToken():
+            case d.WakeToken():
                 seen["task woken"] += 1
-            case SetPaused(paused=paused):
+            case d.SetPaused(paused=paused):
                 calls = any(isinstance(token.phase, WaitingForSubworkflow) for token in state.tokens.values())
                 seen["paused"] += paused
                 seen["paused with children"] += paused and calls
                 seen["paused with a task asleep"] += paused and _sleeps(state)
                 seen["unpaused with a token that waits to begin"] += not paused and bool(state.tokens)
-            case ForkHistory():
+            case d.ForkHistory():
                 phases = [token.phase for token in state.tokens.values()]
                 seen["forked"] += 1
                 seen["forked with a task asleep"] += _sleeps(state)
@@ -112,9 +95,9 @@ class WaitCoverage:
                 seen["forked at an open gate"] += any(isinstance(phase, WaitingForGate) for phase in phases)
                 seen["forked at a wait for a signal"] += any(isinstance(phase, WaitingForSignal) for phase in phases)
                 seen["forked with a fan-in under way"] += bool(state.progress)
-            case WaitForSignal() | IgnoreLate() | _:
+            case d.WaitForSignal() | d.IgnoreLate() | _:
                 pass
 
 
 def _sleeps(state: RunState) -> bool:
-    return any(isinstance(token.phase, WaitingForTimer) and token.phase.asleep for token in state.tokens.values())
+    return any(sleeps_until(token) for token in state.tokens.values())

@@ -13,19 +13,12 @@ import msgspec
 from msgspec import UNSET
 
 from jeton.hosts.simulated.observer import Step
+from jeton.model import message as m
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
-from jeton.model.message import (
-    AlarmRang,
-    CancelRun,
-    Message,
-    StartRun,
-    TaskFinished,
-    TaskLost,
-    TaskStarted,
-)
-from jeton.model.state.run import Dispatched, Executing, RunState, WaitingForRetry, WaitingForTimer
+from jeton.model.state.phase import Dispatched, Executing, WaitingForRetry, WaitingForTimer
+from jeton.model.state.run import RunState
 from tests.simulation.settled_oracle import SettledOracle
 from tests.simulation.token_view import TokenView
 
@@ -69,26 +62,26 @@ class Twin:
 
     # telling
 
-    def _tell(self, message: Message) -> None:
+    def _tell(self, message: m.Message) -> None:
         match message:
-            case StartRun(at, given):
+            case m.StartRun(at, given):
                 for oracle in self.oracles:
                     oracle.start(deepcopy(given) if isinstance(given, dict) else {}, at)
-            case TaskFinished():
+            case m.TaskFinished():
                 self._tell_answer(message)
-            case TaskStarted(at, token, attempt):
+            case m.TaskStarted(at, token, attempt):
                 self._begin(at, (token, attempt))
-            case TaskLost(at, token, attempt):
+            case m.TaskLost(at, token, attempt):
                 self._lose(at, (token, attempt))
-            case AlarmRang(at):
+            case m.AlarmRang(at):
                 self._ring(at)
-            case CancelRun(at, reason):
+            case m.CancelRun(at, reason):
                 for oracle in self.oracles:
                     oracle.cancel(reason, at)
             case _:
                 raise NotImplementedError(f"{message} is not told to the oracle")
 
-    def _tell_answer(self, message: TaskFinished) -> None:
+    def _tell_answer(self, message: m.TaskFinished) -> None:
         attempt = (message.token, message.attempt)
         self._work.pop(attempt, None)
         if attempt not in self._keys:

@@ -30,7 +30,7 @@ from jeton.model.definition.workflow import Library
 from jeton.model.effect import Effect
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
-from jeton.model.state.run import FiredBy, WaitingForTimer
+from jeton.model.state.run import FiredBy
 from jeton.planning.flow.readiness import node_view
 from jeton.planning.program.compile import compile_definition
 from tests.simulation.flow_grammar import make_flow, make_overrides, make_result
@@ -39,7 +39,7 @@ from tests.simulation.invariants import RunInvariants
 from tests.simulation.invariants_flow import FlowNodes
 from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
 from tests.simulation.invariants_seen import Seen, broken
-from tests.simulation.naps import Naps
+from tests.simulation.naps import Naps, sleeps_until
 from tests.simulation.oracle_model import Object
 from tests.simulation.scenario import Played, Stuck, journal
 
@@ -155,7 +155,7 @@ class FlowWatchers:
             return
         state = load_run(self.world.store.sections(fork) or {}).state
         self.shared[fork] = set(state.flow.executed)
-        asleep = any(isinstance(t.phase, WaitingForTimer) and t.phase.asleep for t in state.tokens.values())
+        asleep = any(sleeps_until(token) for token in state.tokens.values())
         self.cases["flow retried" if again else "flow forked"] += 1
         self.cases["flow forked with a node asleep"] += asleep
         self.cases["fork of a fork"] += run in self.shared

@@ -1,20 +1,6 @@
 """Nobody works for a token that is done with: whoever is left at work when it goes on or ends is told to stop."""
 
-from jeton.model.decision import (
-    BreakNode,
-    Decision,
-    DispatchToken,
-    EndTokens,
-    ExecuteNode,
-    FailNode,
-    FinishNode,
-    HoldNode,
-    RedeliverToken,
-    RetryToken,
-    RouteToken,
-    SuspendToken,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.effect import Effect, StopTask
 from jeton.model.message import TaskFinished, TaskLost, TaskSuspended
 from jeton.model.state.ranges import numbers_in
@@ -35,17 +21,17 @@ class Stops:
         if not {*left} <= done | stopped:
             broken(f"tokens {sorted({*left} - done - stopped)} are done with, and their workers were not told")
 
-    def _left(self, decision: Decision) -> list[int]:
+    def _left(self, decision: d.Decision) -> list[int]:
         """The tokens whose work is over with this decision, while somebody may still be at it."""
         over: list[int] = []
         match decision:
-            case DispatchToken(token) | RedeliverToken(token) | WakeToken(token):
+            case d.DispatchToken(token) | d.RedeliverToken(token) | d.WakeToken(token):
                 self._at_work.add(token)
-            case FinishNode(token) | RetryToken(token) | FailNode(token) | RouteToken(token, ends=str()):
+            case d.FinishNode(token) | d.RetryToken(token) | d.FailNode(token) | d.RouteToken(token, ends=str()):
                 over.append(token)
-            case HoldNode(token) | ExecuteNode(token) | BreakNode(token) | SuspendToken(token):
+            case d.HoldNode(token) | d.ExecuteNode(token) | d.BreakNode(token) | d.SuspendToken(token):
                 over.append(token)
-            case EndTokens():
+            case d.EndTokens():
                 over.extend(numbers_in(decision.tokens))
             case _:
                 pass

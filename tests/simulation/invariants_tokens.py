@@ -1,24 +1,6 @@
 """Tokens are conserved: each is created once, ends once, and between the two is exactly one thing at a time."""
 
-from jeton.model.decision import (
-    AbandonTokens,
-    CreateToken,
-    CreateTokens,
-    Decision,
-    DispatchToken,
-    EndTokens,
-    FailNode,
-    FinishNode,
-    MarkExecuting,
-    OpenFanIn,
-    ParkToken,
-    RedeliverToken,
-    RetryToken,
-    RouteToken,
-    SuspendToken,
-    WaitForTimer,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.state.ranges import numbers_in
 from tests.simulation.invariants_seen import Seen, broken
 
@@ -49,43 +31,43 @@ class Tokens:
         if not head.ended and head.status != "submitted" and not self._moving:
             broken("nothing of the run is under way and it has not ended")
 
-    def _follow(self, decision: Decision) -> None:
+    def _follow(self, decision: d.Decision) -> None:
         match decision:
-            case CreateToken():
+            case d.CreateToken():
                 self._create(decision)
-            case CreateTokens():
+            case d.CreateTokens():
                 for creation in decision.tokens:
                     self._create(creation)
-            case ParkToken(token):
+            case d.ParkToken(token):
                 self._move(token, self._moving, self._waiting)
-            case RouteToken(token, ends=str()):
+            case d.RouteToken(token, ends=str()):
                 self._move(token, self._abandoned if token in self._abandoned else self._moving, None)
-            case OpenFanIn():
+            case d.OpenFanIn():
                 for number in numbers_in(decision.tokens):
                     self._move(number, self._waiting, None)
-            case EndTokens():
+            case d.EndTokens():
                 for number in numbers_in(decision.tokens):
                     kinds = (self._moving, self._waiting, self._abandoned)
                     self._move(number, next((kind for kind in kinds if number in kind), self._moving), None)
-            case AbandonTokens():
+            case d.AbandonTokens():
                 for number in numbers_in(decision.tokens):
                     self._move(number, self._moving, self._abandoned)
-            case FinishNode(token) | FailNode(token) | WaitForTimer(token) | RetryToken(token):
+            case d.FinishNode(token) | d.FailNode(token) | d.WaitForTimer(token) | d.RetryToken(token):
                 if token not in self._moving:
                     broken(f"a token that does not move is at work: {decision}")
             case (
-                DispatchToken(token)
-                | RedeliverToken(token)
-                | MarkExecuting(token)
-                | SuspendToken(token)
-                | WakeToken(token)
+                d.DispatchToken(token)
+                | d.RedeliverToken(token)
+                | d.MarkExecuting(token)
+                | d.SuspendToken(token)
+                | d.WakeToken(token)
             ):
                 if token not in self._moving and token not in self._abandoned:
                     broken(f"a token that has ended is at work: {decision}")
             case _:
                 pass
 
-    def _create(self, creation: CreateToken) -> None:
+    def _create(self, creation: d.CreateToken) -> None:
         if creation.token != self._created:
             broken(f"token {creation.token} is created, and {self._created} is the next")
         self._created += 1

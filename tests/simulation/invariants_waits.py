@@ -8,33 +8,24 @@ from collections.abc import Iterable
 from jeton.apply.timers import Timers
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
-from jeton.model.decision import (
-    CallWorkflow,
-    DispatchToken,
-    OpenGate,
-    SetPaused,
-    WaitForSignal,
-    WaitForTimer,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CancelRun, ChildEnded, Message, StartRun
 from jeton.model.state.credits import ACCOUNT
-from jeton.model.state.run import (
-    TERMINAL,
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    RunState,
-    Token,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.state.run import TERMINAL, RunState, Token
 from tests.simulation.invariants_seen import broken
+from tests.simulation.naps import sleeps_until
 
 
 class Waits:
@@ -85,9 +76,16 @@ class Waits:
         paused = self._paused.get(step.run, False)
         for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
             match decision:
-                case SetPaused(paused=paused):
+                case d.SetPaused(paused=paused):
                     pass
-                case DispatchToken() | WakeToken() | CallWorkflow() | OpenGate() | WaitForSignal() | WaitForTimer():
+                case (
+                    d.DispatchToken()
+                    | d.WakeToken()
+                    | d.CallWorkflow()
+                    | d.OpenGate()
+                    | d.WaitForSignal()
+                    | d.WaitForTimer()
+                ):
                     if paused:
                         broken(f"a paused run begins something: {decision}")
                 case _:
@@ -160,10 +158,14 @@ def _deadlines(state: RunState) -> Iterable[int]:
     if state.head.deadline is not None:
         yield state.head.deadline
     for token in state.tokens.values():
-        match token.phase:
-            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due, asleep=False):
+        if (due := sleeps_until(token)) is not None:
+            if not state.head.paused:
                 yield due
-            case WaitingForRetry(due=due) | WaitingForTimer(due=due):
+            continue
+        match token.phase:
+            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due):
+                yield due
+            case WaitingForRetry(due=due):
                 if not state.head.paused:
                     yield due
             case WaitingForGate(deadline=int() as due) | WaitingForSignal(deadline=int() as due):

@@ -3,35 +3,20 @@
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from jeton.model.decision import (
-    BeginRun,
-    CallWorkflow,
-    Decision,
-    DispatchToken,
-    HoldNode,
-    MarkExecuting,
-    OpenGate,
-    RedeliverToken,
-    RetryToken,
-    SetPaused,
-    SettleSlot,
-    SuspendToken,
-    WaitForSignal,
-    WaitForTimer,
-    WakeToken,
-)
+from jeton.model import decision as d
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    RunState,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.state.run import RunState
 from tests.simulation.invariants_seen import Seen, broken
+from tests.simulation.naps import sleeps_until
 
 _Due: TypeAlias = tuple[int, int, str]
 """When, whose (a token, a group, or nobody's), and for a group at which node."""
@@ -46,13 +31,11 @@ class Wakers:
     def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
             self._follow(decision)
-            if isinstance(decision, SetPaused) and not decision.paused:
+            if isinstance(decision, d.SetPaused) and not decision.paused:
                 for token in seen.run.state.tokens.values():  # those that stood still come back
-                    match token.phase:
-                        case WaitingForRetry(due=due) | WaitingForTimer(due=due, asleep=True):
-                            heappush(self._due, (due, token.id, ""))
-                        case _:
-                            pass
+                    due = token.phase.due if isinstance(token.phase, WaitingForRetry) else sleeps_until(token)
+                    if due is not None:
+                        heappush(self._due, (due, token.id, ""))
         state, wake = seen.run.state, seen.turn.row.wake
         while self._due and not _still_waits(state, self._due[0]):
             heappop(self._due)
@@ -62,23 +45,23 @@ class Wakers:
         if soonest is not None and (wake is None or wake > soonest[0]):
             broken(f"somebody waits until {soonest}, and the alarm is at {wake}")
 
-    def _follow(self, decision: Decision) -> None:
+    def _follow(self, decision: d.Decision) -> None:
         match decision:
-            case DispatchToken(token, deadline=due) | RedeliverToken(token, deadline=due):
+            case d.DispatchToken(token, deadline=due) | d.RedeliverToken(token, deadline=due):
                 heappush(self._due, (due, token, ""))
-            case SuspendToken(token, due=due) | WakeToken(token, deadline=due):
+            case d.SuspendToken(token, due=due) | d.WakeToken(token, deadline=due):
                 heappush(self._due, (due, token, ""))
-            case MarkExecuting(token, deadline=due) | WaitForTimer(token, due=due) | RetryToken(token, due=due):
+            case d.MarkExecuting(token, deadline=due) | d.WaitForTimer(token, due=due) | d.RetryToken(token, due=due):
                 heappush(self._due, (due, token, ""))
-            case CallWorkflow(token, deadline=int() as due) | OpenGate(token, deadline=int() as due):
+            case d.CallWorkflow(token, deadline=int() as due) | d.OpenGate(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
-            case WaitForSignal(token, deadline=int() as due):
+            case d.WaitForSignal(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
-            case HoldNode(token, held=held):
+            case d.HoldNode(token, held=held):
                 heappush(self._due, (held.due, token, ""))
-            case SettleSlot(slot, node=str() as node, deadline=int() as due):
+            case d.SettleSlot(slot, node=str() as node, deadline=int() as due):
                 heappush(self._due, (due, slot[0], node))
-            case BeginRun(deadline=int() as due):
+            case d.BeginRun(deadline=int() as due):
                 heappush(self._due, (due, -1, ""))
             case _:
                 pass
@@ -93,11 +76,15 @@ def _still_waits(state: RunState, waiting: _Due) -> bool:
         fan_in = None if progress is None else progress.fan_ins.get(node)
         return fan_in is not None and fan_in.deadline == due
     token = state.tokens.get(TokenId(number))
-    match None if token is None else token.phase:
+    if token is None:
+        return False
+    if (at := sleeps_until(token)) is not None:
+        return at == due and not state.head.paused
+    match token.phase:
         case Dispatched(deadline=at) | Executing(deadline=at):
             return at == due
-        case WaitingForTimer(due=at, asleep=asleep):
-            return at == due and not (asleep and state.head.paused)
+        case WaitingForTimer(due=at):
+            return at == due
         case WaitingForRetry(due=at):
             return at == due and not state.head.paused
         case WaitingForSubworkflow(deadline=at) | WaitingForGate(deadline=at) | WaitingForSignal(deadline=at):

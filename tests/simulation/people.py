@@ -10,7 +10,8 @@ from jeton.model.failure import Refused
 from jeton.model.ids import ROOT_PATH, RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, SignalRun
-from jeton.model.state.run import Token, WaitingForGate, WaitingForSignal
+from jeton.model.state.phase import WaitingForGate, WaitingForSignal
+from jeton.model.state.run import Token
 
 
 class People:

@@ -12,7 +12,8 @@ from jeton.model.effect import StartTask, StopTask
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AlarmRang, StartRun, TaskFinished, TaskStarted, TaskSuspended
-from jeton.model.state.run import Executing, Head, RunState
+from jeton.model.state.phase import Executing
+from jeton.model.state.run import Head, RunState
 from jeton.planning.program.workflow import compile_program
 from jeton.testing import simulate
 from tests.simulation.loading import library_of
@@ -161,4 +162,4 @@ def test_a_sleep_that_is_told_of_again_when_it_is_over_is_not_slept_again() -> N
     assert commit.effects == ()
     assert isinstance(live.state.tokens[token].phase, Executing)
     advance(program, live, [TaskSuspended(40, token, 1, 50, "another nap")])
-    assert live.state.tokens[token].slept == "another nap"
+    assert live.state.tokens[token].last_sleep == "another nap"

@@ -7,16 +7,7 @@ are told here as the oracle does, so that what became of each can be compared.
 from collections import Counter
 from collections.abc import Iterable
 
-from jeton.model.decision import (
-    CreateToken,
-    CreateTokens,
-    Decision,
-    EndTokens,
-    FailNode,
-    OpenFanIn,
-    ParkToken,
-    RouteToken,
-)
+from jeton.model import decision as d
 from jeton.model.ids import GroupId, SlotId, TokenId
 from jeton.model.state.ranges import numbers_in
 
@@ -40,34 +31,34 @@ class TokenView:
     def alive(self) -> int:
         return len(self._places)
 
-    def take(self, decisions: Iterable[Decision]) -> None:
+    def take(self, decisions: Iterable[d.Decision]) -> None:
         for decision in decisions:
             match decision:
-                case CreateToken():
+                case d.CreateToken():
                     self._create(decision)
-                case CreateTokens():
+                case d.CreateTokens():
                     for creation in decision.tokens:
                         self._create(creation)
-                case FailNode(token, error=error):
+                case d.FailNode(token, error=error):
                     self._failures[token] = "timed_out" if error["type"] == "timed_out" else "failed"
-                case RouteToken(token, ends=None):
+                case d.RouteToken(token, ends=None):
                     node, path = self._places[token]
                     self.ended[node, path, self._failures.pop(token, "completed")] += 1
-                case RouteToken(token, ends=str() as status):
+                case d.RouteToken(token, ends=str() as status):
                     self._end(token, status)
-                case ParkToken(token, group, node):
+                case d.ParkToken(token, group, node):
                     self._places[token] = (node, self._places[token][1])
                     self._reach(token, group, node)
-                case OpenFanIn():
+                case d.OpenFanIn():
                     for number in numbers_in(decision.tokens):
                         self._end(TokenId(number), "completed")
-                case EndTokens():
+                case d.EndTokens():
                     for number in numbers_in(decision.tokens):
                         self._end(TokenId(number), decision.status)
                 case _:
                     pass
 
-    def _create(self, creation: CreateToken) -> None:
+    def _create(self, creation: d.CreateToken) -> None:
         self._places[creation.token] = (creation.node, creation.path)
         self._slots[creation.token] = creation.slot
 

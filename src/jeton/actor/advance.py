@@ -10,7 +10,7 @@ import msgspec
 
 from jeton.apply.batch import batch_creations
 from jeton.apply.draft import Draft, Touched
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.apply.record import count_events
 from jeton.apply.timers import Timers
 from jeton.model.cue import TokenReady
@@ -32,7 +32,8 @@ from jeton.model.message import (
     TriggerHeard,
     UnpauseRun,
 )
-from jeton.model.state.run import Pending, RunState
+from jeton.model.state.phase import Pending
+from jeton.model.state.run import RunState
 from jeton.planning.plan_run import plan_cue, plan_idle, plan_run, plan_started
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.node import Plan, plan_onward

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import msgspec
 
 from jeton.model.message import AlarmRang, ContinueRun, Message, TaskLost
-from jeton.model.state.run import Dispatched, Executing, Pending, RunState
+from jeton.model.state.phase import Dispatched, Executing, Pending
+from jeton.model.state.run import RunState
 
 
 class Owed(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.apply.record import count_events
 from jeton.model.entry import Entry
 from jeton.model.state.run import Head, RunState

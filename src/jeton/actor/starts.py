@@ -145,6 +145,6 @@ def plan_fork(fork: NewFork, row: RunRow, entries: Sequence[Entry], name: RunId,
     message = ForkRun(at, fork.run, fork.entry, history[-1].at, fork.writes, fork.again, fork.credits)
     check_storable(message)
     live = replay(Head(name, row.workflow, row.version), history)
-    slept = {token.id: token.slept for token in live.state.tokens.values() if token.slept is not None}
+    slept = {token.id: sleep for token in live.state.tokens.values() if (sleep := token.last_sleep) is not None}
     # with an edited state, work that was under way begins anew
     return PlannedFork(live, chained(name, history), message, {} if fork.writes else slept)

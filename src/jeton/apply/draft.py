@@ -18,22 +18,15 @@ from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import CancelRun
 from jeton.model.paths import branch_keys, written
-from jeton.model.state.run import (
-    SLOTS_PER_STRETCH,
-    Arrived,
-    ArrivedId,
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    Group,
     Pending,
-    Progress,
-    RunState,
-    Slot,
-    Token,
     WaitingForGate,
     WaitingForSignal,
     WaitingForSubworkflow,
 )
+from jeton.model.state.run import SLOTS_PER_STRETCH, Arrived, ArrivedId, Group, Progress, RunState, Slot, Token
 
 TOKENS_PER_SECTION = 32
 

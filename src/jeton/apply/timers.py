@@ -9,17 +9,8 @@ from typing import TypeAlias
 
 from jeton.model.cue import TimerDue
 from jeton.model.ids import GroupId, TokenId
-from jeton.model.state.run import (
-    Dispatched,
-    Executing,
-    RunState,
-    Token,
-    WaitingForGate,
-    WaitingForRetry,
-    WaitingForSignal,
-    WaitingForSubworkflow,
-    WaitingForTimer,
-)
+from jeton.model.state.phase import Dispatched, Executing, Pending
+from jeton.model.state.run import RunState, Token
 
 _Timer: TypeAlias = tuple[int, int, int, int, str]
 """Due, set at, kind, number, node: ties go to who waited first."""
@@ -97,18 +88,10 @@ class Timers:
         return state.head.deadline == due
 
     def _due(self, token: Token) -> tuple[int, int] | None:
-        """While a run is paused nothing is given out: retries, and tasks that slept, come when it goes on."""
-        if self._state.head.paused and _goes_to_a_worker(token):
+        """While a run is paused no task is given out."""
+        if self._state.head.paused and token.phase.resumes_task:
             return None
         return token_due(token)
-
-
-def _goes_to_a_worker(token: Token) -> bool:
-    match token.phase:
-        case WaitingForRetry() | WaitingForTimer(asleep=True):
-            return True
-        case _:
-            return False
 
 
 def token_due(token: Token) -> tuple[int, int] | None:
@@ -116,12 +99,7 @@ def token_due(token: Token) -> tuple[int, int] | None:
     phase = token.phase
     if type(phase) is Dispatched or type(phase) is Executing:
         return phase.deadline, phase.since
-    match phase:
-        case WaitingForTimer(since, due) | WaitingForRetry(since, due):
-            return due, since
-        case WaitingForSubworkflow(since, deadline=due) | WaitingForGate(since, deadline=due):
-            return None if due is None else (due, since)
-        case WaitingForSignal(since, deadline=due):
-            return None if due is None else (due, since)
-        case _:
-            return None
+    if isinstance(phase, Pending):
+        return None
+    due = phase.wakes_at
+    return None if due is None else (due, phase.since)

@@ -8,6 +8,7 @@ from collections import Counter
 
 import msgspec
 
+from jeton.expression.schema import dotted_path
 from jeton.model.failure import Refused
 from jeton.model.json import Json
 from jeton.model.storable import LARGEST_INTEGER, TOO_DEEP, Flaws, storable
@@ -100,8 +101,8 @@ def check_input(program: Program, value: Json) -> None:
     """Raises InputInvalid with every place where the value does not fit."""
     if program.input_validator is None:
         return
-    errors = program.input_validator.iter_errors(value)
-    problems = tuple(InputProblem(_path("input", error.instance_path), error.message) for error in errors)
+    misfits = program.input_validator.misfits(value)
+    problems = tuple(InputProblem(dotted_path("input", misfit.path), misfit.problem) for misfit in misfits)
     if problems:
         raise InputInvalid(problems)
 
@@ -116,10 +117,6 @@ def _dumped(value: object) -> object:
 
 def _too_deep(path: str) -> InputProblem:
     return InputProblem(path, TOO_DEEP)
-
-
-def _path(root: str, keys: list[str | int]) -> str:
-    return root + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
 
 def _shown(text: str) -> str:

@@ -17,12 +17,12 @@ from jeton.engine.reference import parts_of
 from jeton.engine.views.firings import FiringView, firing_view
 from jeton.executor import LoopClock, ThreadPool
 from jeton.executor.secrets import SecretStore, SecretUnavailable
+from jeton.expression.schema import compile_schema
 from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.times import maybe_moment
-from jeton.planning.program.workflow import validator_of
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.triggers.firing import Delivery
 
@@ -107,7 +107,7 @@ class Triggers:
         except UnicodeDecodeError:
             raise Refused("input_invalid", "the body is no text in utf-8", "send JSON") from None
         brings: Json = read_input(text) if text.strip() else None
-        problem = schema_problem(validator_of(on.schema), brings, "body")
+        problem = schema_problem(compile_schema(on.schema), brings, "body")
         if problem is not None:
             raise Refused("input_invalid", problem, "send what the trigger's schema says")
         delivery = delivery_id or next((lowered[name] for name in DELIVERIES if name in lowered), None)

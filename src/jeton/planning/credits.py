@@ -7,16 +7,7 @@ with it, and whose nodes are paid by whoever pays for the run at the top: the pr
 
 from collections.abc import Iterator, Mapping
 
-from jeton.model.decision import (
-    AskForCredits,
-    AwaitCredits,
-    Decision,
-    DeclareShort,
-    LendCredits,
-    ReclaimCredits,
-    ReserveCredits,
-    SettleCredits,
-)
+from jeton.model import decision as d
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import (
     AgentTarget,
@@ -31,7 +22,8 @@ from jeton.model.failure import RunError
 from jeton.model.json import Json
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
 from jeton.model.state.credits import ACCOUNT, Purse
-from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, WaitingForSubworkflow
+from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForSubworkflow
+from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 
@@ -127,33 +119,33 @@ def purse_for(program: Program, message: StartRun) -> Purse | None:
     return None if account is None else Purse(account)
 
 
-def pay(program: Program, state: RunState, token: Token) -> list[Decision] | None:
+def pay(program: Program, state: RunState, token: Token) -> list[d.Decision] | None:
     """Take what the token's node costs; None if it cannot begin for want of credits."""
     purse = state.head.purse
     if purse is None:
         return []
     price = program.price(token.node)
     if not purse.short and price <= purse.free:
-        return [ReserveCredits(token.id, token.node, price)] if price else []
+        return [d.ReserveCredits(token.id, token.node, price)] if price else []
     return None
 
 
-def await_credits(state: RunState) -> list[Decision]:
+def await_credits(state: RunState) -> list[d.Decision]:
     purse = state.head.purse
-    return [] if purse is None or purse.awaiting or purse.short else [AwaitCredits()]
+    return [] if purse is None or purse.awaiting or purse.short else [d.AwaitCredits()]
 
 
-def settle(program: Program, token: Token, decisions: list[Decision]) -> list[Decision]:
+def settle(program: Program, token: Token, decisions: list[d.Decision]) -> list[d.Decision]:
     """With what an action said it used, if it did: less than the price is put back, more is a shortfall.
 
     A node that has a price and paid nothing was paid for by the run whose history this one shares."""
     if token.cost is None or (token.reserved == 0 and program.price(token.node)):
         return decisions
     refund, beyond = max(0, token.reserved - token.cost), max(0, token.cost - token.reserved)
-    return [SettleCredits(token.id, token.node, token.cost, refund, beyond), *decisions]
+    return [d.SettleCredits(token.id, token.node, token.cost, refund, beyond), *decisions]
 
 
-def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
+def plan_credits(program: Program, state: RunState, now: int) -> list[d.Decision]:
     """Nothing moves by itself: perhaps because of what it would cost."""
     head = state.head
     purse = head.purse
@@ -166,8 +158,8 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
         if not prices:
             return []
         if missing and purse.account is not None and purse.dry != head.entries:
-            return [AskForCredits(now, missing)]
-        return [DeclareShort(missing)]
+            return [d.AskForCredits(now, missing)]
+        return [d.DeclareShort(missing)]
     if any(isinstance(token.phase, Dispatched | Executing | WaitingForSubworkflow) for token in under_way):
         return []
     why = "the run that called it ran out of credits"
@@ -180,23 +172,23 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[Decision]:
     return end_run(state, now, "exhausted", RunError("credits_exhausted", message))
 
 
-def plan_short(state: RunState) -> list[Decision]:
+def plan_short(state: RunState) -> list[d.Decision]:
     """The run's caller is short, or a run it called is exhausted."""
     purse = state.head.purse
-    return [] if purse is None or purse.short else [DeclareShort(0)]
+    return [] if purse is None or purse.short else [d.DeclareShort(0)]
 
 
-def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list[Decision]:
+def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list[d.Decision]:
     """A run below asks for credits, or is over; this one was started with those of the whole tree."""
     purse = state.head.purse
     if purse is None:
         return []
     match message:
         case CreditsAsked(run=run, amount=amount):
-            return [LendCredits(run, 0 if purse.short else min(purse.free, amount))]
+            return [d.LendCredits(run, 0 if purse.short else min(purse.free, amount))]
         case CreditsClosed(run=run, used=used):
             # one that was never given anything, or that a run before this one called, has nothing to bring back
-            return [ReclaimCredits(run, used)] if run in state.lent else []
+            return [d.ReclaimCredits(run, used)] if run in state.lent else []
 
 
 # the account

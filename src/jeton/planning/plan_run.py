@@ -4,47 +4,13 @@ from typing import assert_never
 
 from msgspec import UNSET
 
+from jeton.model import decision as d
+from jeton.model import message as m
 from jeton.model.cue import Cue, GroupChanged, SlotQuiet, TimerDue, TokenReady
-from jeton.model.decision import (
-    Decision,
-    ForkHistory,
-    IgnoreLate,
-    MarkExecuting,
-    NoteFiring,
-    NoteTask,
-    RedeliverToken,
-    RetryToken,
-    RouteToken,
-    SetPaused,
-    SuspendToken,
-    TakeCredits,
-)
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
-from jeton.model.message import (
-    AlarmRang,
-    AnswerGate,
-    CancelRun,
-    ChildEnded,
-    ContinueRun,
-    CreditsAsked,
-    CreditsClosed,
-    CreditsEnded,
-    CreditsGranted,
-    ForkRun,
-    Message,
-    PauseRun,
-    SignalRun,
-    StartRun,
-    TaskFinished,
-    TaskLost,
-    TaskNoted,
-    TaskStarted,
-    TaskSuspended,
-    TriggerHeard,
-    UnpauseRun,
-)
-from jeton.model.state.run import Dispatched, Executing, Pending, RunState, Token, TokenEnd
+from jeton.model.state.phase import Dispatched, Executing, Pending
+from jeton.model.state.run import RunState, Token, TokenEnd
 from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
 from jeton.planning.flow.progress import plan_flow_retry
 from jeton.planning.program.workflow import Program
@@ -62,48 +28,48 @@ from jeton.planning.waits.signal import plan_signal
 MAX_DELIVERIES = 5
 
 
-def plan_run(program: Program, state: RunState, message: Message) -> Plan:
+def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
     """What a message changes. After the run's end nothing does."""
     if state.head.ended_at is not None:
         return Plan([])
     match message:
-        case TaskFinished():
+        case m.TaskFinished():
             return _plan_finished(program, state, message)
-        case StartRun():
+        case m.StartRun():
             return Plan(plan_start(program, state, message))
-        case TaskStarted():
+        case m.TaskStarted():
             return Plan(plan_started(program, state, message))
-        case TaskNoted():
+        case m.TaskNoted():
             return Plan(_plan_noted(state, message))
-        case TaskSuspended():
+        case m.TaskSuspended():
             return Plan(_plan_suspended(state, message))
-        case TaskLost():
+        case m.TaskLost():
             return Plan(_plan_lost(program, state, message))
-        case CancelRun():
+        case m.CancelRun():
             error = RunError("cancelled", message.reason or "the run was cancelled")
             return Plan(end_run(state, message.at, "cancelled", error, untold=message.by_parent))
-        case ChildEnded():
+        case m.ChildEnded():
             return plan_child_ended(program, state, message)
-        case AnswerGate():
+        case m.AnswerGate():
             return plan_answer(program, state, message)
-        case SignalRun():
+        case m.SignalRun():
             return plan_signal(program, state, message)
-        case PauseRun():
-            return Plan([] if state.head.paused else [SetPaused(paused=True)])
-        case UnpauseRun():
-            return Plan([SetPaused(paused=False)] if state.head.paused else [])
-        case ForkRun():
+        case m.PauseRun():
+            return Plan([] if state.head.paused else [d.SetPaused(paused=True)])
+        case m.UnpauseRun():
+            return Plan([d.SetPaused(paused=False)] if state.head.paused else [])
+        case m.ForkRun():
             again = plan_flow_retry(program, state) if message.again else []
             return Plan([_plan_fork(program, message), *again])
-        case CreditsGranted():
-            return Plan([] if state.head.purse is None else [TakeCredits(message.amount)])
-        case CreditsAsked() | CreditsClosed():
+        case m.CreditsGranted():
+            return Plan([] if state.head.purse is None else [d.TakeCredits(message.amount)])
+        case m.CreditsAsked() | m.CreditsClosed():
             return Plan(plan_account(state, message))
-        case CreditsEnded():
+        case m.CreditsEnded():
             return Plan(plan_short(state))
-        case TriggerHeard(_, trigger, depth, run, code, problem):
-            return Plan([NoteFiring(trigger, depth, run, code, problem)])
-        case AlarmRang() | ContinueRun():
+        case m.TriggerHeard(_, trigger, depth, run, code, problem):
+            return Plan([d.NoteFiring(trigger, depth, run, code, problem)])
+        case m.AlarmRang() | m.ContinueRun():
             return Plan([])  # what is due, and what is pending, follows as cues
         case _:
             assert_never(message)
@@ -127,7 +93,7 @@ def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
             assert_never(cue)
 
 
-def plan_idle(program: Program, state: RunState, now: int) -> list[Decision]:
+def plan_idle(program: Program, state: RunState, now: int) -> list[d.Decision]:
     """Nothing moves by itself any more: perhaps the run is over."""
     head = state.head
     if head.busy or head.parked or head.status == "submitted":
@@ -135,25 +101,25 @@ def plan_idle(program: Program, state: RunState, now: int) -> list[Decision]:
     return plan_completion(program, state, now)
 
 
-def _plan_fork(program: Program, message: ForkRun) -> ForkHistory:
+def _plan_fork(program: Program, message: m.ForkRun) -> d.ForkHistory:
     """The run has its whole time again."""
     timeout = program.workflow.timeout_ms
     deadline = None if timeout is None else message.at + timeout
     shift = max(0, message.at - message.since)
-    return ForkHistory(message.at, message.run, message.entry, shift, deadline, message.writes, message.credits)
+    return d.ForkHistory(message.at, message.run, message.entry, shift, deadline, message.writes, message.credits)
 
 
-def _plan_finished(program: Program, state: RunState, message: TaskFinished) -> Plan:
+def _plan_finished(program: Program, state: RunState, message: m.TaskFinished) -> Plan:
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str):
-        return Plan([IgnoreLate(message.token, message.attempt, token)])
+        return Plan([d.IgnoreLate(message.token, message.attempt, token)])
     if token.abandoned:
         ends: TokenEnd = "completed" if message.failure is None else "failed"
-        late = IgnoreLate(message.token, message.attempt, "the branch was abandoned")
-        return Plan(settle(program, token, [late, RouteToken(token.id, token.node, ends)]))
+        late = d.IgnoreLate(message.token, message.attempt, "the branch was abandoned")
+        return Plan(settle(program, token, [late, d.RouteToken(token.id, token.node, ends)]))
     if message.failure is not None:
         failed = plan_task_failure(program, state, token, message.failure, message.at)
-        return Plan(failed if isinstance(failed[0], RetryToken) else settle(program, token, failed))
+        return Plan(failed if isinstance(failed[0], d.RetryToken) else settle(program, token, failed))
     result = None if message.result is UNSET else message.result
     plan = plan_success(program, state, token, result, message.at)
     return plan if token.cost is None else Plan(settle(program, token, plan.decisions), plan.then)
@@ -174,31 +140,31 @@ def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str
 _AT_WORK = frozenset((Dispatched, Executing))
 
 
-def plan_started(program: Program, state: RunState, message: TaskStarted) -> list[Decision]:
+def plan_started(program: Program, state: RunState, message: m.TaskStarted) -> list[d.Decision]:
     """Dispatched becomes executing; in any other state it is old news."""
     token = state.tokens.get(message.token)
     if token is None or type(token.phase) is not Dispatched or token.attempt != message.attempt:
         return []
-    return [MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
+    return [d.MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
 
 
-def _plan_noted(state: RunState, message: TaskNoted) -> list[Decision]:
+def _plan_noted(state: RunState, message: m.TaskNoted) -> list[d.Decision]:
     """Kept while the attempt is under way; of any other it is old news."""
     token = _waited_for(state, message.token, message.attempt)
-    return [] if isinstance(token, str) else [NoteTask(token.id, token.node, token.attempt, message.note)]
+    return [] if isinstance(token, str) else [d.NoteTask(token.id, token.node, token.attempt, message.note)]
 
 
-def _plan_suspended(state: RunState, message: TaskSuspended) -> list[Decision]:
+def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decision]:
     """An abandoned branch sleeps too: it is left to finish, whatever that takes."""
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str):
-        return [IgnoreLate(message.token, message.attempt, token)]
+        return [d.IgnoreLate(message.token, message.attempt, token)]
     if message.due <= token.woken:  # said before it was woken, and heard now
-        return [IgnoreLate(message.token, message.attempt, "that sleep is over")]
-    return [SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
+        return [d.IgnoreLate(message.token, message.attempt, "that sleep is over")]
+    return [d.SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
 
 
-def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Decision]:
+def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d.Decision]:
     """Deliveries are counted here, so that a task that kills its worker cannot do so for ever."""
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
@@ -206,9 +172,9 @@ def _plan_lost(program: Program, state: RunState, message: TaskLost) -> list[Dec
     deliveries = token.phase.deliveries
     if deliveries < MAX_DELIVERIES:
         due = message.at + timeout_ms(program, token)
-        return [RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
+        return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
     if token.abandoned:
-        return [RouteToken(token.id, token.node, "failed")]
+        return [d.RouteToken(token.id, token.node, "failed")]
     told = f"{deliveries} workers were given this task and none answered: each ended, or was silent, before it was done"
     failure = TaskFailed("worker_lost", f"{told}. It may be what ends them, and is not tried again")
     return plan_task_failure(program, state, token, failure, message.at)

@@ -1,15 +1,9 @@
-"""Where a value does not fit its schema: said in one way, whoever sent it."""
+"""Where a value does not fit a schema that may be absent."""
 
-from typing import Any
-
+from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json
 
 
-def schema_problem(validator: Any, value: Json, root: str) -> str | None:
-    """The first place that does not fit, and why; None if all does, or if there is no schema."""
-    if validator is None:
-        return None
-    for error in validator.iter_errors(value):
-        where = ".".join([root, *(str(part) for part in error.instance_path)])
-        return f"{where}: {error.message}"
-    return None
+def schema_problem(validator: SchemaValidator | None, value: Json, name: str) -> str | None:
+    """The first misfit, as `name.key[0]: reason`; None if the value fits, or if there is no schema."""
+    return None if validator is None else validator.problem(value, name)

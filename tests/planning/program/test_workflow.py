@@ -1,12 +1,15 @@
-"""A workflow made ready for planning: expressions compiled, transitions in tiers."""
+"""A workflow made ready for planning: expressions compile_value, transitions in tiers."""
 
 import pytest
 from minijinja import TemplateError
 
 from jeton.definitions import library_from
+from jeton.expression.mapping import compile_value
+from jeton.expression.schema import compile_schema
 from jeton.model.definition.task import Step, Task
 from jeton.model.json import Json, JsonObject
-from jeton.planning.program.workflow import compile_program, compiled, validator_of
+from jeton.planning.program.workflow import compile_program
+from jeton.planning.schema_problem import schema_problem
 from tests.planning.given import workflow
 
 
@@ -103,7 +106,7 @@ def test_the_task_of_a_node(node: JsonObject, then: Task | None) -> None:
     ],
 )
 def test_what_a_mapping_says(source: Json, then: Json) -> None:
-    assert compiled(source, ("input",)).evaluate({"input": {"x": 1}}) == then
+    assert compile_value(source, ("input",)).evaluate({"input": {"x": 1}}) == then
 
 
 def test_mappings_keep_their_order_and_may_name_items() -> None:
@@ -149,12 +152,12 @@ output_schema: {type: object}
 
 def test_what_people_and_signals_say_is_checked_if_there_is_a_schema() -> None:
     for node in "ab":
-        assert SCHEMA.nodes[node].validator.is_valid(1)
-        assert not SCHEMA.nodes[node].validator.is_valid("x")
+        assert schema_problem(SCHEMA.nodes[node].validator, 1, "value") is None
+        assert schema_problem(SCHEMA.nodes[node].validator, "x", "value") is not None
     assert SCHEMA.nodes["c"].validator is None
-    assert validator_of(None) is None
-    assert not SCHEMA.input_validator.is_valid(1)
-    assert not SCHEMA.output_validator.is_valid(1)
+    assert compile_schema(None) is None
+    assert schema_problem(SCHEMA.input_validator, 1, "value") is not None
+    assert schema_problem(SCHEMA.output_validator, 1, "value") is not None
 
 
 @pytest.mark.parametrize(
@@ -167,7 +170,7 @@ def test_what_people_and_signals_say_is_checked_if_there_is_a_schema() -> None:
     ],
 )
 def test_the_state_is_checked_key_by_key(key: str, value: Json, then: bool) -> None:
-    assert SCHEMA.state_validators[key].is_valid(value) is then
+    assert (SCHEMA.state_validators[key].problem(value, "value") is None) is then
 
 
 def test_a_state_is_open_unless_its_schema_closes_it() -> None:

@@ -3,9 +3,10 @@
 import pytest
 
 from jeton.expression import Failed, Missing, compile_expression
+from jeton.expression.mapping import evaluate_copied, evaluate_mapping
 from jeton.model.ids import TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.planning.tokens.scope import evaluate_copied, evaluate_mapping, scope_of
+from jeton.planning.tokens.scope import scope_of
 from tests.planning.given import Given, done, failed, given, started, workflow
 
 PLAIN = workflow("""

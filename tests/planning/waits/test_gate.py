@@ -7,7 +7,7 @@ from jeton.model.failure import RunError
 from jeton.model.ids import TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate
-from jeton.model.state.run import GateAnswer
+from jeton.model.state.phase import GateAnswer
 from jeton.planning.tokens.node import NodeFinished, Plan
 from jeton.planning.waits.gate import plan_answer, plan_gate, plan_gate_timeout
 from tests.planning.given import Given, at, done, given, started, token_at, workflow

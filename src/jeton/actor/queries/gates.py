@@ -3,7 +3,8 @@
 from jeton.actor.rows import GateRow
 from jeton.apply.draft import Touched
 from jeton.model.ids import RunId, TokenId
-from jeton.model.state.run import RunState, Token, WaitingForGate
+from jeton.model.state.phase import WaitingForGate
+from jeton.model.state.run import RunState, Token
 
 
 def gate_row(run: RunId, token: Token, phase: WaitingForGate) -> GateRow:

@@ -11,17 +11,8 @@ from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.state.flow_run import NodeView
-from jeton.model.state.run import (
-    TERMINAL,
-    RunState,
-    RunStatus,
-    Token,
-    WaitingForGate,
-    WaitingForRetry,
-    WaitingForSignal,
-    WaitingForSubworkflow,
-    WaitingForTimer,
-)
+from jeton.model.state.phase import Dispatched, Executing, Pending
+from jeton.model.state.run import TERMINAL, RunState, RunStatus, Token
 from jeton.model.times import maybe_moment, moment
 
 _NEVER = 1 << 63
@@ -137,19 +128,8 @@ def _pointers(state: RunState) -> _Pointers:
 
 def _wait(token: Token) -> tuple[str | None, int] | None:
     """The label of what a token waits for, and since when; None if it does not wait."""
-    match token.phase:
-        case WaitingForTimer(since, label=label):
-            return label, since
-        case WaitingForRetry(since):
-            return None, since
-        case WaitingForGate(since, title):
-            return title, since
-        case WaitingForSignal(since, name, label=label):
-            return label or name, since
-        case WaitingForSubworkflow(since, workflow=workflow):
-            return workflow, since
-        case _:
-            return None
+    phase = token.phase
+    return None if isinstance(phase, Pending | Dispatched | Executing) else (phase.caption, phase.since)
 
 
 def _due(token: Token) -> int | None:

@@ -1,6 +1,6 @@
 """What a run would decide if a token finished, failed or arrived: planned on a copy of the run."""
 
-from typing import assert_never, cast
+from typing import cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -12,18 +12,14 @@ from jeton.model.failure import Refused, RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate, ChildEnded, Message, SignalRun, TaskFinished
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    Pending,
-    RunStatus,
-    Token,
     WaitingForGate,
-    WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
-    WaitingForTimer,
 )
+from jeton.model.state.run import RunStatus, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, plan_success
@@ -85,12 +81,10 @@ def _finished(
             message = AnswerGate(now, SUPPOSED, result, token=token.id)
         case WaitingForSignal(name=name) if failed is None:
             message = SignalRun(now, SUPPOSED, name, result)
-        case Pending() | WaitingForTimer() | WaitingForRetry() | WaitingForGate() | WaitingForSignal():
+        case _:  # no message says so from outside
             if failed is not None:
                 return suppose(program, run, Plan(plan_failure(program, run.state, token, failed, now)), now)
             return suppose(program, run, plan_success(program, run.state, token, result, now), now)
-        case _:
-            assert_never(token.phase)
     entry = advance(program, run, [message]).entry
     return () if entry is None else entry.decisions
 

@@ -53,7 +53,8 @@ from jeton.model.message import (
     UnpauseRun,
 )
 from jeton.model.state.credits import ACCOUNT
-from jeton.model.state.run import TERMINAL, Dispatched, Executing, FiredBy, Head, RunState
+from jeton.model.state.phase import Dispatched, Executing
+from jeton.model.state.run import TERMINAL, FiredBy, Head, RunState
 from jeton.planning.credits import balance_of
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program

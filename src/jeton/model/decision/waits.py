@@ -8,7 +8,8 @@ from jeton.model.decision.base import DecisionBase
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.state.run import GateAnswer, RunStatus
+from jeton.model.state.phase import GateAnswer
+from jeton.model.state.run import RunStatus
 
 
 class WaitForTimer(DecisionBase, frozen=True, tag="wait_for_timer"):

@@ -4,7 +4,7 @@ Values here are frozen and are replaced, never changed; the tables that hold the
 Ended tokens leave the tables (the journal has them), so a run's state is as large as what is under way in it.
 """
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -14,6 +14,7 @@ from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.credits import Purse
 from jeton.model.state.flow_run import FlowState
+from jeton.model.state.phase import GateAnswer, Phase
 from jeton.model.state.ranges import Ranges
 
 RunStatus: TypeAlias = Literal[
@@ -22,107 +23,6 @@ RunStatus: TypeAlias = Literal[
 TokenEnd: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
 SLOTS_PER_STRETCH = 32
 TERMINAL: frozenset[RunStatus] = frozenset({"completed", "failed", "cancelled", "timed_out", "exhausted"})
-
-
-class Pending(msgspec.Struct, frozen=True, tag="pending"):
-    """Made, and not yet begun."""
-
-    busy: ClassVar[bool] = True
-
-
-class Dispatched(msgspec.Struct, frozen=True, tag="dispatched"):
-    """Handed to the executor; not heard of since. `deadline` is when we ask after it."""
-
-    busy: ClassVar[bool] = True
-
-    since: int
-    deadline: int
-    deliveries: int = 1
-
-
-class Executing(msgspec.Struct, frozen=True, tag="executing"):
-    """A worker said it began."""
-
-    busy: ClassVar[bool] = True
-
-    since: int
-    deadline: int
-    deliveries: int = 1
-
-
-class WaitingForTimer(msgspec.Struct, frozen=True, tag="waiting_for_timer", omit_defaults=True):
-    """Held until a time."""
-
-    busy: ClassVar[bool] = False
-
-    since: int
-    due: int
-    label: str | None = None
-    asleep: bool = False  # it is the task that waits, and goes on with a worker
-
-
-class WaitingForRetry(msgspec.Struct, frozen=True, tag="waiting_for_retry"):
-    """Failed, and to be tried again; the delay is an alarm, so no worker waits."""
-
-    busy: ClassVar[bool] = False
-
-    since: int
-    due: int
-
-
-class WaitingForSubworkflow(msgspec.Struct, frozen=True, tag="waiting_for_subworkflow", omit_defaults=True):
-    """Called another workflow, as a run of its own."""
-
-    busy: ClassVar[bool] = False
-
-    since: int
-    child: RunId
-    workflow: str  # as the node names it
-    deadline: int | None = None
-    inherit_artifacts: bool = False
-
-
-class GateAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one person said."""
-
-    value: Json
-    by: str | None = None
-
-
-class WaitingForGate(msgspec.Struct, frozen=True, tag="waiting_for_gate", omit_defaults=True):
-    """Held until enough people have answered."""
-
-    busy: ClassVar[bool] = False
-
-    since: int
-    title: str
-    deadline: int | None = None
-    answers: tuple[GateAnswer, ...] = ()
-
-
-class WaitingForSignal(msgspec.Struct, frozen=True, tag="waiting_for_signal", omit_defaults=True):
-    """Held until a signal of this name comes. `turn` says who came first, whatever was done to the clock."""
-
-    busy: ClassVar[bool] = False
-
-    since: int
-    name: str
-    turn: int
-    deadline: int | None = None
-    label: str | None = None
-
-
-Phase: TypeAlias = (
-    Pending
-    | Dispatched
-    | Executing
-    | WaitingForTimer
-    | WaitingForRetry
-    | WaitingForSubworkflow
-    | WaitingForGate
-    | WaitingForSignal
-)
-"""`waiting_for_siblings` is not among them: a token that reached a fan-in is kept by its slot, as a number."""
 
 
 class Token(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -142,6 +42,11 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     cost: int | None = None  # those that its action says it used
     slept: str | None = None  # the last sleep of its task: steps taken before it are part of the history
     woken: int = 0  # when it was given out behind that sleep: those over by then are no news
+
+    @property
+    def last_sleep(self) -> str | None:
+        """The name of the last sleep of its task: steps taken before it are part of the history."""
+        return self.slept
 
     def entering(self, phase: Phase) -> "Token":
         """The same token in another phase. Written out, because it happens at every step of every run."""

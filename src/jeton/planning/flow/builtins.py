@@ -11,13 +11,13 @@ from typing import TypeAlias
 from minijinja import Environment, TemplateError
 
 from jeton.expression import Expression, Failed, Missing
+from jeton.expression.mapping import compile_value, failure_text
 from jeton.model.definition.flow import MAIN, FlowNode
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.state.overlay import Overlay
 from jeton.model.times import time_in
 from jeton.planning.flow.control_keys import SplitResult
-from jeton.planning.program.workflow import compiled
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TEMPLATE_FUEL = 200_000
@@ -128,7 +128,7 @@ def _kept(value: Number) -> Number:
 
 
 def _set(node: FlowNode) -> Compute:
-    expressions = {key: compiled(value, VARIABLES) for key, value in node.data.items()}
+    expressions = {key: compile_value(value, VARIABLES) for key, value in node.data.items()}
 
     def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
         outputs: JsonObject = {}
@@ -143,7 +143,7 @@ def _set(node: FlowNode) -> Compute:
 
 
 def _if_else(node: FlowNode) -> Compute:
-    condition = compiled(node.data["condition"], VARIABLES)
+    condition = compile_value(node.data["condition"], VARIABLES)
 
     def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
         holds = condition.holds(_scope(condition, inputs, context))
@@ -155,7 +155,7 @@ def _if_else(node: FlowNode) -> Compute:
 
 
 def _switch(node: FlowNode) -> Compute:
-    expression, cases = compiled(node.data["value"], VARIABLES), node.data["cases"]
+    expression, cases = compile_value(node.data["value"], VARIABLES), node.data["cases"]
 
     def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
         value = _evaluated(expression, inputs, context)
@@ -212,7 +212,7 @@ def _wait_until(node: FlowNode) -> Compute:
 def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
     """How long is configured, or arrives by the handle of that name; what else arrived is passed on afterwards."""
     written, label = node.data.get(key), node.data.get("label")
-    expression = None if written is None or _is_time(written) else compiled(written, VARIABLES)
+    expression = None if written is None or _is_time(written) else compile_value(written, VARIABLES)
 
     def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
         value = written if expression is None else _evaluated(expression, inputs, context)
@@ -247,4 +247,4 @@ def _scope(expression: Expression, inputs: JsonObject, context: Overlay) -> Json
 
 
 def _expression_failure(where: str, failed: Failed) -> TaskFailed:
-    return TaskFailed("expression_error", f"{where} at {failed.position}: {failed.problem} with {failed.values}")
+    return TaskFailed("expression_error", failure_text(where, failed))

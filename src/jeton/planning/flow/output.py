@@ -3,16 +3,15 @@
 import msgspec
 
 from jeton.expression import Failed
+from jeton.expression.mapping import build_tree, evaluate_mapping
 from jeton.model.failure import RunError
 from jeton.model.json import JsonObject
-from jeton.model.paths import written
 from jeton.model.state.flow_run import FlowState
 from jeton.model.state.overlay import merged
 from jeton.planning.flow.node import context_after, initial_context
 from jeton.planning.flow.readiness import is_live
 from jeton.planning.program.flow import FlowProgram
 from jeton.planning.schema_problem import schema_problem
-from jeton.planning.tokens.scope import evaluate_mapping
 
 
 class FlowOutput(msgspec.Struct, frozen=True):
@@ -30,10 +29,7 @@ def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError
         if isinstance(values, Failed):
             message = f"the flow's output_mapping at {values.position}: {values.problem}"
             return RunError("expression_error", message, details=values.values)
-        tree: JsonObject = {}
-        for target, value in values[0].items():
-            tree = written(tree, target.split("."), value)
-        found = FlowOutput(tree, values[1])
+        found = FlowOutput(build_tree(values[0]), values[1])
     problem = schema_problem(program.output_validator, found.value, "output")
     return found if problem is None else RunError("output_invalid", problem)
 

@@ -3,18 +3,7 @@
 import msgspec
 from msgspec import UNSET
 
-from jeton.model.decision import (
-    BeginNode,
-    BreakNode,
-    CreateToken,
-    Decision,
-    DispatchToken,
-    EndRun,
-    ExecuteNode,
-    HoldNode,
-    RouteToken,
-    SettleNodes,
-)
+from jeton.model import decision as d
 from jeton.model.definition.flow import MAIN
 from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
@@ -32,19 +21,19 @@ from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 
 
-def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> list[Decision]:
+def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> list[d.Decision]:
     """A token at every node that begins."""
     fired = None if message.trigger is None else message.trigger.node
     return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
 
 
-def plan_flow_retry(program: Program, state: RunState) -> list[Decision]:
+def plan_flow_retry(program: Program, state: RunState) -> list[d.Decision]:
     """A token at every node that failed, in a run that goes on where another one ended."""
     reopen = None if program.flow is None else reopened(program.flow, state.flow)
     if reopen is None:
         return []
     first = state.head.next_token
-    tokens = [CreateToken(TokenId(first + i), node, ROOT_PATH, None) for i, node in enumerate(reopen.failed)]
+    tokens = [d.CreateToken(TokenId(first + i), node, ROOT_PATH, None) for i, node in enumerate(reopen.failed)]
     return [reopen, *tokens]
 
 
@@ -55,7 +44,7 @@ def flow_of(program: Program) -> FlowProgram:
     return program.flow
 
 
-def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -> list[Decision] | NodeCall:
+def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -> list[d.Decision] | NodeCall:
     """What a ready node does; a call that needs more than a worker is handed back."""
     flow = flow_of(program)
     problem = limit_problem(flow, state.flow, token.node)
@@ -65,18 +54,18 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
     begun = begin_node(flow, state.flow, token.node, now)
     if isinstance(begun, NodeCall) and not isinstance(begun.work, TaskTarget):
         return begun
-    begin = BeginNode(token.id, token.node)
+    begin = d.BeginNode(token.id, token.node)
     match begun:
         case NodeCall():
             task = program.nodes[token.node].task
             if task is None:
                 raise BrokenInvariant("a node that is handed out has a task", node=token.node)
             given = task_input(begun, token.node)
-            return [begin, DispatchToken(token.id, token.node, now, now + task.timeout_ms, 1, given)]
+            return [begin, d.DispatchToken(token.id, token.node, now, now + task.timeout_ms, 1, given)]
         case Executed():
             return [begin, *_executed(flow, state, token, begun)]
         case WaitingNode():
-            return [begin, HoldNode(token.id, token.node, now, begun)]
+            return [begin, d.HoldNode(token.id, token.node, now, begun)]
         case TaskFailed():
             return [begin, *_failed(flow, state, token, begun, now)]
 
@@ -96,7 +85,7 @@ def plain_input(inputs: JsonObject) -> Json:
     return main if len(inputs) == 1 and isinstance(main, dict) else inputs
 
 
-def plan_flow_success(program: Program, state: RunState, token: Token, result: Json, now: int) -> list[Decision]:
+def plan_flow_success(program: Program, state: RunState, token: Token, result: Json, now: int) -> list[d.Decision]:
     """The node is done; or only its wait is, and then its result is the one that was kept."""
     flow = flow_of(program)
     held = state.flow.waiting.get(token.node)
@@ -110,17 +99,19 @@ def plan_flow_success(program: Program, state: RunState, token: Token, result: J
         case Executed() as executed:
             return _executed(flow, state, token, executed)
         case WaitingNode() as waiting:
-            return [HoldNode(token.id, token.node, now, waiting)]
+            return [d.HoldNode(token.id, token.node, now, waiting)]
         case TaskFailed() as failure:
             return _failed(flow, state, token, failure, now)
 
 
-def plan_flow_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
+def plan_flow_failure(
+    program: Program, state: RunState, token: Token, failure: TaskFailed, now: int
+) -> list[d.Decision]:
     """The node failed: what depends on it is skipped, or the run ends."""
     return _failed(flow_of(program), state, token, failure, now)
 
 
-def plan_flow_completion(program: Program, state: RunState, now: int) -> list[Decision]:
+def plan_flow_completion(program: Program, state: RunState, now: int) -> list[d.Decision]:
     """Every node is settled: the output of the last ones, or the first error as declared."""
     flow = flow_of(program)
     if status_of(flow, state.flow) == "failed":
@@ -129,36 +120,36 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[De
         others = len(state.flow.errors) - 1
         more = f" (and {others} more)" if others else ""
         error = RunError(failure.type, f"{failure.message}{more}", node, step=failure.step)
-        return [EndRun(now, "failed", error=error)]
+        return [d.EndRun(now, "failed", error=error)]
     output = flow_output(flow, state.flow)
     if isinstance(output, RunError):
-        return [EndRun(now, "failed", error=output)]
-    return [EndRun(now, "completed", output.value, missing=output.missing)]
+        return [d.EndRun(now, "failed", error=output)]
+    return [d.EndRun(now, "completed", output.value, missing=output.missing)]
 
 
 def _executed(
     flow: FlowProgram, state: RunState, token: Token, executed: Executed, *, waited: bool = False
-) -> list[Decision]:
+) -> list[d.Decision]:
     settled = settle_executed(flow, state.flow, token.node, executed)
-    done = ExecuteNode(token.id, token.node, executed, settled.dead_end, waited)
-    return [done, RouteToken(token.id, token.node, "completed"), *_onward(state, settled, token)]
+    done = d.ExecuteNode(token.id, token.node, executed, settled.dead_end, waited)
+    return [done, d.RouteToken(token.id, token.node, "completed"), *_onward(state, settled, token)]
 
 
-def _failed(flow: FlowProgram, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
+def _failed(flow: FlowProgram, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[d.Decision]:
     ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"
-    broken = BreakNode(token.id, token.node, failure)
+    broken = d.BreakNode(token.id, token.node, failure)
     if flow.flow.on_error == "fail":
         details: JsonObject | None = None if failure.stack is None else {"stack": failure.stack}
         error = RunError(failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details)
         return [broken, *end_run(state, now, "failed", error, failing=token, ends=ends)]
     settled = settle_failed(flow, state.flow, token.node)
-    return [broken, RouteToken(token.id, token.node, ends), *_onward(state, settled, token)]
+    return [broken, d.RouteToken(token.id, token.node, ends), *_onward(state, settled, token)]
 
 
-def _onward(state: RunState, settled: Settled, source: Token | None) -> list[Decision]:
+def _onward(state: RunState, settled: Settled, source: Token | None) -> list[d.Decision]:
     first = state.head.next_token
     parent = None if source is None else source.id
-    created = [CreateToken(TokenId(first + i), node, ROOT_PATH, parent) for i, node in enumerate(settled.ready)]
+    created = [d.CreateToken(TokenId(first + i), node, ROOT_PATH, parent) for i, node in enumerate(settled.ready)]
     if not (settled.skipped or settled.ready or settled.remaining):
         return []
-    return [SettleNodes(settled.skipped, settled.ready, settled.remaining), *created]
+    return [d.SettleNodes(settled.skipped, settled.ready, settled.remaining), *created]

@@ -1,16 +1,16 @@
 """A flow made ready for planning, once per version: connections by node and handle, the order, and each node's work."""
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import jsonschema_rs
 import msgspec
 
+from jeton.expression.mapping import CompiledMapping, compile_mapping
+from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.definition.flow import PURE_TYPES, Flow, FlowNode
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import AgentTarget, GateTarget, Library, TaskTarget, WorkflowTarget
 from jeton.planning.flow.builtins import Compute, compile_builtin
 from jeton.planning.program.flow_order import graph_of_flow
-from jeton.planning.program.workflow import CompiledMapping, compiled
 
 
 class TriggerNode(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ class FlowProgram(msgspec.Struct, frozen=True):
     order: tuple[str, ...]
     roots: tuple[str, ...]
     output_mapping: CompiledMapping | None
-    output_validator: Any
+    output_validator: SchemaValidator | None
 
 
 def compile_flow(flow: Flow, library: Library) -> FlowProgram:
@@ -100,10 +100,8 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
         nodes=nodes,
         order=graph.order,
         roots=graph.roots,
-        output_mapping=None
-        if mapping is None
-        else tuple((target, compiled(source, ("context",))) for target, source in mapping.items()),
-        output_validator=None if flow.output_schema is None else jsonschema_rs.validator_for(flow.output_schema),
+        output_mapping=None if mapping is None else compile_mapping(mapping, ("context",)),
+        output_validator=compile_schema(flow.output_schema),
     )
 
 

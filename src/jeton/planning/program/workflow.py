@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-import jsonschema_rs
 import msgspec
 from minijinja import Environment
 
-from jeton.expression import Expression, compile_expression, literal
+from jeton.expression import Expression
+from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
+from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.decision import Considered
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
@@ -30,7 +31,6 @@ LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
 BASE_VARIABLES = ("input", "state", "output", "_branch")
 
-CompiledMapping = tuple[tuple[str, Expression], ...]
 JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
 """A group as the graph knows it: the transitions that made it, its name, the names of the groups around it."""
 
@@ -73,7 +73,7 @@ class CompiledNode(msgspec.Struct, frozen=True):
     output_mapping: CompiledMapping | None
     tiers: tuple[tuple[CompiledTransition, ...], ...]
     handlers: tuple[tuple[CompiledTransition, ...], ...]
-    validator: Any = None  # of what people and signals say to the node
+    validator: SchemaValidator | None = None  # of what people and signals say to the node
     title: Any = None  # of a gate: a template
     direct: RoutingChoice | None = None  # the only way out, if there is nothing to evaluate and nothing to count on it
 
@@ -85,9 +85,9 @@ class Program(msgspec.Struct, frozen=True):
     nodes: dict[str, CompiledNode]
     transitions: tuple[CompiledTransition, ...]
     output_mapping: CompiledMapping | None
-    input_validator: Any
-    output_validator: Any
-    state_validators: dict[str, Any]  # by top-level key
+    input_validator: SchemaValidator | None
+    output_validator: SchemaValidator | None
+    state_validators: dict[str, SchemaValidator]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
     joins: dict[JoinsKey, tuple[Join, ...]]  # worked out when first asked for: it follows from the rest
     flow: "FlowProgram | None" = None  # of a flow: the graph; its nodes are places here, for all that both share
@@ -115,41 +115,29 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         nodes=nodes,
         transitions=transitions,
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
-        input_validator=validator_of(workflow.input_schema),
-        output_validator=validator_of(workflow.output_schema),
+        input_validator=compile_schema(workflow.input_schema),
+        output_validator=compile_schema(workflow.output_schema),
         state_validators=_key_validators(state_schema),
         state_open=state_schema.get("additionalProperties", True) is not False,
         joins={},
     )
 
 
-def validator_of(schema: Schema | None) -> Any:
-    """Compiled, because it is asked again and again; None: everything fits."""
-    return None if schema is None else jsonschema_rs.validator_for(schema)
-
-
-def compiled(source: Json, variables: Collection[str]) -> Expression:
-    """A string is an expression, anything else a literal."""
-    return compile_expression(source, variables) if isinstance(source, str) else literal(source)
-
-
 def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> CompiledMapping | None:
-    if mapping is None:
-        return None
-    return tuple((target, compiled(source, variables)) for target, source in mapping.items())
+    return None if mapping is None else compile_mapping(mapping, variables)
 
 
 def _compile_transition(index: int, transition: Transition, variables: frozenset[str]) -> CompiledTransition:
     condition = None
     if transition.condition not in (True, "true"):
-        condition = compiled(transition.condition, variables | {"result"})
+        condition = compile_value(transition.condition, variables | {"result"})
     return CompiledTransition(
         index=index,
         target=transition.target,
         condition=condition,
         handles_failure=condition is not None and any(path[:2] == LAST_ERROR for path in condition.reads),
-        collection=compiled(transition.foreach.collection, variables) if transition.foreach else None,
-        spawn_count=None if transition.spawn_count is None else compiled(transition.spawn_count, variables),
+        collection=compile_value(transition.foreach.collection, variables) if transition.foreach else None,
+        spawn_count=None if transition.spawn_count is None else compile_value(transition.spawn_count, variables),
         item_var=transition.foreach.item_var if transition.foreach else None,
         max_parallel=transition.foreach.max_parallel if transition.foreach else None,
         group=transition.sibling_group,
@@ -184,13 +172,13 @@ def _compile_node(
         definition=node,
         task=task,
         wait=wait,
-        seconds=compiled(wait.seconds, variables) if wait and wait.seconds is not None else None,
-        until=compiled(wait.until, variables) if wait and wait.until is not None else None,
+        seconds=compile_value(wait.seconds, variables) if wait and wait.seconds is not None else None,
+        until=compile_value(wait.until, variables) if wait and wait.until is not None else None,
         input_mapping=_mapping(node.input_mapping, variables),
         output_mapping=_mapping(node.output_mapping, variables | {"result"}),
         tiers=_tiers(out),
         handlers=_tiers([(priority, transition) for priority, transition in out if transition.handles_failure]),
-        validator=validator_of(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
+        validator=compile_schema(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
         title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
         direct=_direct([transition for _, transition in out]),
     )
@@ -217,13 +205,13 @@ def _tiers(transitions: list[tuple[int, CompiledTransition]]) -> tuple[tuple[Com
     return tuple(tuple(transition for p, transition in transitions if p == priority) for priority in priorities)
 
 
-def _key_validators(schema: Schema) -> dict[str, Any]:
+def _key_validators(schema: Schema) -> dict[str, SchemaValidator]:
     """One validator per top-level key, so that a write is checked at its own cost."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return {}
     shared: JsonObject = {k: v for k, v in schema.items() if k in ("$defs", "definitions", "$schema", "$id")}
     return {
-        key: jsonschema_rs.validator_for({**shared, **below} if isinstance(below, dict) else below is not False)
+        key: SchemaValidator({**shared, **below} if isinstance(below, dict) else below is not False)
         for key, below in properties.items()
     }

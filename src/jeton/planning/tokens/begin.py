@@ -5,11 +5,11 @@ from typing import assert_never
 from msgspec import UNSET, UnsetType
 
 from jeton.expression import Failed
+from jeton.expression.mapping import build_tree, evaluate_mapping
 from jeton.model.decision import BeginNode, DispatchToken
 from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WaitTarget, WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.json import Json, JsonObject
-from jeton.model.paths import written
 from jeton.model.state.run import RunState, Token
 from jeton.planning.credits import await_credits, pay
 from jeton.planning.flow.progress import plain_input, plan_flow_begin
@@ -17,7 +17,7 @@ from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, expression_failure, plan_success
-from jeton.planning.tokens.scope import evaluate_mapping, scope_of
+from jeton.planning.tokens.scope import scope_of
 from jeton.planning.waits.child import plan_call
 from jeton.planning.waits.gate import plan_gate
 from jeton.planning.waits.signal import plan_signal_wait
@@ -98,7 +98,4 @@ def _input(
     found = evaluate_mapping(node.input_mapping, scope_of(program, state, token))
     if type(found) is Failed:
         return expression_failure("input_mapping", found)
-    tree: JsonObject = {}
-    for target, value in found[0].items():
-        tree = written(tree, target.split("."), value)
-    return tree, found[1]
+    return build_tree(found[0]), found[1]

@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator
 from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken, StopChild
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId
+from jeton.model.state.phase import WaitingForSubworkflow
 from jeton.model.state.ranges import numbers_in, to_ranges
-from jeton.model.state.run import Arrived, RunState, RunStatus, Token, TokenEnd, WaitingForSubworkflow
+from jeton.model.state.run import Arrived, RunState, RunStatus, Token, TokenEnd
 
 
 def alive_in_slot(state: RunState, slot_id: SlotId) -> list[TokenId]:

@@ -1,16 +1,15 @@
 """Whether the run is over, and with which output."""
 
 from jeton.expression import Failed
+from jeton.expression.mapping import build_tree, evaluate_mapping
 from jeton.model.decision import Decision, EndRun
 from jeton.model.failure import RunError
 from jeton.model.json import JsonObject
-from jeton.model.paths import written
 from jeton.model.state.run import RunState
 from jeton.planning.flow.progress import plan_flow_completion
 from jeton.planning.program.workflow import Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.cancel import alive_in_run, end_run, end_tokens
-from jeton.planning.tokens.scope import evaluate_mapping
 
 
 def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
@@ -26,9 +25,7 @@ def plan_completion(program: Program, state: RunState, now: int) -> list[Decisio
             message = f"the workflow's output_mapping at {found.position}: {found.problem}"
             return end_run(state, now, "failed", RunError("expression_error", message, details=found.values))
         values, missing = found
-        output = {}
-        for target, value in values.items():
-            output = written(output, target.split("."), value)
+        output = build_tree(values)
     problem = schema_problem(program.output_validator, output, "output")
     if problem is not None:
         return end_run(state, now, "failed", RunError("output_invalid", problem))

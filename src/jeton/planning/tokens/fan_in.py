@@ -8,30 +8,13 @@ from typing import Literal
 
 from msgspec import UNSET
 
-from jeton.model.decision import (
-    AbandonTokens,
-    CloseGroup,
-    CreateToken,
-    Decision,
-    MergeBranches,
-    OpenFanIn,
-    SettleSlot,
-    TimeOutFanIn,
-)
+from jeton.model import decision as d
 from jeton.model.definition.workflow import MOfN, Strategy, Synchronization
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
+from jeton.model.state.phase import Dispatched, Executing, WaitingForSubworkflow, WaitingForTimer
 from jeton.model.state.ranges import numbers_in, to_ranges
-from jeton.model.state.run import (
-    Dispatched,
-    Executing,
-    Group,
-    Progress,
-    RunState,
-    TokenEnd,
-    WaitingForSubworkflow,
-    WaitingForTimer,
-)
+from jeton.model.state.run import Group, Progress, RunState, TokenEnd
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, end_tokens, live_slots
 from jeton.planning.tokens.failure import continuing_slot
@@ -54,26 +37,26 @@ def fan_in_verdict(strategy: Strategy, arrived: int, live: int) -> FanInVerdict:
             return "opens" if arrived >= needed else "waits" if arrived + live >= needed else "fails"
 
 
-def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> list[Decision]:
+def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> list[d.Decision]:
     """Nothing is under way in the slot any more: it arrived where a token of it did, or it is lost."""
     slot = state.slots.get(slot_id)
     if slot is None or not slot.quiet:
         return []
     if slot.reached is None:
-        return [SettleSlot(slot_id, now)]
+        return [d.SettleSlot(slot_id, now)]
     group_id, node, transition = slot.reached
     output = laid_over(slot.output, slot.laid)
     if group_id != slot_id[0]:
-        return [SettleSlot(slot_id, now, escaped=output)]
+        return [d.SettleSlot(slot_id, now, escaped=output)]
     sync = _synchronization(program, transition)
     first = node not in state.progress[group_id].fan_ins
     deadline = now + sync.timeout_ms if first and sync.timeout_ms is not None else None
     if sync.merge is None:
-        return [SettleSlot(slot_id, now, node, transition, deadline)]
-    return [SettleSlot(slot_id, now, node, transition, deadline, source_value(sync.merge.source, output))]
+        return [d.SettleSlot(slot_id, now, node, transition, deadline)]
+    return [d.SettleSlot(slot_id, now, node, transition, deadline, source_value(sync.merge.source, output))]
 
 
-def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -> list[Decision]:
+def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -> list[d.Decision]:
     """A slot of the group settled, or the group was just made."""
     group = state.groups.get(group_id)
     if group is None:
@@ -91,12 +74,12 @@ def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -
     return _start_slots(program, state, group, progress, now)
 
 
-def _plan_unreached(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[Decision]:
+def _plan_unreached(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[d.Decision]:
     """No slot waits anywhere: the join the definition leads to may still have to open empty, or fail."""
     joins = () if progress.opened else joins_of(program, state, group)
     if progress.live == 0:
         if not joins:
-            return [CloseGroup(group.id)]
+            return [d.CloseGroup(group.id)]
         nearest = joins[0]
         empty = group.total == 0
         verdict: FanInVerdict = "opens" if empty else fan_in_verdict(nearest.synchronization.strategy, 0, 0)
@@ -108,7 +91,7 @@ def _plan_unreached(program: Program, state: RunState, group: Group, progress: P
 
 def _act(
     program: Program, state: RunState, group: Group, node: str, sync: Synchronization, verdict: FanInVerdict, now: int
-) -> list[Decision]:
+) -> list[d.Decision]:
     if verdict == "opens":
         return open_fan_in(program, state, group, node, sync, now)
     if isinstance(sync.strategy, MOfN):
@@ -126,13 +109,13 @@ def open_fan_in(
     sync: Synchronization,
     now: int,
     left_behind: TokenEnd = "cancelled",
-) -> list[Decision]:
+) -> list[d.Decision]:
     """Exactly once: merge what arrived in index order, stop or leave the rest, send one token on."""
     if not _has_room(program, state, group):
         return end_run(state, now, "failed", too_many_tokens(program, node))
     arrived = list(arrived_at(state, group.id, node))
     slots = [index for stretch in arrived for index in numbers_in(stretch.slots)]
-    merged: list[Decision] = []
+    merged: list[d.Decision] = []
     if sync.merge is not None:
         brought = {index: value for stretch in arrived for index, value in stretch.values.items()}
         value = merge(sync.merge.strategy, [(index, brought.get(index, UNSET)) for index in slots])
@@ -141,12 +124,12 @@ def open_fan_in(
         problem = None if group.outer else state_problem(program, state, {sync.merge.target: value})
         if problem is not None:
             return fail_fan_in(program, state, group, RunError("state_invalid", problem, node), now)
-        merged.append(MergeBranches(group.id, node, sync.merge.target, value, group.outer))
+        merged.append(d.MergeBranches(group.id, node, sync.merge.target, value, group.outer))
     tokens = to_ranges(token for stretch in arrived for token in numbers_in(stretch.tokens))
-    onward = CreateToken(TokenId(state.head.next_token), node, group.path, group.origin, group.outer, group.loops)
+    onward = d.CreateToken(TokenId(state.head.next_token), node, group.path, group.origin, group.outer, group.loops)
     return [
         *_leave(state, group, node, sync, left_behind),
-        OpenFanIn(group.id, node, to_ranges(slots), tokens),
+        d.OpenFanIn(group.id, node, to_ranges(slots), tokens),
         *merged,
         onward,
     ]
@@ -160,16 +143,16 @@ def _has_room(program: Program, state: RunState, group: Group) -> bool:
     )
 
 
-def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left_behind: TokenEnd) -> list[Decision]:
+def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left_behind: TokenEnd) -> list[d.Decision]:
     """What becomes of the slots that are still live when their fan-in opens."""
     tokens = [token for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)]
     left: list[TokenId] = []
     if sync.on_early_complete == "abandon" and left_behind == "cancelled":
         left = [t for t in tokens if _has_work_outside(state, t)]
     ended = set(tokens) - set(left)
-    decisions: list[Decision] = []
+    decisions: list[d.Decision] = []
     if left:
-        decisions.append(AbandonTokens(to_ranges(left)))
+        decisions.append(d.AbandonTokens(to_ranges(left)))
     return decisions + end_tokens(state, ended, left_behind, f"the fan-in at '{node}' opened")
 
 
@@ -182,7 +165,7 @@ def _has_work_outside(state: RunState, token_id: TokenId) -> bool:
 
 def fail_fan_in(
     program: Program, state: RunState, group: Group, error: RunError, now: int, rest: TokenEnd = "cancelled"
-) -> list[Decision]:
+) -> list[d.Decision]:
     """An unhandled failure at the fan-in's place: the innermost branch that may be lost is, else the run fails."""
     own = set(alive_in_group(state, group.id))
     decisions = end_tokens(state, own, rest, error.type)
@@ -191,15 +174,15 @@ def fail_fan_in(
         return decisions + end_run(state, now, "failed", error, ended=own)
     others = set(alive_in_slot(state, lost)) - own
     decisions += end_tokens(state, others, "cancelled", f"branch lost: {error.type}")
-    return [*decisions, SettleSlot(lost, now)]
+    return [*decisions, d.SettleSlot(lost, now)]
 
 
-def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, node: str, now: int) -> list[Decision]:
+def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, node: str, now: int) -> list[d.Decision]:
     """The clock that began with the first arrival has run out."""
     group = state.groups[group_id]
     fan_in = state.progress[group_id].fan_ins[node]
     sync = _synchronization(program, fan_in.transition)
-    timed_out = TimeOutFanIn(group_id, node)
+    timed_out = d.TimeOutFanIn(group_id, node)
     if sync.on_timeout == "proceed_with_available":
         return [timed_out, *open_fan_in(program, state, group, node, sync, now, "timed_out")]
     message = f"{fan_in.arrived} of {group.total} branches were at '{node}' {sync.timeout_ms} ms after the first"
@@ -207,7 +190,7 @@ def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, no
     return [timed_out, *fail_fan_in(program, state, group, error, now, rest="timed_out")]
 
 
-def _start_slots(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[Decision]:
+def _start_slots(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[d.Decision]:
     """Under `max_parallel` a slot that settled makes room for the next; until then it is not materialised."""
     creations = Creations(state, group.origin, group.node, group.loops, group.error)
     for number, segment in enumerate(group.segments):

@@ -1,22 +1,21 @@
 """What a node's result leads to: its output is written, and its token looks for the way on; or it is tried again."""
 
-from typing import Literal
-
 import msgspec
 
 from jeton.expression import Failed
+from jeton.expression.mapping import evaluate_mapping, failure_text
 from jeton.model.decision import Decision, FinishNode, RetryToken, RouteToken
 from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
-from jeton.model.state.run import Dispatched, Executing, RunState, Token, WaitingForTimer
+from jeton.model.state.run import RunState, Token
 from jeton.planning.flow.progress import plan_flow_success
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow, move, no_match_error
-from jeton.planning.tokens.scope import evaluate_mapping, scope_of
+from jeton.planning.tokens.scope import scope_of
 from jeton.planning.tokens.writes import default_writes, state_problem
 from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
@@ -37,7 +36,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 def expression_failure(where: str, failed: Failed) -> TaskFailed:
     """An expression of the node could not be evaluated."""
-    return TaskFailed("expression_error", f"{where} at {failed.position}: {failed.problem} with {failed.values}")
+    return TaskFailed("expression_error", failure_text(where, failed))
 
 
 def plan_success(
@@ -58,16 +57,7 @@ def plan_success(
         problem = state_problem(program, state, writes)
         if problem is not None:
             return Plan(plan_failure(program, state, token, TaskFailed("state_invalid", problem), now))
-    return Plan([FinishNode(token.id, token.node, _work(token), writes, missing)], NodeFinished(token.id, result))
-
-
-def _work(token: Token) -> Literal["task", "timer"] | None:
-    phase = token.phase
-    if type(phase) is Dispatched or type(phase) is Executing:
-        return "task"
-    if type(phase) is WaitingForTimer:
-        return "task" if phase.asleep else "timer"
-    return None
+    return Plan([FinishNode(token.id, token.node, token.phase.work, writes, missing)], NodeFinished(token.id, result))
 
 
 def plan_onward(program: Program, state: RunState, finished: NodeFinished, now: int) -> list[Decision]:

@@ -3,13 +3,13 @@
 import msgspec
 
 from jeton.expression import Failed, Missing
+from jeton.expression.mapping import evaluate_copied
 from jeton.model.decision import Considered, CreateToken, Decision, OpenGroup, ParkToken, RouteToken
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
 from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.state.run import RunState, Segment, Token, TokenEnd
 from jeton.planning.program.workflow import CompiledNode, CompiledTransition, Program, RoutingChoice
-from jeton.planning.tokens.scope import evaluate_copied
 
 
 class BadFanOut(msgspec.Struct, frozen=True):

@@ -2,11 +2,10 @@
 
 from msgspec import UNSET, UnsetType
 
-from jeton.expression import Expression, Failed, Missing, Outcome
 from jeton.model.ids import SlotId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunState, Token
-from jeton.planning.program.workflow import CompiledMapping, Program
+from jeton.planning.program.workflow import Program
 
 
 def scope_of(
@@ -49,33 +48,3 @@ def _add_items(program: Program, state: RunState, slot_id: SlotId, names: JsonOb
         if item_var is not None and item_var not in names:
             names[item_var] = group.item(at[1])
         at = group.outer
-
-
-def evaluate_copied(expression: Expression, names: JsonObject) -> Outcome:
-    """The value, which may be kept. One that holds a whole section gets a copy: the table itself goes on changing."""
-    if expression.whole and not expression.whole.isdisjoint(_TABLES):
-        names = {**names, **{name: _copy(names[name]) for name in _TABLES}}
-    return expression.evaluate(names)
-
-
-_TABLES = ("state", "output")
-
-
-def _copy(table: Json) -> Json:
-    return dict(table) if isinstance(table, dict) else table
-
-
-def evaluate_mapping(mapping: CompiledMapping, names: JsonObject) -> tuple[dict[str, Json], tuple[str, ...]] | Failed:
-    """Each target's value; a missing path gives null and is recorded, any other problem is the whole mapping's."""
-    values: dict[str, Json] = {}
-    missing: tuple[str, ...] = ()
-    for target, expression in mapping:
-        value = evaluate_copied(expression, names) if expression.whole else expression.evaluate(names)
-        if type(value) is Missing:
-            missing = (*missing, value.path)
-            values[target] = None
-        elif type(value) is Failed:
-            return value
-        else:
-            values[target] = value
-    return values, missing

@@ -9,13 +9,13 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.expression import Failed, Missing, compile_expression
+from jeton.expression.schema import compile_schema
 from jeton.model.definition.trigger import OnEvent, Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.message import StartRun
 from jeton.model.state.run import FiredBy
 from jeton.model.times import rfc3339
-from jeton.planning.program.workflow import validator_of
 from jeton.planning.schema_problem import schema_problem
 
 MAX_DEPTH = 3
@@ -79,7 +79,7 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
         problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
         return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
     given = merged_input(trigger.input, delivery.brings)
-    wrong = schema_problem(validator_of(startable.input_schema), given, "input")
+    wrong = schema_problem(compile_schema(startable.input_schema), given, "input")
     if wrong is not None:
         return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
     depth = firing_depth(delivery)

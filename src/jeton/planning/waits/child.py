@@ -8,7 +8,8 @@ from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ChildEnded
-from jeton.model.state.run import RunState, Token, TokenEnd, WaitingForSubworkflow
+from jeton.model.state.phase import WaitingForSubworkflow
+from jeton.model.state.run import RunState, Token, TokenEnd
 from jeton.planning.credits import plan_short
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run

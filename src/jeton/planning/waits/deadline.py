@@ -3,17 +3,16 @@
 from jeton.model.cue import TimerDue
 from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken, WakeToken
 from jeton.model.failure import RunError, TaskFailed
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    RunState,
-    Token,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
     WaitingForTimer,
 )
+from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run, end_tokens, stop_children
 from jeton.planning.tokens.failure import plan_failure

@@ -8,7 +8,8 @@ from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import ROOT_PATH
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate
-from jeton.model.state.run import GateAnswer, RunState, Token, WaitingForGate
+from jeton.model.state.phase import GateAnswer, WaitingForGate
+from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure

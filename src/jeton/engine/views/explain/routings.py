@@ -6,9 +6,10 @@ import msgspec
 
 from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.engine.views.explain.views import ConsideredTransition, Routing, Verdict
 from jeton.expression import Failed
+from jeton.expression.mapping import evaluate_mapping
 from jeton.model import decision as d
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.entry import Entry
@@ -17,11 +18,12 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ChildEnded, TaskFinished
 from jeton.model.paths import written
-from jeton.model.state.run import Head, RunState, Token, WaitingForGate, WaitingForSubworkflow
+from jeton.model.state.phase import WaitingForGate, WaitingForSubworkflow
+from jeton.model.state.run import Head, RunState, Token
 from jeton.model.times import moment
 from jeton.planning.program.workflow import CompiledTransition, Program
 from jeton.planning.tokens.routing import choose_transitions
-from jeton.planning.tokens.scope import evaluate_mapping, scope_of
+from jeton.planning.tokens.scope import scope_of
 from jeton.planning.waits.child import caught_error
 
 

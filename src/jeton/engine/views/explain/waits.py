@@ -6,20 +6,15 @@ from jeton.engine.views.explain.views import FanInView, Wait
 from jeton.engine.views.tokens import TokenView
 from jeton.model.definition.workflow import MOfN, Strategy
 from jeton.model.ids import GroupId, SlotId, TokenId
-from jeton.model.state.ranges import numbers_in
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    FanIn,
     Pending,
-    RunState,
-    Token,
-    WaitingForGate,
-    WaitingForRetry,
     WaitingForSignal,
     WaitingForSubworkflow,
-    WaitingForTimer,
 )
+from jeton.model.state.ranges import numbers_in
+from jeton.model.state.run import FanIn, RunState, Token
 from jeton.model.times import maybe_moment, moment
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import alive_in_slot, live_slots
@@ -95,31 +90,18 @@ def waits(program: Program, state: RunState, views: dict[TokenId, TokenView]) ->
 
 
 def _own_wait(token: Token, view: TokenView) -> Wait:
-    match token.phase:
-        case Pending():
-            return Wait(token.id, token.node, "turn", view.since)
-        case Dispatched(since, deadline, deliveries) | Executing(since, deadline, deliveries):
-            return Wait(
-                token.id,
-                token.node,
-                "worker",
-                moment(since),
-                moment(deadline),
-                attempt=token.attempt,
-                deliveries=deliveries,
-            )
-        case WaitingForTimer(since, due, label, asleep=True):
-            return Wait(token.id, token.node, "sleep", moment(since), moment(due), label, attempt=token.attempt)
-        case WaitingForTimer(since, due, label):
-            return Wait(token.id, token.node, "timer", moment(since), moment(due), label)
-        case WaitingForRetry(since, due):
-            return Wait(token.id, token.node, "retry", moment(since), moment(due), attempt=token.attempt)
-        case WaitingForSubworkflow(since, child, workflow, deadline=due):
-            return Wait(token.id, token.node, "subworkflow", moment(since), maybe_moment(due), workflow, child=child)
-        case WaitingForGate(since, title, due):
-            return Wait(token.id, token.node, "gate", moment(since), maybe_moment(due), title)
-        case WaitingForSignal(since, name, deadline=due):
-            return Wait(token.id, token.node, "signal", moment(since), maybe_moment(due), name)
+    phase = token.phase
+    return Wait(
+        token.id,
+        token.node,
+        phase.kind,
+        view.since if isinstance(phase, Pending) else moment(phase.since),
+        maybe_moment(phase.wakes_at),
+        phase.name if isinstance(phase, WaitingForSignal) else phase.caption,
+        attempt=token.attempt if phase.work == "task" or phase.resumes_task else 1,
+        deliveries=phase.deliveries if isinstance(phase, Dispatched | Executing) else 0,
+        child=phase.child if isinstance(phase, WaitingForSubworkflow) else None,
+    )
 
 
 def _sibling_wait(view: TokenView, node: str, fan_in: FanInView | None) -> Wait:

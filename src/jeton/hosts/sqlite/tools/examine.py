@@ -12,7 +12,7 @@ from jeton.actor.advance import LiveRun
 from jeton.actor.journal import JournalEntry, decode_entry, first_hash, next_hash
 from jeton.actor.queries.snapshots import canonical, digest_of, whole_sections
 from jeton.actor.replay import replay
-from jeton.actor.sections import load_run
+from jeton.actor.sections import current_form, load_run
 from jeton.apply.record import count_events
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.file.pack import unpacked
@@ -147,7 +147,7 @@ def _section_problems(copy: RunCopy) -> Iterator[str]:
         there, here = folded.get(name), copy.sections.get(name)
         if there is None or here is None:
             yield f"the section '{name}' is {'missing' if here is None else 'one that the journal does not lead to'}"
-        elif canonical(there) != canonical(here):
+        elif canonical(there) != canonical(current_form(name, here)):
             yield f"the section '{name}' is not what the journal leads to"
 
 

@@ -1,12 +1,16 @@
-"""What decisions about the nodes of a flow do to a run."""
+"""Decisions about the nodes of a flow: what they change, and the facts they make true."""
+
+from collections.abc import Iterator
 
 from jeton.apply.draft import Draft
-from jeton.model.decision import BeginNode, BreakNode, ExecuteNode, HoldNode, ReopenNodes, SettleNodes
+from jeton.apply.rule import no_facts, rule
+from jeton.model import decision as d
+from jeton.model import event as ev
 from jeton.model.failure import BrokenInvariant
-from jeton.model.state.run import WaitingForTimer
+from jeton.model.state.phase import WaitingForTimer
 
 
-def begin_node(draft: Draft, decision: BeginNode) -> None:
+def _begin_node(draft: Draft, decision: d.BeginNode) -> None:
     """Each node runs at most once."""
     flow = draft.state.flow
     node = decision.node
@@ -16,7 +20,7 @@ def begin_node(draft: Draft, decision: BeginNode) -> None:
     draft.touched.rest.nodes.add(node)
 
 
-def hold_node(draft: Draft, decision: HoldNode) -> None:
+def _hold_node(draft: Draft, decision: d.HoldNode) -> None:
     """Its result is kept until the wait is over."""
     token, flow = draft.token(decision.token), draft.state.flow
     draft.drop(flow.executing, decision.node)
@@ -26,7 +30,7 @@ def hold_node(draft: Draft, decision: HoldNode) -> None:
     draft.timers.watch_token(decision.held.due, decision.at, token.id)
 
 
-def execute_node(draft: Draft, decision: ExecuteNode) -> None:
+def _execute_node(draft: Draft, decision: d.ExecuteNode) -> None:
     flow = draft.state.flow
     if decision.node in flow.waiting:
         draft.drop(flow.waiting, decision.node)
@@ -36,7 +40,7 @@ def execute_node(draft: Draft, decision: ExecuteNode) -> None:
     draft.touched.rest.nodes.add(decision.node)
 
 
-def break_node(draft: Draft, decision: BreakNode) -> None:
+def _break_node(draft: Draft, decision: d.BreakNode) -> None:
     flow = draft.state.flow
     draft.stop_task(draft.token(decision.token))
     draft.drop(flow.executing, decision.node)
@@ -44,7 +48,7 @@ def break_node(draft: Draft, decision: BreakNode) -> None:
     draft.touched.rest.nodes.add(decision.node)
 
 
-def reopen_nodes(draft: Draft, decision: ReopenNodes) -> None:
+def _reopen_nodes(draft: Draft, decision: d.ReopenNodes) -> None:
     flow = draft.state.flow
     for node in decision.failed:
         draft.drop(flow.errors, node)
@@ -57,7 +61,7 @@ def reopen_nodes(draft: Draft, decision: ReopenNodes) -> None:
     draft.touched.rest.nodes.update(decision.failed, decision.skipped, decision.remaining)
 
 
-def settle_nodes(draft: Draft, decision: SettleNodes) -> None:
+def _settle_nodes(draft: Draft, decision: d.SettleNodes) -> None:
     flow = draft.state.flow
     for node, count in decision.remaining.items():
         draft.put(flow.remaining, node, count)
@@ -67,3 +71,26 @@ def settle_nodes(draft: Draft, decision: SettleNodes) -> None:
         if node in flow.remaining:
             draft.drop(flow.remaining, node)
     draft.touched.rest.nodes.update(decision.skipped, decision.ready, decision.remaining)
+
+
+def _held(decision: d.HoldNode) -> tuple[ev.Fact, ev.Fact]:
+    held = decision.held
+    return ev.TokenWaiting(decision.token, "timer", due=held.due), ev.TimerSet(decision.token, held.due, held.label)
+
+
+def _executed(decision: d.ExecuteNode) -> Iterator[ev.Fact]:
+    if decision.waited:
+        yield ev.TimerFired(decision.token)
+    done = decision.executed
+    warning = f"nothing leaves by '{done.branch}': the path ends here" if decision.dead_end else None
+    yield ev.NodeCompleted(decision.token, decision.node, done.outputs, done.branch, warning)
+
+
+RULES = (
+    rule(d.BeginNode, _begin_node, lambda x: (ev.NodeStarted(x.token, x.node),)),
+    rule(d.HoldNode, _hold_node, _held, 2),
+    rule(d.ExecuteNode, _execute_node, _executed, lambda x: 1 + x.waited),
+    rule(d.BreakNode, _break_node, lambda x: (ev.NodeFailed(x.token, x.node, x.failure),)),
+    rule(d.ReopenNodes, _reopen_nodes, no_facts, 0),
+    rule(d.SettleNodes, _settle_nodes, lambda x: map(ev.NodeSkipped, x.skipped), lambda x: len(x.skipped)),
+)

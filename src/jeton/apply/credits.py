@@ -1,29 +1,19 @@
-"""What decisions about credits do to a run."""
+"""Decisions about credits: what they change, and the facts they make true."""
 
 import msgspec
 
 from jeton.apply.draft import Draft
-from jeton.model.decision import (
-    AskForCredits,
-    AwaitCredits,
-    DeclareShort,
-    LendCredits,
-    NoteTask,
-    ReclaimCredits,
-    ReserveCredits,
-    SettleCredits,
-    TakeCredits,
-    UndoCall,
-)
+from jeton.apply.rule import no_facts, rule
+from jeton.model import decision as d
+from jeton.model import event as ev
 from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsEnded, CreditsGranted
-from jeton.model.note import CostNote, TokensNote
 from jeton.model.state.credits import Purse
-from jeton.model.state.run import Pending, WaitingForSubworkflow
+from jeton.model.state.phase import Pending, WaitingForSubworkflow
 
 
-def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:
+def _reserve_credits(draft: Draft, decision: d.ReserveCredits) -> None:
     draft.touched.usage = True
     purse, token = _purse(draft), draft.token(decision.token)
     if decision.amount > purse.free or token.reserved:
@@ -34,7 +24,7 @@ def reserve_credits(draft: Draft, decision: ReserveCredits) -> None:
     draft.put_token(msgspec.structs.replace(token, reserved=decision.amount))
 
 
-def settle_credits(draft: Draft, decision: SettleCredits) -> None:
+def _settle_credits(draft: Draft, decision: d.SettleCredits) -> None:
     draft.touched.usage = True
     purse, token = _purse(draft), draft.token(decision.token)
     if not 0 <= decision.refund <= token.reserved:
@@ -48,18 +38,11 @@ def settle_credits(draft: Draft, decision: SettleCredits) -> None:
     draft.put_token(msgspec.structs.replace(token, reserved=token.reserved - decision.refund, cost=None))
 
 
-def note_cost(draft: Draft, decision: NoteTask) -> None:
-    """What other notes say is only told."""
-    draft.touched.usage |= type(decision.note) is TokensNote
-    if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
-        draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))
-
-
-def await_credits(draft: Draft, _decision: AwaitCredits) -> None:
+def _await_credits(draft: Draft, _decision: d.AwaitCredits) -> None:
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), awaiting=True)
 
 
-def ask_for_credits(draft: Draft, decision: AskForCredits) -> None:
+def _ask_for_credits(draft: Draft, decision: d.AskForCredits) -> None:
     purse, head = _purse(draft), draft.state.head
     if purse.account is None or purse.asked:
         raise BrokenInvariant("an account is asked once at a time", asked=purse.asked)
@@ -67,13 +50,13 @@ def ask_for_credits(draft: Draft, decision: AskForCredits) -> None:
     draft.effects.append(SendMessage(purse.account, CreditsAsked(decision.at, head.run, decision.amount)))
 
 
-def take_credits(draft: Draft, decision: TakeCredits) -> None:
+def _take_credits(draft: Draft, decision: d.TakeCredits) -> None:
     purse, head = _purse(draft), draft.state.head
     dry = head.entries if decision.amount < purse.asked else None
     head.purse = msgspec.structs.replace(purse, free=purse.free + decision.amount, asked=0, awaiting=False, dry=dry)
 
 
-def declare_short(draft: Draft, _decision: DeclareShort) -> None:
+def _declare_short(draft: Draft, _decision: d.DeclareShort) -> None:
     """The runs it called hear of it: what runs there is waited for too, and nothing new begins."""
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), short=True, awaiting=False)
     for token in draft.state.tokens.values():
@@ -81,7 +64,7 @@ def declare_short(draft: Draft, _decision: DeclareShort) -> None:
             draft.effects.append(SendMessage(token.phase.child, CreditsEnded(draft.now)))
 
 
-def lend_credits(draft: Draft, decision: LendCredits) -> None:
+def _lend_credits(draft: Draft, decision: d.LendCredits) -> None:
     """A run below waits for the answer, also if there is nothing for it."""
     purse, lent = _purse(draft), draft.state.lent
     if not 0 <= decision.amount <= purse.free:
@@ -93,7 +76,7 @@ def lend_credits(draft: Draft, decision: LendCredits) -> None:
     draft.effects.append(SendMessage(decision.run, CreditsGranted(draft.now, decision.amount)))
 
 
-def reclaim_credits(draft: Draft, decision: ReclaimCredits) -> None:
+def _reclaim_credits(draft: Draft, decision: d.ReclaimCredits) -> None:
     purse = _purse(draft)
     lent = draft.drop(draft.state.lent, decision.run)
     draft.touched.rest.lent.add(decision.run)
@@ -104,7 +87,7 @@ def reclaim_credits(draft: Draft, decision: ReclaimCredits) -> None:
     )
 
 
-def undo_call(draft: Draft, decision: UndoCall) -> None:
+def _undo_call(draft: Draft, decision: d.UndoCall) -> None:
     """As if it had not been made, but for what it cost: a retry makes it, and pays for it, again."""
     token, flow = draft.token(decision.token), draft.state.flow
     if not isinstance(token.phase, WaitingForSubworkflow):
@@ -141,3 +124,20 @@ def _purse(draft: Draft) -> Purse:
     if purse is None:
         raise BrokenInvariant("a run without a purse pays for nothing")
     return purse
+
+
+RULES = (
+    rule(d.ReserveCredits, _reserve_credits, lambda x: (ev.CreditsReserved(x.token, x.node, x.amount),)),
+    rule(
+        d.SettleCredits,
+        _settle_credits,
+        lambda x: (ev.CreditsSettled(x.token, x.node, x.cost, x.refund, x.shortfall),),
+    ),
+    rule(d.AwaitCredits, _await_credits, no_facts, 0),
+    rule(d.AskForCredits, _ask_for_credits, lambda x: (ev.CreditsRequested(x.amount),)),
+    rule(d.TakeCredits, _take_credits, lambda x: (ev.CreditsReceived(x.amount),)),
+    rule(d.DeclareShort, _declare_short, lambda x: (ev.CreditsShort(x.missing),)),
+    rule(d.LendCredits, _lend_credits, lambda x: (ev.CreditsLent(x.run, x.amount),)),
+    rule(d.ReclaimCredits, _reclaim_credits, lambda x: (ev.CreditsReturned(x.run, x.used),)),
+    rule(d.UndoCall, _undo_call, no_facts, 0),
+)

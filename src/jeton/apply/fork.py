@@ -1,31 +1,31 @@
-"""How a history that was another run's becomes this run's own."""
+"""How the history of another run becomes this run's own."""
 
 import msgspec
 from msgspec import UnsetType
 
+from jeton.apply.credits import forked_purse
 from jeton.apply.draft import Draft
-from jeton.apply.fold_credits import forked_purse
-from jeton.apply.fold_waits import start_child
+from jeton.apply.rule import rule
+from jeton.apply.waits import start_child
+from jeton.model import decision as d
+from jeton.model import event as ev
 from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
-from jeton.model.decision import ForkHistory
 from jeton.model.effect import StartTask
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json
-from jeton.model.state.run import (
+from jeton.model.state.phase import (
     Dispatched,
     Executing,
-    Fork,
     Pending,
     Phase,
-    Token,
     WaitingForGate,
     WaitingForSignal,
     WaitingForSubworkflow,
-    WaitingForTimer,
 )
+from jeton.model.state.run import Fork, Token
 
 
-def fork_history(draft: Draft, decision: ForkHistory) -> None:
+def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
     """Whatever was under way is asked for again, in this run's name; deadlines move by as long as time stood still."""
     state = draft.state
     state.head.forked = Fork(decision.run, decision.entry)
@@ -55,11 +55,11 @@ def fork_history(draft: Draft, decision: ForkHistory) -> None:
     _look_at_everything(draft)
 
 
-def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
+def _moved(draft: Draft, token: Token, decision: d.ForkHistory) -> Phase:
     """A wait for a moment keeps it; what bounds somebody else's work begins anew.
 
     With an edited state, work that was under way begins from its input mapping: it was asked for with the old one."""
-    if decision.writes and not token.abandoned and _is_work(token.phase):
+    if decision.writes and not token.abandoned and token.phase.restarts_on_edit:
         return Pending()
     match token.phase:
         case Dispatched(since, deadline) | Executing(since, deadline):
@@ -72,14 +72,6 @@ def _moved(draft: Draft, token: Token, decision: ForkHistory) -> Phase:
             return msgspec.structs.replace(token.phase, deadline=deadline + decision.shift)
         case _:
             return token.phase
-
-
-def _is_work(phase: Phase) -> bool:
-    match phase:
-        case Dispatched() | Executing() | WaitingForSubworkflow() | WaitingForTimer(asleep=True):
-            return True
-        case _:
-            return False
 
 
 def _turn(token: Token) -> int:
@@ -104,3 +96,6 @@ def _look_at_everything(draft: Draft) -> None:
     draft.urgent.extend(SlotQuiet(slot_id) for slot_id, slot in state.slots.items() if slot.quiet)
     draft.urgent.extend(GroupChanged(group) for group in state.groups)
     draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
+
+
+RULES = (rule(d.ForkHistory, _fork_history, lambda x: (ev.RunForked(x.run, x.entry, x.writes),)),)

@@ -1,11 +1,15 @@
-"""What decisions about groups, slots and fan-ins do to a run."""
+"""Decisions about fan-outs, branches and fan-ins: what they change, and the facts they make true."""
+
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import UnsetType
 
 from jeton.apply.draft import Draft
+from jeton.apply.rule import no_facts, rule
+from jeton.model import decision as d
+from jeton.model import event as ev
 from jeton.model.cue import GroupChanged, SlotQuiet
-from jeton.model.decision import AbandonTokens, CloseGroup, OpenFanIn, OpenGroup, ParkToken, SettleSlot, TimeOutFanIn
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, TokenId
 from jeton.model.json import Json
@@ -16,7 +20,7 @@ Reached = tuple[GroupId, str, int]
 """A fan-in as a slot remembers it: its group, its node, and the transition that led there."""
 
 
-def open_group(draft: Draft, decision: OpenGroup) -> None:
+def _open_group(draft: Draft, decision: d.OpenGroup) -> None:
     """Fix the expected set of slots; the tokens that fill it follow in decisions of their own."""
     head = draft.state.head
     if decision.group != head.next_group:
@@ -44,7 +48,7 @@ def open_group(draft: Draft, decision: OpenGroup) -> None:
     draft.urgent.append(GroupChanged(group.id))  # an empty one is complete at once, a short one may be hopeless
 
 
-def park_token(draft: Draft, decision: ParkToken) -> None:
+def _park_token(draft: Draft, decision: d.ParkToken) -> None:
     """The token waits for its siblings; from here on its slot keeps it."""
     token = draft.token(decision.token)
     if token.slot is None:
@@ -65,7 +69,7 @@ def _innermost(before: Reached | None, now: Reached | None) -> Reached | None:
     return now if now[0] > before[0] else before
 
 
-def settle_slot(draft: Draft, decision: SettleSlot) -> None:
+def _settle_slot(draft: Draft, decision: d.SettleSlot) -> None:
     """A live slot becomes arrived, escaped or lost: once, because its record is gone afterwards."""
     slot_id, (group_id, index) = decision.slot, decision.slot
     group, progress = draft.group(group_id)
@@ -86,7 +90,7 @@ def settle_slot(draft: Draft, decision: SettleSlot) -> None:
     draft.urgent.append(GroupChanged(group_id))
 
 
-def _keep_arrived(draft: Draft, node: str, index: int, slot: Slot, decision: SettleSlot) -> None:
+def _keep_arrived(draft: Draft, node: str, index: int, slot: Slot, decision: d.SettleSlot) -> None:
     arrived_id = (decision.slot[0], node, index // SLOTS_PER_STRETCH)
     before = draft.state.arrived.get(arrived_id, _NOBODY)
     brings: dict[int, Json] = {} if isinstance(decision.value, UnsetType) else {index: decision.value}
@@ -99,7 +103,7 @@ def _keep_arrived(draft: Draft, node: str, index: int, slot: Slot, decision: Set
 _NOBODY = Arrived()
 
 
-def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decision: SettleSlot) -> FanIn:
+def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decision: d.SettleSlot) -> FanIn:
     if decision.node is None or decision.transition is None:
         raise BrokenInvariant("a slot arrives over a transition, at a node", slot=list(decision.slot))
     before = fan_ins.get(decision.node)
@@ -110,7 +114,7 @@ def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decis
     return FanIn(decision.transition, 1, decision.at, decision.deadline)
 
 
-def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: SettleSlot) -> None:
+def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: d.SettleSlot) -> None:
     """An inner slot that left its group outwards: its output waits in the outer slot, to be laid over in order."""
     if group.outer is None or decision.escaped is None:
         raise BrokenInvariant("only a slot inside another can leave its group", slot=list(decision.slot))
@@ -126,7 +130,7 @@ def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: S
     )
 
 
-def open_fan_in(draft: Draft, decision: OpenFanIn) -> None:
+def _open_fan_in(draft: Draft, decision: d.OpenFanIn) -> None:
     """Take the arrived slots, forget the live ones (their tokens have ended or are abandoned)."""
     group, progress = draft.group(decision.group)
     if progress.fan_ins.get(decision.node) is None and decision.slots:
@@ -140,7 +144,7 @@ def open_fan_in(draft: Draft, decision: OpenFanIn) -> None:
     draft.urgent.append(GroupChanged(group.id))
 
 
-def close_group(draft: Draft, decision: CloseGroup) -> None:
+def _close_group(draft: Draft, decision: d.CloseGroup) -> None:
     """Forget the group; the slot around it may have fallen quiet."""
     group, _ = draft.group(decision.group)
     draft.drop_group(group.id)
@@ -153,15 +157,7 @@ def close_group(draft: Draft, decision: CloseGroup) -> None:
         draft.urgent.append(SlotQuiet(group.outer))
 
 
-def abandon_tokens(draft: Draft, decision: AbandonTokens) -> None:
-    """They leave their slot and stay dispatched; nothing counts on them any more."""
-    for number in numbers_in(decision.tokens):
-        token = draft.token(TokenId(number))
-        draft.drop_token(token)
-        draft.put_token(msgspec.structs.replace(token, slot=None, abandoned=True))
-
-
-def time_out_fan_in(draft: Draft, decision: TimeOutFanIn) -> None:
+def _time_out_fan_in(draft: Draft, decision: d.TimeOutFanIn) -> None:
     """The clock of this fan-in has run out; what that means follows in decisions of its own."""
     _, progress = draft.group(decision.group)
     fan_in = progress.fan_ins.get(decision.node)
@@ -171,3 +167,24 @@ def time_out_fan_in(draft: Draft, decision: TimeOutFanIn) -> None:
     draft.put_progress(
         decision.group, msgspec.structs.replace(progress, fan_ins={**progress.fan_ins, decision.node: stopped})
     )
+
+
+def _merge_branches(draft: Draft, decision: d.MergeBranches) -> None:
+    draft.write(decision.outer, decision.target, decision.value)
+
+
+def _opened(decision: d.OpenFanIn) -> Iterator[ev.Fact]:
+    yield ev.FanInOpened(decision.group, decision.node, count_in(decision.slots))
+    for number in numbers_in(decision.tokens):
+        yield ev.TokenCompleted(TokenId(number))
+
+
+RULES = (
+    rule(d.OpenGroup, _open_group, lambda x: (ev.FanOutStarted(x.group, x.name, x.node, x.total),)),
+    rule(d.ParkToken, _park_token, lambda x: (ev.TokenWaiting(x.token, "siblings", x.node),)),
+    rule(d.SettleSlot, _settle_slot, no_facts, 0),
+    rule(d.OpenFanIn, _open_fan_in, _opened, lambda x: 1 + count_in(x.tokens)),
+    rule(d.MergeBranches, _merge_branches, lambda x: (ev.BranchesMerged(x.group, x.node, x.target),)),
+    rule(d.TimeOutFanIn, _time_out_fan_in, lambda x: (ev.SyncTimedOut(x.group, x.node),)),
+    rule(d.CloseGroup, _close_group, no_facts, 0),
+)

@@ -1,36 +1,29 @@
-"""What decisions about other runs, people and signals do to a run."""
+"""Decisions about timers, child runs, gates and signals: what they change, and the facts they make true."""
 
 import msgspec
 from msgspec import UnsetType
 
 from jeton.apply.draft import Draft
-from jeton.model.decision import (
-    CallWorkflow,
-    KeepAnswer,
-    KeepSignal,
-    OpenGate,
-    SetPaused,
-    StopChild,
-    TakeAnswer,
-    TakeSignal,
-    WaitForSignal,
-)
+from jeton.apply.rule import no_change, no_facts, rule
+from jeton.model import decision as d
+from jeton.model import event as ev
 from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.json import Json
-from jeton.model.message import PauseRun, StartRun, UnpauseRun
-from jeton.model.state.run import (
-    EarlyAnswer,
-    Parent,
-    Signal,
-    Token,
-    WaitingForGate,
-    WaitingForSignal,
-    WaitingForSubworkflow,
-)
+from jeton.model.message import StartRun
+from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
+from jeton.model.state.run import EarlyAnswer, Parent, Signal, Token
 
 
-def call_workflow(draft: Draft, decision: CallWorkflow) -> None:
+def _wait_for_timer(draft: Draft, decision: d.WaitForTimer) -> None:
+    token = draft.token(decision.token)
+    draft.state.head.executions += 1
+    phase = WaitingForTimer(decision.at, decision.due, decision.label)
+    draft.put_token(token.entering(phase))
+    draft.timers.watch_token(decision.due, decision.at, token.id)
+
+
+def _call_workflow(draft: Draft, decision: d.CallWorkflow) -> None:
     """The token waits, and the child is told to begin: in one commit, so that neither is without the other."""
     token = draft.token(decision.token)
     draft.state.head.executions += 1
@@ -55,14 +48,14 @@ def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None
     draft.effects.append(SendMessage(call.child, start))
 
 
-def stop_child(draft: Draft, decision: StopChild) -> None:
+def _stop_child(draft: Draft, decision: d.StopChild) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, WaitingForSubworkflow) or token.phase.child != decision.child:
         raise BrokenInvariant("only a child that is waited for is stopped", token=token.id)
     draft.stop_child(decision.child, decision.reason)
 
 
-def open_gate(draft: Draft, decision: OpenGate) -> None:
+def _open_gate(draft: Draft, decision: d.OpenGate) -> None:
     token = draft.token(decision.token)
     draft.state.head.executions += 1
     phase = WaitingForGate(decision.at, decision.title, decision.deadline)
@@ -71,7 +64,7 @@ def open_gate(draft: Draft, decision: OpenGate) -> None:
         draft.timers.watch_token(decision.deadline, decision.at, token.id)
 
 
-def take_answer(draft: Draft, decision: TakeAnswer) -> None:
+def _take_answer(draft: Draft, decision: d.TakeAnswer) -> None:
     """Counted; whether it is enough follows in a decision of its own."""
     token = draft.token(decision.token)
     if not isinstance(token.phase, WaitingForGate):
@@ -83,7 +76,7 @@ def take_answer(draft: Draft, decision: TakeAnswer) -> None:
         draft.touched.rest.early.add(decision.early)
 
 
-def keep_answer(draft: Draft, decision: KeepAnswer) -> None:
+def _keep_answer(draft: Draft, decision: d.KeepAnswer) -> None:
     head = draft.state.head
     if decision.number != head.next_early:
         raise BrokenInvariant("early answers are numbered in order", number=decision.number, next=head.next_early)
@@ -92,7 +85,7 @@ def keep_answer(draft: Draft, decision: KeepAnswer) -> None:
     draft.touched.rest.early.add(decision.number)
 
 
-def wait_for_signal(draft: Draft, decision: WaitForSignal) -> None:
+def _wait_for_signal(draft: Draft, decision: d.WaitForSignal) -> None:
     token, head = draft.token(decision.token), draft.state.head
     head.executions += 1
     phase = WaitingForSignal(decision.at, decision.name, head.next_turn, decision.deadline, decision.label)
@@ -102,7 +95,7 @@ def wait_for_signal(draft: Draft, decision: WaitForSignal) -> None:
         draft.timers.watch_token(decision.deadline, decision.at, token.id)
 
 
-def keep_signal(draft: Draft, decision: KeepSignal) -> None:
+def _keep_signal(draft: Draft, decision: d.KeepSignal) -> None:
     head = draft.state.head
     if decision.number != head.next_signal:
         raise BrokenInvariant("signals are numbered in order", number=decision.number, next=head.next_signal)
@@ -114,19 +107,9 @@ def keep_signal(draft: Draft, decision: KeepSignal) -> None:
         draft.touched.rest.heard.add(decision.key)
 
 
-def take_signal(draft: Draft, decision: TakeSignal) -> None:
+def _take_signal(draft: Draft, decision: d.TakeSignal) -> None:
     draft.drop(draft.state.signals.get(decision.name, {}), decision.number)
     draft.touched.rest.signals.add((decision.name, decision.number))
-
-
-def set_paused(draft: Draft, decision: SetPaused) -> None:
-    """The children too: a tree stands still as a whole."""
-    draft.state.head.paused = decision.paused
-    draft.timers.rebuild()
-    for token in draft.state.tokens.values():
-        if isinstance(token.phase, WaitingForSubworkflow):
-            message = PauseRun(draft.now) if decision.paused else UnpauseRun(draft.now)
-            draft.effects.append(SendMessage(token.phase.child, message))
 
 
 def forget_waits(draft: Draft) -> None:
@@ -142,3 +125,45 @@ def forget_waits(draft: Draft) -> None:
     touched.rest.heard.update(state.heard)
     for key in list(state.heard):
         draft.drop(state.heard, key)
+
+
+# facts
+
+
+def _timer_set(decision: d.WaitForTimer) -> tuple[ev.Fact, ev.Fact]:
+    waiting = ev.TokenWaiting(decision.token, "timer", due=decision.due)
+    return waiting, ev.TimerSet(decision.token, decision.due, decision.label)
+
+
+def _called(decision: d.CallWorkflow) -> tuple[ev.Fact, ev.Fact]:
+    waiting = ev.TokenWaiting(decision.token, "subworkflow", due=decision.deadline)
+    return waiting, ev.ChildStarted(decision.token, decision.child, decision.workflow)
+
+
+def _child_ended(decision: d.EndChild) -> tuple[ev.Fact]:
+    if decision.status == "completed":
+        return (ev.ChildCompleted(decision.token, decision.child),)
+    if decision.status == "cancelled":
+        reason = None if decision.error is None else decision.error.message
+        return (ev.ChildCancelled(decision.token, decision.child, reason),)
+    return (ev.ChildFailed(decision.token, decision.child, decision.error),)
+
+
+def _gate_opened(decision: d.OpenGate) -> tuple[ev.Fact, ev.Fact]:
+    waiting = ev.TokenWaiting(decision.token, "gate", due=decision.deadline)
+    return waiting, ev.GateOpened(decision.token, decision.node, decision.title, decision.deadline)
+
+
+RULES = (
+    rule(d.WaitForTimer, _wait_for_timer, _timer_set, 2),
+    rule(d.CallWorkflow, _call_workflow, _called, 2),
+    rule(d.EndChild, no_change, _child_ended),
+    rule(d.StopChild, _stop_child, lambda x: (ev.ChildCancelled(x.token, x.child, x.reason),)),
+    rule(d.OpenGate, _open_gate, _gate_opened, 2),
+    rule(d.TakeAnswer, _take_answer, lambda x: (ev.GateAnswered(x.token, x.node, x.answer.value, x.answer.by),)),
+    rule(d.KeepAnswer, _keep_answer, no_facts, 0),
+    rule(d.TimeOutGate, no_change, lambda x: (ev.GateTimedOut(x.token, x.node),)),
+    rule(d.WaitForSignal, _wait_for_signal, lambda x: (ev.TokenWaiting(x.token, "signal", due=x.deadline),)),
+    rule(d.KeepSignal, _keep_signal, lambda x: (ev.SignalReceived(x.name, x.value, x.key),)),
+    rule(d.TakeSignal, _take_signal, no_facts, 0),
+)

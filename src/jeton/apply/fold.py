@@ -1,0 +1,20 @@
+"""Every rule in one table by kind of decision: looking one up costs less than asking kind after kind."""
+
+from jeton.apply import credits, flow, fork, group, run, token, waits
+from jeton.apply.draft import Draft
+from jeton.apply.rule import Rule
+from jeton.model.decision import Decision
+from jeton.model.decision.base import DecisionBase
+from jeton.model.failure import BrokenInvariant
+
+RULES: dict[type[DecisionBase], Rule] = {
+    rule.kind: rule for subject in (token, group, run, waits, flow, credits, fork) for rule in subject.RULES
+}
+_FOLDS = {kind: rule.fold for kind, rule in RULES.items()}
+
+
+def fold(draft: Draft, decision: Decision) -> None:
+    """Make one decision true. Raises BrokenInvariant if the state contradicts it."""
+    if draft.state.head.ended_at is not None:
+        raise BrokenInvariant("a decision after the run's end", decision=type(decision).__name__)
+    _FOLDS[type(decision)](draft, decision)

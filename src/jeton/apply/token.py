@@ -1,0 +1,275 @@
+"""Decisions about tokens and their tasks: what they change, and the facts they make true."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from jeton.apply.draft import Draft
+from jeton.apply.rule import no_change, no_facts, rule
+from jeton.model import decision as d
+from jeton.model import event as ev
+from jeton.model.effect import StartTask
+from jeton.model.failure import BrokenInvariant
+from jeton.model.ids import TokenId
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
+from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForRetry, WaitingForTimer
+from jeton.model.state.ranges import count_in, numbers_in
+from jeton.model.state.run import Slot, Token, TokenEnd
+
+_PENDING = Pending()
+_EMPTY_SLOT = Slot()
+
+
+def _create_token(draft: Draft, decision: d.CreateToken) -> None:
+    head = draft.state.head
+    if decision.token != head.next_token:
+        raise BrokenInvariant("tokens are numbered in order", token=decision.token, next=head.next_token)
+    head.next_token += 1
+    head.alive += 1
+    slot = decision.slot
+    if slot is not None and slot not in draft.state.slots:
+        _, progress = draft.group(slot[0])
+        group = draft.state.groups[slot[0]]
+        segment = group.segment_of(slot[1])
+        if slot[1] != group.segments[segment].first + progress.started[segment]:
+            raise BrokenInvariant("slots start in order, and once", slot=list(slot))
+        draft.put(draft.state.slots, slot, _EMPTY_SLOT)
+        draft.put_progress(
+            group.id,
+            msgspec.structs.replace(
+                progress,
+                started=_bumped(progress.started, segment, 1),
+                flying=_bumped(progress.flying, segment, 1),
+            ),
+        )
+    draft.put_token(Token(decision.token, decision.node, decision.path, _PENDING, slot, decision.loops, decision.error))
+
+
+def _bumped(counts: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
+    if len(counts) == 1:
+        return (counts[0] + by,)
+    return (*counts[:at], counts[at] + by, *counts[at + 1 :])
+
+
+def _create_tokens(draft: Draft, decision: d.CreateTokens) -> None:
+    for creation in decision.tokens:
+        _create_token(draft, creation)
+
+
+def _dispatch_token(draft: Draft, decision: d.DispatchToken) -> None:
+    token = draft.token(decision.token)
+    if type(token.phase) is not Pending and type(token.phase) is not WaitingForRetry:
+        raise BrokenInvariant("only a token that waits to begin is dispatched", token=token.id)
+    if type(token.phase) is Pending:
+        draft.state.head.executions += 1
+    phase = Dispatched(decision.at, decision.deadline)
+    draft.put_token(
+        Token(
+            token.id,
+            token.node,
+            token.path,
+            phase,
+            token.slot,
+            token.loops,
+            token.error,
+            decision.attempt,
+            decision.input,
+            token.abandoned,
+            token.reserved,
+            token.cost,
+            token.slept,
+            token.woken,
+        )
+    )
+    draft.timers.watch_token(decision.deadline, decision.at, token.id)
+    given = draft.state.input if decision.input is msgspec.UNSET else decision.input
+    draft.effects.append(StartTask(token.id, token.node, decision.attempt, 1, given, decision.at))
+
+
+def _redeliver_token(draft: Draft, decision: d.RedeliverToken) -> None:
+    token = draft.token(decision.token)
+    _hand_out(draft, token, Dispatched(decision.at, decision.deadline, decision.deliveries))
+
+
+def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
+    token = draft.token(decision.token)
+    if not isinstance(token.phase, Dispatched | Executing):
+        raise BrokenInvariant("only a task that a worker has goes to sleep", token=token.id)
+    phase = WaitingForTimer(decision.at, decision.due, decision.sleep, asleep=True)
+    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=decision.sleep))
+    draft.timers.watch_token(decision.due, decision.at, token.id)
+
+
+def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
+    token = draft.token(decision.token)
+    if not (isinstance(token.phase, WaitingForTimer) and token.phase.asleep):
+        raise BrokenInvariant("only a task that sleeps is woken", token=token.id)
+    woken = msgspec.structs.replace(token, woken=decision.at)
+    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))
+
+
+def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
+    """To a worker, once more: the same attempt with the same input."""
+    draft.put_token(token.entering(phase))
+    draft.timers.watch_token(phase.deadline, phase.since, token.id)
+    given = draft.state.input if token.input is msgspec.UNSET else token.input
+    draft.effects.append(StartTask(token.id, token.node, token.attempt, phase.deliveries, given, phase.since))
+
+
+def _mark_executing(draft: Draft, decision: d.MarkExecuting) -> None:
+    token = draft.token(decision.token)
+    if not isinstance(token.phase, Dispatched):
+        raise BrokenInvariant("only a dispatched token begins executing", token=token.id)
+    phase = Executing(decision.at, decision.deadline, token.phase.deliveries)
+    draft.put_token(token.entering(phase))
+    draft.timers.watch_token(decision.deadline, decision.at, token.id)
+
+
+def _retry_token(draft: Draft, decision: d.RetryToken) -> None:
+    token = draft.token(decision.token)
+    phase = WaitingForRetry(decision.at, decision.due)
+    draft.put_token(msgspec.structs.replace(token, phase=phase, attempt=decision.attempt))
+    draft.timers.watch_token(decision.due, decision.at, token.id)
+
+
+def _finish_node(draft: Draft, decision: d.FinishNode) -> None:
+    token = draft.token(decision.token)
+    draft.finished = token.id
+    if type(token.phase) is Pending:  # nobody was asked: the node has no target
+        draft.state.head.executions += 1
+    for path, value in decision.writes.items():
+        draft.write(token.slot, path, value)
+    if token.error is not None:  # a success on the path clears it, after the mapping and before routing
+        draft.put_token(msgspec.structs.replace(token, error=None))
+
+
+def _fail_node(draft: Draft, decision: d.FailNode) -> None:
+    token = draft.token(decision.token)
+    draft.stop_task(token)
+    if type(token.phase) is Pending and draft.finished != token.id:  # one that finished was counted then
+        draft.state.head.executions += 1
+
+
+def _route_token(draft: Draft, decision: d.RouteToken) -> None:
+    token = draft.token(decision.token)
+    if decision.ends is not None:
+        draft.drop_token(token)
+        draft.state.head.alive -= 1
+
+
+def _end_tokens(draft: Draft, decision: d.EndTokens) -> None:
+    for number in numbers_in(decision.tokens):
+        token = draft.state.tokens.get(TokenId(number))
+        if token is not None:  # one that waits at a fan-in is kept there, as a number
+            draft.stop_task(token)
+            draft.drop_token(token)
+        draft.state.head.alive -= 1
+
+
+def _abandon_tokens(draft: Draft, decision: d.AbandonTokens) -> None:
+    """They leave their slot and stay dispatched; nothing counts on them any more."""
+    for number in numbers_in(decision.tokens):
+        token = draft.token(TokenId(number))
+        draft.drop_token(token)
+        draft.put_token(msgspec.structs.replace(token, slot=None, abandoned=True))
+
+
+def _note_task(draft: Draft, decision: d.NoteTask) -> None:
+    """Only a cost changes the run; other notes are recorded."""
+    draft.touched.usage |= type(decision.note) is TokensNote
+    if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
+        draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))
+
+
+# facts
+
+
+def _created(decision: d.CreateToken) -> ev.Fact:
+    index = None if decision.slot is None else decision.slot[1]
+    return ev.TokenCreated(decision.token, decision.node, decision.path, decision.parent, index)
+
+
+def _dispatched(decision: d.DispatchToken | d.WakeToken) -> tuple[ev.Fact, ev.Fact]:
+    dispatched = ev.TaskDispatched(decision.token, decision.node, decision.attempt)
+    return ev.TokenDispatched(decision.token), dispatched
+
+
+def _suspended(decision: d.SuspendToken) -> tuple[ev.Fact, ev.Fact]:
+    waiting = ev.TokenWaiting(decision.token, "timer", due=decision.due)
+    return waiting, ev.TimerSet(decision.token, decision.due, decision.sleep)
+
+
+def _noted(decision: d.NoteTask) -> tuple[ev.Fact]:
+    where = decision.token, decision.node, decision.attempt
+    match decision.note:
+        case ProgressNote(step, done, text):
+            return (ev.TaskProgress(*where, step, done, text),)
+        case LogNote(step, stream, text, truncated):
+            return (ev.TaskLog(*where, step, stream, text, truncated),)
+        case MissingNote(step, paths):
+            return (ev.TaskMissing(*where, step, paths),)
+        case CostNote(step, credits):
+            return (ev.TaskCost(*where, step, credits),)
+        case TokensNote(step, profile, input, output):
+            return (ev.TaskTokens(*where, step, profile, input, output),)
+
+
+def _retrying(decision: d.RetryToken) -> tuple[ev.Fact, ev.Fact]:
+    waiting = ev.TokenWaiting(decision.token, "retry", due=decision.due)
+    return (
+        ev.TaskRetrying(decision.token, decision.node, decision.attempt, decision.due, decision.failure),
+        waiting,
+    )
+
+
+def _finished(decision: d.FinishNode) -> Iterator[ev.Fact]:
+    if decision.work == "task":
+        yield ev.TaskCompleted(decision.token, decision.node)
+    elif decision.work == "timer":
+        yield ev.TimerFired(decision.token)
+    if decision.writes or decision.missing:
+        yield ev.ContextUpdated(decision.token, decision.writes, decision.missing)
+
+
+def _ended(token: TokenId, status: TokenEnd, reason: str | None = None) -> ev.Fact:
+    match status:
+        case "completed":
+            return ev.TokenCompleted(token)
+        case "failed":
+            return ev.TokenFailed(token)
+        case "timed_out":
+            return ev.TokenTimedOut(token)
+        case "cancelled":
+            return ev.TokenCancelled(token, reason)
+
+
+def _all_ended(decision: d.EndTokens) -> Iterator[ev.Fact]:
+    return (_ended(TokenId(number), decision.status, decision.reason) for number in numbers_in(decision.tokens))
+
+
+RULES = (
+    rule(d.CreateToken, _create_token, lambda x: (_created(x),)),
+    rule(d.CreateTokens, _create_tokens, lambda x: map(_created, x.tokens), lambda x: len(x.tokens)),
+    rule(d.DispatchToken, _dispatch_token, _dispatched, 2),
+    rule(
+        d.RedeliverToken,
+        _redeliver_token,
+        lambda x: (ev.TaskDispatched(x.token, x.node, x.attempt, x.deliveries),),
+    ),
+    rule(d.SuspendToken, _suspend_token, _suspended, 2),
+    rule(d.WakeToken, _wake_token, lambda x: (ev.TimerFired(x.token), *_dispatched(x)), 3),
+    rule(d.MarkExecuting, _mark_executing, lambda x: (ev.TokenExecuting(x.token),)),
+    rule(d.NoteTask, _note_task, _noted),
+    rule(d.RetryToken, _retry_token, _retrying, 2),
+    rule(d.FinishNode, _finish_node, _finished, lambda x: (x.work is not None) + bool(x.writes or x.missing)),
+    rule(d.FailNode, _fail_node, lambda x: (ev.TaskFailedAt(x.token, x.node, x.error),)),
+    rule(
+        d.RouteToken,
+        _route_token,
+        lambda x: () if x.ends is None else (_ended(x.token, x.ends),),
+        lambda x: x.ends is not None,
+    ),
+    rule(d.EndTokens, _end_tokens, _all_ended, lambda x: count_in(x.tokens)),
+    rule(d.AbandonTokens, _abandon_tokens, no_facts, 0),
+    rule(d.IgnoreLate, no_change, lambda x: (ev.LateIgnored(x.token, x.attempt, x.why),)),
+)
