@@ -44,7 +44,7 @@ PERSON: JsonObject = {
         ),
         pytest.param(
             asserting("input.x == 3"),
-            TaskFailed("assertion_failed", "input.x == 3 does not hold: nothing is at input.x", "s0"),
+            TaskFailed("assertion_failed", "input.x == 3 does not hold: input.x is missing", "s0"),
             id="assert: a missing key does not hold",
         ),
         pytest.param(mock(output={"a": [1]}), {"a": [1]}, id="mock: a literal"),

@@ -359,9 +359,7 @@ class Rude(Kind, frozen=True):
 @pytest.mark.parametrize(
     ("how", "then"),
     [
-        pytest.param(
-            "waits", TaskFailed("broken_kind", "an action that says it never waits has waited"), id="it waits"
-        ),
+        pytest.param("waits", TaskFailed("broken_kind", "an action of the lane 'instant' has waited"), id="it waits"),
         pytest.param("raises", TaskFailed("Unruly", "no manners"), id="it raises what nobody expects"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Runs one task and knows nothing of the graph."""
+"""Run one task at a time, knowing nothing of the graph. Plugin authors import `jeton.plugins` instead."""
 
 from jeton.executor.action import (
     ActionCall,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jeton.executor import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
 from jeton.model.json import Json
 
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 
 __all__ = ["Csv"]
 
@@ -30,8 +30,8 @@ class Csv(Kind, frozen=True):
                 return ActionFailed("input_invalid", "needs 'text'")
             rows: list[Json] = []
             for row in csv.DictReader(io.StringIO(text), delimiter=self.delimiter, restkey="rest"):
-                if len(rows) == MOST_ROWS:
-                    return ActionFailed("too_large", f"the text has more than {MOST_ROWS} rows, which is the most")
+                if len(rows) == MAX_ROWS:
+                    return ActionFailed("too_large", f"the text has more than {MAX_ROWS} rows, which is the most")
                 missing = [column for column in self.columns if row.get(column) is None]
                 if missing:
                     return ActionFailed("bad_row", f"row {len(rows) + 1} has no {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""`assert`: what must hold for the task to go on."""
+"""`assert`: fail unless a condition holds."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from jeton.model.json import Json
 
 
 class Assert(Kind, frozen=True):
-    """False is a business failure, and so is asking for a key that is missing."""
+    """A condition. If it is false or reads a missing key, the action fails."""
 
     that: str | bool
 
@@ -39,7 +39,7 @@ class Assert(Kind, frozen=True):
                 case Failed() as failed:
                     return ActionFailed("expression_error", failure_text("that", failed), fatal=True)
                 case Missing(path):
-                    return ActionFailed("assertion_failed", f"{self.that} does not hold: nothing is at {path}")
+                    return ActionFailed("assertion_failed", f"{self.that} does not hold: {path} is missing")
                 case _:
                     values = condition.values(scope)
                     return ActionFailed("assertion_failed", f"{self.that} does not hold with {values}")

@@ -1,4 +1,4 @@
-"""`context`: make an object from what is there, or check what is there against a schema."""
+"""`context`: build an object from expressions, or validate the input."""
 
 from collections.abc import Iterator
 
@@ -22,13 +22,13 @@ from jeton.model.note import MissingNote
 
 
 class Validate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the input must be."""
+    """The schema of the input."""
 
     schema: Schema
 
 
 class Context(Kind, frozen=True):
-    """`set` gives an object made of expressions; `validate` gives its input, if that fits."""
+    """`set` gives an object built from expressions; `validate` gives its input if it fits the schema."""
 
     set: Mapping | UnsetType = UNSET
     validate: Validate | UnsetType = UNSET
@@ -45,12 +45,12 @@ class Context(Kind, frozen=True):
 
     def prepare(self) -> ActionHandler:
         if self.validate:
-            return _validating(SchemaValidator(self.validate.schema))
-        return _setting(self.set or {})
+            return _validate(SchemaValidator(self.validate.schema))
+        return _set(self.set or {})
 
 
 def expression_problems(path: str, source: Json) -> Iterator[KindProblem]:
-    """Every reason why a text is no expression over the action's input and the task's state and output."""
+    """The problems of a text as an expression over the action's input and the task's state and output."""
     if isinstance(source, str):
         try:
             compile_expression(source, EXPRESSION_VARIABLES)
@@ -59,7 +59,7 @@ def expression_problems(path: str, source: Json) -> Iterator[KindProblem]:
                 yield KindProblem(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
 
 
-def _setting(mapping: Mapping) -> ActionHandler:
+def _set(mapping: Mapping) -> ActionHandler:
     expressions = compile_mapping(mapping, EXPRESSION_VARIABLES)
 
     async def act(call: ActionCall) -> Json | ActionFailed:
@@ -68,13 +68,13 @@ def _setting(mapping: Mapping) -> ActionHandler:
             return ActionFailed("expression_error", failure_text("set", found), fatal=True)
         values, missing = found
         if missing:
-            call.tell(MissingNote(call.call.step, missing))
+            call.report(MissingNote(call.call.step, missing))
         return build_tree(values)
 
     return act
 
 
-def _validating(validator: SchemaValidator) -> ActionHandler:
+def _validate(validator: SchemaValidator) -> ActionHandler:
     async def act(call: ActionCall) -> Json | ActionFailed:
         problem = validator.problem(call.input, "input")
         return call.input if problem is None else ActionFailed("validation_failed", problem)

@@ -1,4 +1,4 @@
-"""A task made ready to run, once: actions looked up, expressions and schemas compiled."""
+"""Compile a task: look up its actions, and compile expressions and schemas."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -37,12 +37,12 @@ from jeton.model.json import Json, JsonObject
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
-ONCE = RetryPolicy()
+NO_RETRY = RetryPolicy()
 LANES: tuple[LaneName, ...] = ("instant", "loop", "thread", "process")
 
 
 class CompiledIdempotencyKey(msgspec.Struct, frozen=True):
-    """By what an action runs once: the expression's value, among those of the same action."""
+    """The idempotency key of an action: the value of an expression, below the name of the action."""
 
     name: str
     expression: Expression
@@ -50,30 +50,30 @@ class CompiledIdempotencyKey(msgspec.Struct, frozen=True):
 
 
 class ActionBreaker(msgspec.Struct, frozen=True):
-    """The circuit an action is part of, by its name."""
+    """The circuit breaker of an action, and the name of its circuit."""
 
     name: str
     breaker: CircuitBreaker
 
 
 class CompiledAction(msgspec.Struct, frozen=True):
-    """An action that can be called."""
+    """An action with its handler, limits and schemas."""
 
-    act: ActionHandler
+    handler: ActionHandler
     lane: LaneName
     policy: RetryPolicy
     timeout_ms: int | None
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
-    settings: JsonObject = {}  # the project's
-    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # likewise
+    settings: JsonObject = {}  # project.settings
+    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
     limits: ActionLimits | None = None
     once: CompiledIdempotencyKey | None = None
     breaker: ActionBreaker | None = None
 
 
 class CompiledStep(msgspec.Struct, frozen=True):
-    """A step whose expressions are compiled."""
+    """A step with its action and compiled expressions."""
 
     ref: str
     action: CompiledAction
@@ -86,7 +86,7 @@ class CompiledStep(msgspec.Struct, frozen=True):
 
 
 class CompiledTask(msgspec.Struct, frozen=True):
-    """A task that can be run. Its lane is that of its most demanding step."""
+    """A task with its compiled steps. Its lane is that of its most demanding step."""
 
     steps: tuple[CompiledStep, ...]
     timeout_ms: int
@@ -108,13 +108,13 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
 
 
 def failing_task(failure: str, message: str) -> CompiledTask:
-    """A task that cannot be made ready fails when it is run."""
+    """A task that fails when it is run, because it cannot be compiled."""
     step = CompiledStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
     return CompiledTask((step,), 0, "instant", None, None)
 
 
 def missing_function(task: Task, library: Library) -> str | None:
-    """Which function of the task this process cannot find."""
+    """Name a function that the task needs and this process lacks; None if nothing is missing."""
     for action in _actions(task, library):
         kind = find_kind(action.kind)
         found = None if kind is None else read_kind(kind, action.implementation)
@@ -125,7 +125,7 @@ def missing_function(task: Task, library: Library) -> str | None:
 
 
 def named_action(name: str, library: Library) -> Action | None:
-    """An action of a bundle, where `name@3` and `name` are the same: a bundle holds one version of each."""
+    """An action of a bundle. `name@3` and `name` are the same, because a bundle has one version of each."""
     return library.actions.get(name) or library.actions.get(name.partition("@")[0])
 
 
@@ -158,28 +158,30 @@ def _action(reference: str | Action, library: Library) -> CompiledAction:
         return _failing("unknown_action", f"there is no action called '{reference}'")
     kind = find_kind(action.kind)
     if kind is None:
-        return _failing("unknown_kind", f"this version knows no action of the kind '{action.kind}'")
+        return _failing("unknown_kind", f"there is no action kind '{action.kind}'")
     found = read_kind(kind, action.implementation)
     if isinstance(found, KindProblem):
         return _failing("bad_implementation", f"{action.kind}: {found.path} {found.problem}")
     try:
-        act = found.isolate() if action.isolation == "process" else found.prepare()
-        if act is None:
-            return _failing("unsupported_isolation", f"an action of the kind '{action.kind}' has no process to run in")
-        return _ready(_name(reference, action), action, found, act, library)
+        handler = found.isolate() if action.isolation == "process" else found.prepare()
+        if handler is None:
+            return _failing(
+                "unsupported_isolation", f"an action of the kind '{action.kind}' cannot run in a process of its own"
+            )
+        return _compiled(_name(reference, action), action, found, handler, library)
     except FunctionMissing as missing:
         return _failing("function_missing", f"there is no function {missing}")
 
 
-def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: Library) -> CompiledAction:
+def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, library: Library) -> CompiledAction:
     execution = action.execution or Execution()
-    policy = execution.retry_policy or ONCE
+    policy = execution.retry_policy or NO_RETRY
     limits = _limits(name, action.kind, execution, library.settings)
     once = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
     lane = "process" if action.isolation == "process" else kind.lane()
     return CompiledAction(
-        act=act,
+        handler=handler,
         lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
@@ -194,7 +196,7 @@ def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: L
 
 
 def _name(reference: str | Action, action: Action) -> str:
-    """What limits and keys know an action by: its name, whatever its version; or what it does, if it has none."""
+    """The name that limits and keys use: that of the action without its version, or a hash of an inline action."""
     if isinstance(reference, str):
         return reference.partition("@")[0]
     return f"{action.kind}:{hashlib.sha256(_canonical(action.implementation)).hexdigest()}"
@@ -214,10 +216,10 @@ def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
 
 
 def _failing(failure: str, message: str) -> CompiledAction:
-    """An action that cannot be made ready fails when its step is reached, not before."""
+    """An action that fails when its step is reached, because it cannot be compiled."""
     failed = ActionFailed(failure, message, fatal=True)
 
-    async def act(call: ActionCall) -> Json | ActionFailed:
+    async def handler(call: ActionCall) -> Json | ActionFailed:
         return failed
 
-    return CompiledAction(act, "instant", ONCE, None, None, None)
+    return CompiledAction(handler, "instant", NO_RETRY, None, None, None)
