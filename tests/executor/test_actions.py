@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import ActionCall, ActionFailed, Kind, VirtualClock, check_implementation, register_kind
-from jeton.executor.action import ActionHandler
+from jeton.executor import VirtualClock, check_implementation
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Execution, RetryPolicy, Step
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
+from jeton.plugins import ActionCall, ActionFailed, ActionHandler, Kind, register_kind
 from tests.executor.given import asserting, mock, run, setting, task
 
 PERSON: JsonObject = {

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import ActionCall, ActionFailed, Kind, action, register_kind
-from jeton.executor.action import ActionHandler
+from jeton.executor import action
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.secrets import RedactingFilter, Redactor
 from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
+from jeton.plugins import ActionCall, ActionFailed, ActionHandler, Kind, register_kind
 from tests.executor.canary import CANARY
 from tests.executor.evil_server import answer, evil_server
 from tests.executor.http_given import LOOPBACK, Caller, caller
