@@ -40,10 +40,6 @@ LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
 """What an action occupies while it runs: nothing (it never waits), the event loop, a thread, or a process."""
 
 
-EXPRESSION_VARIABLES = ("input", "state", "output")
-"""What the expressions of a task and of its actions may read."""
-
-
 class TransientError(Exception):
     """Raised by an action that failed temporarily: the same call may succeed if it is repeated."""
 

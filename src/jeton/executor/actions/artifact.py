@@ -17,6 +17,7 @@ from jeton.executor.actions.file import (
     TooLarge,
     decoded,
     encoded,
+    path_failure,
     read_below,
     write_below,
 )
@@ -57,12 +58,10 @@ class Artifact(Kind, frozen=True):
         async def act(call: ActionCall) -> Json | ActionFailed:
             try:
                 return await operate(call, call.input if isinstance(call.input, dict) else {})
-            except RootUnknown as unknown:
-                return ActionFailed("unknown_root", str(unknown), fatal=True)
+            except (RootUnknown, PathRefused) as error:
+                return path_failure(error)
             except BadContent as bad:
                 return ActionFailed("input_invalid", str(bad))
-            except PathRefused as refused:
-                return ActionFailed("path_refused", str(refused))
             except (ArtifactMissing, FileNotFoundError) as missing:
                 return ActionFailed("not_found", str(missing))
             except (TooLarge, ArtifactTooLarge) as large:

@@ -2,18 +2,10 @@
 
 from collections.abc import Iterator
 
-from jeton.executor.action import (
-    EXPRESSION_VARIABLES,
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-)
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions.context import expression_problems
 from jeton.expression import Failed, Missing
-from jeton.expression.mapping import compile_value, failure_text
+from jeton.expression.mapping import TASK_VARIABLES, compile_value, failure_text
 from jeton.model.json import Json
 
 
@@ -29,7 +21,7 @@ class Assert(Kind, frozen=True):
         return "instant"
 
     def prepare(self) -> ActionHandler:
-        condition = compile_value(self.that, EXPRESSION_VARIABLES)
+        condition = compile_value(self.that, TASK_VARIABLES)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
             scope = call.scope()

@@ -5,17 +5,9 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import (
-    EXPRESSION_VARIABLES,
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-)
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
-from jeton.expression.mapping import build_tree, compile_mapping, evaluate_mapping, failure_text
+from jeton.expression.mapping import TASK_VARIABLES, build_tree, compile_mapping, evaluate_mapping, failure_text
 from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json, Mapping, Schema
 from jeton.model.note import MissingNote
@@ -53,14 +45,14 @@ def expression_problems(path: str, source: Json) -> Iterator[KindProblem]:
     """The problems of a text as an expression over the action's input and the task's state and output."""
     if isinstance(source, str):
         try:
-            compile_expression(source, EXPRESSION_VARIABLES)
+            compile_expression(source, TASK_VARIABLES)
         except ExpressionInvalid as invalid:
             for each in invalid.problems:
                 yield KindProblem(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
 
 
 def _set(mapping: Mapping) -> ActionHandler:
-    expressions = compile_mapping(mapping, EXPRESSION_VARIABLES)
+    expressions = compile_mapping(mapping, TASK_VARIABLES)
 
     async def act(call: ActionCall) -> Json | ActionFailed:
         found = evaluate_mapping(expressions, call.scope())

@@ -53,10 +53,8 @@ class File(Kind, frozen=True):
             try:
                 root = root_named(self.root, call.settings, call.resources.folder)
                 return await call.resources.threads.run(lambda: operate(root, path, given))
-            except RootUnknown as unknown:
-                return ActionFailed("unknown_root", str(unknown), fatal=True)
-            except PathRefused as refused:
-                return ActionFailed("path_refused", str(refused))
+            except (RootUnknown, PathRefused) as error:
+                return path_failure(error)
             except FileNotFoundError:
                 return ActionFailed("not_found", f"there is no {path!r} below '{self.root}'")
             except BadContent as bad:
@@ -102,6 +100,13 @@ class TooLarge(Exception):
 
 class BadContent(Exception):
     """The content does not match the encoding."""
+
+
+def path_failure(error: RootUnknown | PathRefused) -> ActionFailed:
+    """The failure of a path that cannot be used. A root that is unknown is a mistake in the definition."""
+    if isinstance(error, RootUnknown):
+        return ActionFailed("unknown_root", str(error), fatal=True)
+    return ActionFailed("path_refused", str(error))
 
 
 def read_below(root: Root, path: str, most: int) -> bytes:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
+from jeton.executor.actions.file import path_failure
 from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
 from jeton.executor.secrets import SecretRef
 from jeton.executor.task.placeholders import PlaceholderError, literal_text, names_in, value_at, whole_name
@@ -86,10 +87,8 @@ class Shell(Kind, frozen=True):
                     return await self._run(program, env, stdin, folder, call)
             except BadInput as bad:
                 return ActionFailed("input_invalid", str(bad))
-            except RootUnknown as unknown:
-                return ActionFailed("unknown_root", str(unknown), fatal=True)
-            except PathRefused as refused:
-                return ActionFailed("path_refused", str(refused))
+            except (RootUnknown, PathRefused) as error:
+                return path_failure(error)
             except OSError as problem:
                 return ActionFailed("cannot_start", f"{self.argv[0]}: {problem.strerror or problem}")
 

@@ -11,14 +11,7 @@ from ipaddress import ip_address
 from itertools import chain, zip_longest
 from typing import Final
 
-from httpcore2 import (
-    SOCKET_OPTION,
-    AnyIOBackend,
-    AsyncNetworkBackend,
-    AsyncNetworkStream,
-    ConnectError,
-    ConnectTimeout,
-)
+from httpcore2 import SOCKET_OPTION, AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream, ConnectError, ConnectTimeout
 
 from jeton.executor.clock import LoopClock, TimedOut
 from jeton.executor.http.connections import Resolver

@@ -5,21 +5,13 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from jeton.executor.action import (
-    EXPRESSION_VARIABLES,
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-)
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions import find_kind, read_kind
 from jeton.executor.call import NO_PROFILES
 from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
 from jeton.expression import Expression
-from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
+from jeton.expression.mapping import TASK_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import (
@@ -142,13 +134,13 @@ def _step(index: int, step: Step, library: Library) -> CompiledStep:
         ref=step.ref or str(index),
         action=_action(step.action, library),
         on_failure=step.on_failure,
-        condition=None if condition is None else compile_value(condition.test, EXPRESSION_VARIABLES),
+        condition=None if condition is None else compile_value(condition.test, TASK_VARIABLES),
         then="continue" if condition is None else condition.then,
         otherwise="skip" if condition is None else condition.otherwise,
-        input_mapping=None if step.input_mapping is None else compile_mapping(step.input_mapping, EXPRESSION_VARIABLES),
+        input_mapping=None if step.input_mapping is None else compile_mapping(step.input_mapping, TASK_VARIABLES),
         output_mapping=None
         if step.output_mapping is None
-        else compile_mapping(step.output_mapping, (*EXPRESSION_VARIABLES, "result")),
+        else compile_mapping(step.output_mapping, (*TASK_VARIABLES, "result")),
     )
 
 
@@ -212,7 +204,7 @@ def _limits(name: str, kind: str, execution: Execution, settings: JsonObject) ->
 
 
 def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
-    return CompiledIdempotencyKey(name, compile_value(idempotency.key, EXPRESSION_VARIABLES), idempotency.ttl_ms)
+    return CompiledIdempotencyKey(name, compile_value(idempotency.key, TASK_VARIABLES), idempotency.ttl_ms)
 
 
 def _failing(failure: str, message: str) -> CompiledAction:
