@@ -1,4 +1,4 @@
-"""`metric`: record a value of a counter or a gauge, for the run and for Prometheus."""
+"""`metric`: record a value of a counter or a gauge."""
 
 import math
 import re
