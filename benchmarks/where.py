@@ -46,7 +46,7 @@ ON_THE_LOOP = {
     EXPRESSIONS: [f"jeton.expression.expression:Expression.{name}" for name in ("evaluate", "holds")],
     ENCODING: [RUNS + "stored", RUNS + "next_hash", "jeton.hosts.sqlite.commit.rows:Write._lay"],
     HAND_OFF: [RUNS + name for name in ("Runs._turn", "Runs.tell", "Runs.written")],
-    TASK: [RUNS + "Runs._start_task", *(EXECUTOR + name for name in ("Executor._hand_out", "Executor._serve"))],
+    TASK: [RUNS + "Runs._start_task", *(EXECUTOR + name for name in ("Executor._start_waiting", "Executor._run_jobs"))],
     ENDS: ["jeton.engine.engine:Engine.start", "jeton.engine.engine:Engine.ended"],
 }
 IN_THE_WRITER = {

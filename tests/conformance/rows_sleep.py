@@ -109,7 +109,7 @@ CASES = [
         flow({"a": nap(catches="everything")}),
         status="failed",
         error="sleep_swallowed",
-        also=failed_with("a", "to end at 'nap 0' until that sleep is over"),
+        also=failed_with("a", "ended at 'nap 0'"),
     ),
     case(
         "a node that sleeps is paid for once",

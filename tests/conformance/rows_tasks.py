@@ -169,7 +169,7 @@ CASES = [
         step({"kind": "mock", "implementation": {"delay_ms": 5000}, "execution": {"timeout_ms": 20}}),
         status="failed",
         error="action_timed_out",
-        also=the_error(message="gave no answer within 20 ms"),
+        also=the_error(message="did not finish within 20 ms"),
     ),
     one_task(
         "T15 output that violates its schema is a business failure, and the task's retry applies",

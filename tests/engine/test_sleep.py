@@ -272,10 +272,10 @@ async def mistaken(step: jeton.Steps, data: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("how", "value", "says"),
     [
-        pytest.param("sleep", None, "a sleep is a number of seconds long, and this is None", id="a sleep of nothing"),
-        pytest.param("sleep", "5", "a sleep is a number of seconds long, and this is '5'", id="a sleep of a text"),
-        pytest.param("sleep", -1, "a sleep is from 0 seconds to a hundred years long", id="a sleep into the past"),
-        pytest.param("run", None, "a step has a name, which is a text, and this is None", id="a step without a name"),
+        pytest.param("sleep", None, "a sleep must be a number of seconds, not None", id="a sleep of nothing"),
+        pytest.param("sleep", "5", "a sleep must be a number of seconds, not '5'", id="a sleep of a text"),
+        pytest.param("sleep", -1, "a sleep must be between 0 seconds and 100 years", id="a sleep into the past"),
+        pytest.param("run", None, "the name of a step must be a string, not None", id="a step without a name"),
     ],
 )
 async def test_a_step_that_is_none_says_what_it_needs(tmp_path: Path, how: str, value: object, says: str) -> None:

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import ActionCall, ActionFailed, Kind, VirtualClock, check_implementation, register_kind
-from jeton.executor.action import ActionHandler
+from jeton.executor import VirtualClock, check_implementation
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Execution, RetryPolicy, Step
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
+from jeton.plugins import ActionCall, ActionFailed, ActionHandler, Kind, register_kind
 from tests.executor.given import asserting, mock, run, setting, task
 
 PERSON: JsonObject = {
@@ -44,7 +44,7 @@ PERSON: JsonObject = {
         ),
         pytest.param(
             asserting("input.x == 3"),
-            TaskFailed("assertion_failed", "input.x == 3 does not hold: nothing is at input.x", "s0"),
+            TaskFailed("assertion_failed", "input.x == 3 does not hold: input.x is missing", "s0"),
             id="assert: a missing key does not hold",
         ),
         pytest.param(mock(output={"a": [1]}), {"a": [1]}, id="mock: a literal"),

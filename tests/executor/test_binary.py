@@ -14,10 +14,10 @@ import jeton
 from jeton.executor import ActionFunction
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import MemoryEventSink
-from jeton.executor.python.bytes_artifacts import MOST_GIVEN_BYTES
+from jeton.executor.python.bytes_artifacts import MAX_INPUT_BYTES
 from jeton.executor.python.bytes_paths import bytes_paths_in
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
-from jeton.executor.python.results import plain
+from jeton.executor.python.results import to_json
 from jeton.executor.python.schema_of import schema_of
 from jeton.expression.schema import SchemaValidator
 from jeton.model.definition.task import Action
@@ -104,13 +104,13 @@ def test_bytes_are_lifted_out(value: object, rest: Json, contents: dict[tuple[st
     ],
 )
 def test_what_has_no_bytes_is_plain_as_ever(value: object) -> None:
-    assert extract_bytes(value) == plain(value)
+    assert extract_bytes(value) == to_json(value)
 
 
 def test_a_value_is_whole_again() -> None:
     lifted = extract_bytes({"a": [bytearray(b"x")], "b": 1})
     assert isinstance(lifted, ExtractedBytes)
-    assert lifted.whole() == {"a": [b"x"], "b": 1}
+    assert lifted.restored() == {"a": [b"x"], "b": 1}
     assert lifted.value == {"a": [None], "b": 1}
 
 
@@ -260,13 +260,13 @@ async def test_content_that_was_let_go_or_damaged(bench: Bench) -> None:
 
 
 async def test_contents_are_bounded_together(bench: Bench) -> None:
-    half = await bench.resources.artifacts.write(R1, bytes(MOST_GIVEN_BYTES // 2), "a/b")
-    more = await bench.resources.artifacts.write(R1, bytes(MOST_GIVEN_BYTES // 2 + 1), "a/b")
+    half = await bench.resources.artifacts.write(R1, bytes(MAX_INPUT_BYTES // 2), "a/b")
+    more = await bench.resources.artifacts.write(R1, bytes(MAX_INPUT_BYTES // 2 + 1), "a/b")
     first, second = msgspec.structs.asdict(half), msgspec.structs.asdict(more)
     answer = failed(await bench.call(in_a_thread.action, {"content": first, "more": [second]}))
     assert answer.type == "too_large"
     assert answer.message.startswith("input 'more.0': ")
-    assert str(MOST_GIVEN_BYTES) in answer.message
+    assert str(MAX_INPUT_BYTES) in answer.message
 
 
 # steps and events

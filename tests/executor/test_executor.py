@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from jeton.actor.workers import Workers
-from jeton.executor import ActionCall, ActionFailed, Executor, Kind, action, register_kind
-from jeton.executor.action import ActionHandler, LaneName
+from jeton.executor import Executor, action
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
@@ -19,6 +18,7 @@ from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
+from jeton.plugins import ActionCall, ActionFailed, ActionHandler, Kind, LaneName, register_kind
 from tests.executor.given import asserting, mock, setting, task, unheard
 
 LIBRARY = Library()
@@ -359,9 +359,7 @@ class Rude(Kind, frozen=True):
 @pytest.mark.parametrize(
     ("how", "then"),
     [
-        pytest.param(
-            "waits", TaskFailed("broken_kind", "an action that says it never waits has waited"), id="it waits"
-        ),
+        pytest.param("waits", TaskFailed("broken_kind", "an action of the lane 'instant' has waited"), id="it waits"),
         pytest.param("raises", TaskFailed("Unruly", "no manners"), id="it raises what nobody expects"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`file`: plain files below a named root, and no way out of it."""
+"""`file`: regular files below a named root, and no way out of it."""
 
 import os
 import socket
@@ -115,18 +115,18 @@ async def test_a_folder_swapped_for_a_link_while_we_look_leads_nowhere(bench: Be
 @pytest.mark.parametrize(
     ("given", "input", "type_", "message"),
     [
-        pytest.param(file("read"), {}, "input_invalid", "needs a 'path'", id="no path"),
-        pytest.param(file("read"), {"path": 3}, "input_invalid", "needs a 'path'", id="a path that is none"),
+        pytest.param(file("read"), {}, "input_invalid", "needs 'path'", id="no path"),
+        pytest.param(file("read"), {"path": 3}, "input_invalid", "needs 'path'", id="a path that is none"),
         pytest.param(file("write"), {"path": "x"}, "input_invalid", "needs 'text'", id="nothing to write"),
-        pytest.param(file("write"), {"path": "x", "text": "\ud800"}, "input_invalid", "cannot be read", id="no text"),
-        pytest.param(file("read"), {"path": "large"}, "too_large", "1048576 bytes that max_bytes", id="too large"),
+        pytest.param(file("write"), {"path": "x", "text": "\ud800"}, "input_invalid", "is invalid", id="no text"),
+        pytest.param(file("read"), {"path": "large"}, "too_large", "max_bytes (1048576)", id="too large"),
         pytest.param(
-            file("write", max_bytes=3), {"path": "x", "text": "four"}, "too_large", "max_bytes allows 3", id="to write"
+            file("write", max_bytes=3), {"path": "x", "text": "four"}, "too_large", "max_bytes (3)", id="to write"
         ),
         pytest.param(file("read"), {"path": "folder"}, "path_refused", "is a folder", id="a folder"),
         pytest.param(file("delete"), {"path": "folder"}, "path_refused", "is a folder", id="a folder to delete"),
-        pytest.param(file("list"), {"path": "large"}, "path_refused", "is a plain file", id="a file to list"),
-        pytest.param(file("write"), {"path": "large/x", "text": ""}, "path_refused", "no folder", id="below a file"),
+        pytest.param(file("list"), {"path": "large"}, "path_refused", "is a regular file", id="a file to list"),
+        pytest.param(file("write"), {"path": "large/x", "text": ""}, "path_refused", "not a folder", id="below a file"),
     ],
 )
 async def test_failures_name_what_is_wrong(
@@ -141,9 +141,9 @@ async def test_failures_name_what_is_wrong(
 @pytest.mark.parametrize(
     ("settings", "then"),
     [
-        pytest.param({}, "'workspace' is no root; project.settings.files has: none", id="no roots at all"),
+        pytest.param({}, "there is no root 'workspace'; project.settings.files has: none", id="no roots at all"),
         pytest.param({"files": {"a": "b", "c": "d"}}, "has: a, c", id="others"),
-        pytest.param({"files": {"workspace": 3}}, "is a number, and a path belongs there", id="not a path"),
+        pytest.param({"files": {"workspace": 3}}, "is a number, but must be a path", id="not a path"),
     ],
 )
 async def test_a_root_must_be_named_in_the_project(bench: Bench, settings: JsonObject, then: str) -> None:

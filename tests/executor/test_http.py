@@ -53,19 +53,19 @@ async def test_the_address_that_is_asked_for(implementation: JsonObject, input: 
 @pytest.mark.parametrize(
     ("url", "input", "message"),
     [
-        pytest.param("/{id}", {}, "'{id}' needs 'id', and the input has none", id="nothing there"),
-        pytest.param("/{a.b}", {"a": 1}, "'{a.b}' needs 'a.b', and the input has none", id="nothing inside"),
+        pytest.param("/{id}", {}, "'{id}' needs 'id', which the input lacks", id="nothing there"),
+        pytest.param("/{a.b}", {"a": 1}, "'{a.b}' needs 'a.b', which the input lacks", id="nothing inside"),
         pytest.param(
             "/{id}",
             {"id": None},
-            "'{id}' takes a text, a number or a boolean, and the input has null",
+            "'{id}' must be a string, a number or a boolean, and the input has null",
             id="no text can be made of it",
         ),
-        pytest.param("/a/{id}", {"id": ".."}, "url: '{id}' becomes '..', which is no part of a path", id="a way up"),
+        pytest.param("/a/{id}", {"id": ".."}, "url: '{id}' becomes '..', which is not a path segment", id="a way up"),
         pytest.param(
-            "/a/.{id}", {"id": "."}, "url: '.{id}' becomes '..', which is no part of a path", id="in two parts"
+            "/a/.{id}", {"id": "."}, "url: '.{id}' becomes '..', which is not a path segment", id="in two parts"
         ),
-        pytest.param("/a/{id}", {"id": ""}, "url: '{id}' becomes '', which is no part of a path", id="nothing at all"),
+        pytest.param("/a/{id}", {"id": ""}, "url: '{id}' becomes '', which is not a path segment", id="nothing at all"),
     ],
 )
 async def test_input_that_does_not_fit_is_never_sent(url: str, input: JsonObject, message: str) -> None:
@@ -159,7 +159,7 @@ async def test_headers_of_a_result_are_in_small_letters_and_each_is_one() -> Non
 async def test_a_status_that_is_a_failure(status: str, transient: bool) -> None:
     async with evil_server() as server, caller() as project:
         url = server.says("/x", answer(b"because\r\n  of \x1b[31mthis", status))
-        message = f"GET {url} is answered with {status}: because of [31mthis"
+        message = f"GET {url} returned {status}: because of [31mthis"
         assert await project.call(url + "?a=1") == TaskFailed("http_status", message, "call", transient)
         given = await project.gives(url, allow_status=[int(status[:3])])
         assert given["status"] == int(status[:3])
@@ -185,7 +185,7 @@ async def test_nobody_waits_longer_than_the_limit() -> None:
         url = server.says("/x", answer(b"", "429 Too Many Requests", Retry_After="3600"), OK)
         failed = await project.fails(url, attempts=2)
         assert (failed.transient, project.clock.slept) == (False, [])
-        assert "it asks to wait 3600000 ms, and limits.retry_after_ms is 60000" in failed.message
+        assert "Retry-After is 3600000 ms, more than limits.retry_after_ms (60000)" in failed.message
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ async def test_addresses_nobody_on_the_internet_has(address: str) -> None:
     async with caller({}, resolver=lambda host, port: [address]) as project:
         failed = await project.fails("http://name.example/")
         assert failed.type == "address_refused"
-        assert "'name.example' leads to " in failed.message
+        assert "'name.example' resolves to " in failed.message
         assert "project.settings.http.allow" in failed.message
 
 

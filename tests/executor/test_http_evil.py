@@ -52,7 +52,7 @@ from tests.executor.http_given import LOOPBACK, caller
         ),
         pytest.param(
             "/silence", {"idle_ms": 100}, "http_timeout",
-            "heard nothing for 100 ms (limits.idle_ms)", True, id="silence",
+            "received nothing for 100 ms (limits.idle_ms)", True, id="silence",
         ),
         pytest.param(
             "/hang-up", {}, "http_network",
@@ -64,7 +64,7 @@ from tests.executor.http_given import LOOPBACK, caller
             id="half a body",
         ),
         pytest.param(
-            "/round", {}, "redirect_refused", "is redirected more than 10 times", False, id="50 redirects",
+            "/round", {}, "redirect_refused", "was redirected more than 10 times", False, id="50 redirects",
         ),
     ],
 )  # fmt: skip
@@ -83,36 +83,37 @@ async def test_tricks(path: str, limits: JsonObject, type: str, message: str, tr
     [
         pytest.param(
             answer(b"x", Content_Type="text/plain; charset=klingon"), "http_charset",
-            "the body is said to be in 'klingon', which is no charset we know", id="a charset nobody knows",
+            "the charset 'klingon' of the body is unknown", id="a charset nobody knows",
         ),
         pytest.param(
             answer(b"x", Content_Type="text/plain; charset=unicode_escape"), "http_charset",
-            "the body is said to be in 'unicode_escape', which is no charset we know", id="a codec that is no charset",
+            "the charset 'unicode_escape' of the body is unknown", id="a codec that is no charset",
         ),
         pytest.param(
             answer(b"ab\xff", Content_Type="text/plain"), "http_charset",
-            "the body is no text in utf-8, at byte 2; 'artifact_above_bytes: 0' keeps it as it is", id="no text",
+            "the body is not valid utf-8 at byte 2; 'artifact_above_bytes: 0' stores it unchanged", id="no text",
         ),
         pytest.param(
             answer(b"{", Content_Type="application/json"), "http_json",
-            "the body is said to be JSON, and is not: Input data was truncated", id="half a JSON",
+            "the body is not valid JSON: Input data was truncated", id="half a JSON",
         ),
         pytest.param(
             answer(b"[" * 100_000, Content_Type="application/json"), "http_json",
-            "the body is said to be JSON, and is not: maximum recursion depth exceeded while deserializing an object",
+            "the body is not valid JSON: maximum recursion depth exceeded while deserializing an object",
             id="JSON too deep",
         ),
         pytest.param(
             answer(b"x", Content_Encoding="br"), "http_encoding",
-            "the body is packed as 'br', and gzip or deflate was asked", id="packed in a way nobody asked for",
+            "the encoding 'br' of the body is not supported", id="packed in a way nobody asked for",
         ),
         pytest.param(
             answer(b"nonsense", Content_Encoding="gzip"), "http_encoding",
-            "the body cannot be unpacked: Error -3 while decompressing data: incorrect header check", id="not packed",
+            "the body cannot be decompressed: Error -3 while decompressing data: incorrect header check",
+            id="not packed",
         ),
         pytest.param(
             answer(b"\x1f\x8b\x08", Content_Encoding="gzip"), "http_encoding",
-            "the body ends before what is packed in it does", id="half of what was packed",
+            "the compressed body is incomplete", id="half of what was packed",
         ),
         pytest.param(b"SSH-2.0-OpenSSH\r\n\r\n", "http_network", "", id="no HTTP"),
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "http_network", "", id="less than no length"),
@@ -147,7 +148,7 @@ async def test_a_name_that_nobody_knows_passes() -> None:
     async with caller(resolver=unknown) as project:
         failed = await project.fails("http://name.example/")
         assert (failed.type, failed.transient) == ("http_network", True)
-        assert failed.message.endswith("the name 'name.example' cannot be resolved: no such name")
+        assert failed.message.endswith("'name.example' cannot be resolved: no such name")
 
 
 async def test_a_resolver_that_hangs_is_left_behind() -> None:
@@ -157,7 +158,7 @@ async def test_a_resolver_that_hangs_is_left_behind() -> None:
 
     async with caller(resolver=hanging) as project:
         failed = await project.fails("http://name.example/", limits={"connect_ms": 50})
-        assert failed.message.endswith("found no connection within 50 ms (limits.connect_ms)")
+        assert failed.message.endswith("could not connect within 50 ms (limits.connect_ms)")
 
 
 @pytest.mark.parametrize("path", ["/slow-drip", "/silence", "/endless-body", "/slow-headers"])

@@ -62,13 +62,13 @@ def slow(delay_ms: int, timeout_ms: int, attempts: int = 1) -> Action:
     [
         pytest.param(
             task(slow(100, 30)),
-            TaskFailed("action_timed_out", "gave no answer within 30 ms", "s0", transient=True),
+            TaskFailed("action_timed_out", "did not finish within 30 ms", "s0", transient=True),
             30,
             id="T11 an action's timeout ends the attempt and is a failure",
         ),
         pytest.param(
             task(slow(100, 30, attempts=3)),
-            TaskFailed("action_timed_out", "gave no answer within 30 ms", "s0", transient=True),
+            TaskFailed("action_timed_out", "did not finish within 30 ms", "s0", transient=True),
             90,
             id="and a passing one: the policy applies, and each attempt has the whole time",
         ),

@@ -74,7 +74,7 @@ async def test_who_is_stopped_while_waiting_takes_no_place(bench: Bench) -> None
         call.cancel()
     assert succeeded(await calls[4]) == {"ok": 1}
     assert len(door.order) == 2
-    assert bench.resources.limiter.__dict__["_turns"] == {}, "and nothing is kept of it"
+    assert bench.resources.limiter.__dict__["_semaphores"] == {}, "and nothing is kept of it"
 
 
 async def test_waiting_for_a_turn_is_no_part_of_an_action_s_time(bench: Bench) -> None:

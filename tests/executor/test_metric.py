@@ -17,7 +17,7 @@ async def test_a_number_is_measured_once(bench: Bench) -> None:
     outlet = bench.resources.event_sink
     assert isinstance(outlet, MemoryEventSink)
     expected = MetricSample("r1:7:1:s0", "orders_total", "counter", 3.0, {"region": "eu"}, RunId("r1"), "judge")
-    assert [*outlet.numbers] == [expected]
+    assert [*outlet.metrics] == [expected]
 
 
 @pytest.mark.parametrize(

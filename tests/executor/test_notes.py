@@ -10,7 +10,7 @@ import pytest
 
 import jeton
 from jeton.executor.secrets import RedactingStream, Redactor
-from jeton.executor.task.notes import MOST_LETTERS, MOST_NOTES, NoteLimiter
+from jeton.executor.task.notes import MAX_CHARACTERS, MAX_NOTES, NoteLimiter
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.json import Json
 from jeton.model.note import LogNote, MissingNote, Note, ProgressNote
@@ -26,7 +26,7 @@ def said(*notes: Note) -> list[Note]:
     heard: list[Note] = []
     listening = NoteLimiter(heard.append)
     for note in notes:
-        listening.tell(note)
+        listening.add(note)
     return heard
 
 
@@ -38,14 +38,14 @@ def line(text: str) -> LogNote:
 
 
 def test_a_flood_of_notes_ends_in_one_that_says_so() -> None:
-    heard = said(*(line(str(number)) for number in range(10 * MOST_NOTES)))
-    assert len(heard) == MOST_NOTES
-    assert heard[-1] == LogNote("s", "log", str(MOST_NOTES - 1), truncated=True)
+    heard = said(*(line(str(number)) for number in range(10 * MAX_NOTES)))
+    assert len(heard) == MAX_NOTES
+    assert heard[-1] == LogNote("s", "log", str(MAX_NOTES - 1), truncated=True)
 
 
 def test_a_flood_of_text_is_cut_where_there_is_no_more_room() -> None:
-    heard = said(line("a" * (MOST_LETTERS - 3)), line("bcdef"), line("g"))
-    assert heard == [line("a" * (MOST_LETTERS - 3)), LogNote("s", "log", "bcd", truncated=True)]
+    heard = said(line("a" * (MAX_CHARACTERS - 3)), line("bcdef"), line("g"))
+    assert heard == [line("a" * (MAX_CHARACTERS - 3)), LogNote("s", "log", "bcd", truncated=True)]
 
 
 def test_a_loop_over_many_items_has_a_hundred_things_to_say() -> None:
@@ -54,14 +54,14 @@ def test_a_loop_over_many_items_has_a_hundred_things_to_say() -> None:
 
 
 def test_progress_without_end_is_cut_too() -> None:
-    heard = said(*(ProgressNote("s", text=str(number)) for number in range(2 * MOST_NOTES)))
-    assert len(heard) == MOST_NOTES
+    heard = said(*(ProgressNote("s", text=str(number)) for number in range(2 * MAX_NOTES)))
+    assert len(heard) == MAX_NOTES
     assert heard[-1] == LogNote("s", "log", "", truncated=True)
 
 
 def test_missing_paths_are_told_of_even_after_a_flood() -> None:
     missing = MissingNote("s", ("input.a",))
-    assert said(*(line("x") for _ in range(2 * MOST_NOTES)), missing)[-1] == missing
+    assert said(*(line("x") for _ in range(2 * MAX_NOTES)), missing)[-1] == missing
 
 
 # functions
@@ -111,7 +111,7 @@ async def test_a_process_cannot_flood_the_engine(bench: Bench) -> None:
     assert len(bench.heard) == 102
     bench.heard.clear()
     assert succeeded(await bench.call(FLOOD, {"lines": 5000})) == {"result": 5000}
-    assert len(bench.heard) == MOST_NOTES
+    assert len(bench.heard) == MAX_NOTES
     assert isinstance(bench.heard[-1], LogNote)
     assert bench.heard[-1].truncated
 
@@ -122,7 +122,7 @@ async def test_progress_goes_from_0_to_1(bench: Bench, done: float) -> None:
     async def beyond() -> None:
         jeton.current_call().progress(done)
 
-    assert failed(await bench.call(beyond.action)).message == f"progress goes from 0 to 1, and this is {done}"
+    assert failed(await bench.call(beyond.action)).message == f"progress must be between 0 and 1, not {done}"
     assert bench.heard == []
 
 

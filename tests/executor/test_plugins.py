@@ -1,19 +1,25 @@
-"""Plugins: a kind of action that a package brings by its entry point. The example is tested as it is installed."""
+"""Plugins: kinds of action in other packages. The example is tested as it is installed, the page as it is written."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
+import yaml
 
+import jeton
+import jeton.plugins
 from jeton.executor import actions, check_implementation, kind_names
 from jeton.model.definition.task import Action
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "examples" / "plugin"
+PAGE = (ROOT / "docs" / "plugins.md").read_text()
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 TOTALS = PLUGIN / "totals.yaml"
 
 
@@ -27,7 +33,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def jeton(*words: str, plugins: Path | None) -> tuple[int, dict[str, object]]:
+def command(*words: str, plugins: Path | None) -> tuple[int, dict[str, object]]:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src") if plugins is None else f"{plugins}:{ROOT / 'src'}"}
     run = [sys.executable, "-m", "jeton.cli.main", *words, "--json"]
     done = subprocess.run(run, capture_output=True, text=True, env=env, timeout=60)
@@ -37,22 +43,22 @@ def jeton(*words: str, plugins: Path | None) -> tuple[int, dict[str, object]]:
 def test_an_installed_plugin_is_found_and_its_action_runs(installed: Path, tmp_path: Path) -> None:
     given = json.dumps({"text": "name;points\nAda;7\nBob;3\n"})
     words = ("run", str(TOTALS), "--input", given, "--store", str(tmp_path / "s.db"))
-    code, record = jeton(*words, plugins=installed)
+    code, record = command(*words, plugins=installed)
     assert (code, record["output"]) == (0, {"names": ["Ada", "Bob"]})
 
 
 def test_an_installed_plugin_checks_what_is_written_for_it(installed: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text(TOTALS.read_text().replace('delimiter: ";"', 'delimiter: ";;", colums: [x]'))
-    code, report = jeton("check", str(broken), plugins=installed)
+    code, report = command("check", str(broken), plugins=installed)
     assert (code, problems(report)) == (2, [("bad_implementation", 8)])
     broken.write_text(TOTALS.read_text().replace('delimiter: ";"', 'delimiter: ";;"'))
-    code, report = jeton("check", str(broken), plugins=installed)
+    code, report = command("check", str(broken), plugins=installed)
     assert (code, problems(report)) == (2, [("bad_implementation", 8)])
 
 
 def test_without_the_plugin_the_kind_is_unknown() -> None:
-    code, report = jeton("check", str(TOTALS), plugins=None)
+    code, report = command("check", str(TOTALS), plugins=None)
     assert (code, problems(report)) == (2, [("unknown_kind", 8)])
 
 
@@ -75,6 +81,38 @@ def broken_plugin(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_plugin_that_cannot_be_imported_harms_only_its_own_actions(broken_plugin: str) -> None:
     assert broken_plugin in kind_names()
-    (flaw,) = check_implementation(Action(broken_plugin))
-    assert flaw.path == "kind"
+    (problem,) = check_implementation(Action(broken_plugin))
+    assert problem.path == "kind"
     assert check_implementation(Action("assert", {"that": "true"})) == ()
+
+
+def test_the_page_describes_all_that_is_public_and_nothing_else() -> None:
+    reference = PAGE.partition("## Reference")[2]
+    described = re.findall(r"^\| `(\w+)` \|", reference, re.MULTILINE)
+    assert described == sorted(jeton.plugins.__all__) == jeton.plugins.__all__
+    assert all(hasattr(jeton.plugins, name) for name in described)
+
+
+@pytest.mark.parametrize(
+    ("title", "of"),
+    [
+        pytest.param("method", jeton.plugins.Kind, id="methods of a kind"),
+        pytest.param("attribute", jeton.plugins.ActionCall, id="attributes of a call"),
+        pytest.param("attribute of `resources`", jeton.plugins.Resources, id="attributes of the resources"),
+    ],
+)
+def test_what_the_page_names_is_there(title: str, of: type) -> None:
+    table = PAGE.partition(f"| {title} |")[2].partition("\n\n")[0]
+    named = [name for row in table.splitlines()[2:] for name in re.findall(r"`(?:await )?(\w+)", row.split("|")[1])]
+    assert named
+    assert [name for name in named if not hasattr(of, name)] == []
+
+
+async def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
+    blocks = dict(reversed(BLOCK.findall(PAGE)))
+    exec(blocks["python"], {"__name__": "page"})
+    (given,) = re.findall(r"With the input `(.*?)` the output is", PAGE)
+    async with jeton.open(tmp_path / "store.db") as engine:
+        await engine.deploy(yaml.safe_load(blocks["yaml"]))
+        record = await (await engine.start("names", json.loads(given))).result()
+    assert (record.status, record.output) == ("completed", json.loads(blocks["json"]))

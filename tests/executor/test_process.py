@@ -60,7 +60,7 @@ async def test_bad_input_and_a_function_that_cannot_be_imported(bench: Bench) ->
 
 
 async def test_a_result_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jeton.executor.workers.process_pool.MOST_ANSWER_BYTES", 200_000)
+    monkeypatch.setattr("jeton.executor.workers.process_pool.MAX_REPLY_BYTES", 200_000)
     assert len(str(succeeded(await bench.call(apart(isolated.large), {"bytes": 150_000}))["result"])) == 150_000
     answer = failed(await bench.call(apart(isolated.large), {"bytes": 1_000_000}))
     assert (answer.type, "200000 bytes" in answer.message) == ("too_large", True)

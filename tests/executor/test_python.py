@@ -285,8 +285,8 @@ def test_an_imported_module_may_register_what_is_looked_for(tmp_path: Path, monk
         pytest.param(
             "math:no_such", "math:no_such (module 'math' has no attribute 'no_such')", id="no such name in it"
         ),
-        pytest.param("math:pi", "math:pi (it is no function)", id="no function"),
-        pytest.param("nobody", "nobody (no function was registered by that name)", id="a name nobody registered"),
+        pytest.param("math:pi", "math:pi (it is not callable)", id="no function"),
+        pytest.param("nobody", "nobody (no function is registered under that name)", id="a name nobody registered"),
     ],
 )
 def test_what_is_missing_is_named(function: str, then: str) -> None:

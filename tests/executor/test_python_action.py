@@ -145,7 +145,7 @@ def unspeakable(path: Executor) -> None: ...
 @pytest.mark.parametrize(
     ("function", "problem"),
     [
-        pytest.param(positional, "'n' is positional only", id="a parameter without a name"),
+        pytest.param(positional, "'n' is positional-only", id="a parameter without a name"),
         pytest.param(unspeakable, "have no JSON Schema", id="a type that no JSON becomes"),
     ],
 )
@@ -155,7 +155,7 @@ def test_a_function_that_cannot_be_an_action(function: Callable[..., object], pr
 
 
 def test_two_functions_of_one_name_are_refused() -> None:
-    with pytest.raises(DefinitionError, match="has the name 'count' already"):
+    with pytest.raises(DefinitionError, match="the name 'count' is used by"):
         action(name="count")(optional)
 
 

@@ -11,7 +11,7 @@ import pytest
 import jeton
 from jeton.executor import action
 from jeton.executor.http.body import BodyRefused, as_json
-from jeton.executor.python.results import BadResult, plain
+from jeton.executor.python.results import BadResult, to_json
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
 from tests.executor.given import run, task
@@ -25,21 +25,21 @@ def nested(levels: int) -> Json:
 
 
 @dataclasses.dataclass
-class MetricSample:
+class Measured:
     mean: float | None
 
 
 def test_what_is_plain_comes_back_as_it_was() -> None:
     rows: JsonObject = {"rows": [{"n": index, "none": None, "text": "1" * 30} for index in range(200)]}
-    assert plain(rows) == rows
-    assert plain({1: None, "t": (1, None), "at": datetime(2026, 5, 4, tzinfo=UTC)}) == {
+    assert to_json(rows) == rows
+    assert to_json({1: None, "t": (1, None), "at": datetime(2026, 5, 4, tzinfo=UTC)}) == {
         "1": None,
         "t": [1, None],
         "at": "2026-05-04T00:00:00Z",
     }
-    assert plain(MetricSample(None)) == {"mean": None}
-    assert plain([2**63 - 1, -(2**63), 1.5e300]) == [2**63 - 1, -(2**63), 1.5e300]
-    assert plain(nested(100)) == nested(100)
+    assert to_json(Measured(None)) == {"mean": None}
+    assert to_json([2**63 - 1, -(2**63), 1.5e300]) == [2**63 - 1, -(2**63), 1.5e300]
+    assert to_json(nested(100)) == nested(100)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_plain_comes_back_as_it_was() -> None:
     [
         pytest.param(math.nan, "result: nan is no number", id="nan itself"),
         pytest.param({"a": [1, math.nan], "b": None}, r"result\.a\[1\]: nan is no number", id="nan inside"),
-        pytest.param(MetricSample(-math.inf), r"result\.mean: -inf is no number", id="infinity in a dataclass"),
+        pytest.param(Measured(-math.inf), r"result\.mean: -inf is no number", id="infinity in a dataclass"),
         pytest.param({"n": 10**40}, r"result\.n: this number does not fit 64 bits", id="a large number"),
         pytest.param([2**63], r"result\[0\]: this number does not fit 64 bits", id="one too many"),
         pytest.param([-(2**63) - 1], r"result\[0\]: this number does not fit 64 bits", id="one too few"),
@@ -60,12 +60,12 @@ def test_what_is_plain_comes_back_as_it_was() -> None:
 )
 def test_what_cannot_be_kept_is_named(value: object, problem: str) -> None:
     with pytest.raises(BadResult, match=problem):
-        plain(value)
+        to_json(value)
 
 
 def test_only_the_first_of_many_are_named() -> None:
     with pytest.raises(BadResult, match=r"result\[4\]: .*; and 95 more$"):
-        plain([math.nan] * 100)
+        to_json([math.nan] * 100)
 
 
 def test_the_body_of_an_answer_is_held_to_the_bounds_too() -> None:

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import ActionCall, ActionFailed, Kind, action, register_kind
-from jeton.executor.action import ActionHandler
+from jeton.executor import action
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.secrets import RedactingFilter, Redactor
 from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
+from jeton.plugins import ActionCall, ActionFailed, ActionHandler, Kind, register_kind
 from tests.executor.canary import CANARY
 from tests.executor.evil_server import answer, evil_server
 from tests.executor.http_given import LOOPBACK, Caller, caller
@@ -99,7 +99,7 @@ async def test_a_command_is_not_run_for_every_call(tmp_path: Path) -> None:
     [
         pytest.param(
             {"env": "JETON_TEST_NOBODY_SET"},
-            "the secret 'KEY' is missing: no environment variable is called JETON_TEST_NOBODY_SET",
+            "the secret 'KEY' is missing: environment variable JETON_TEST_NOBODY_SET is not set",
             id="no such variable",
         ),
         pytest.param(
@@ -119,12 +119,12 @@ async def test_a_command_is_not_run_for_every_call(tmp_path: Path) -> None:
         ),
         pytest.param(
             {"command": [sys.executable, "-c", "import os; os.write(1, b'\\xff' * 9)"]},
-            "the secret 'KEY' is no text in utf-8",
+            "the secret 'KEY' is not valid UTF-8",
             id="no text",
         ),
         pytest.param(
             {"command": [sys.executable, "-c", "print('abc')"]},
-            "the secret 'KEY' has fewer than 6 characters, too few to be kept out of results",
+            "the secret 'KEY' has fewer than 6 characters, too few to be redacted",
             id="too short",
         ),
         pytest.param({}, "project.settings.secrets.KEY needs one of 'env', 'file' and 'command'", id="no source"),
@@ -142,7 +142,7 @@ async def test_a_secret_that_cannot_be_had_is_named(source: Json, message: str) 
 async def test_a_secret_nobody_defined(settings: JsonObject) -> None:
     async with evil_server() as server, caller(settings) as project:
         failed = await project.fails(server.url + "/echo", auth={"bearer": {"secret": "OTHER"}})
-        message = "there is no secret 'OTHER': name its source under project.settings.secrets"
+        message = "there is no secret 'OTHER': add its source to project.settings.secrets"
         assert failed == TaskFailed("secret_unavailable", message, "call")
         assert server.heard == []
 

@@ -99,12 +99,12 @@ async def test_a_value_of_the_input_is_one_argument_whatever_is_in_it(bench: Ben
         pytest.param(["{}", '{"a": 1}', "{a b}"], {}, ["{}", '{"a": 1}', "{a b}"], id="what names nothing stays"),
         pytest.param(["--", "{n}"], {"n": "-rf"}, ["--", "-rf"], id="behind '--' nothing is an option"),
         pytest.param(["-x"], {}, ["-x"], id="the author may write options"),
-        pytest.param(["{n}"], {"n": "-rf"}, "may take for an option", id="the input may not"),
+        pytest.param(["{n}"], {"n": "-rf"}, "may read as an option", id="the input may not"),
         pytest.param(["{n}"], {}, "needs 'n'", id="a value that is missing"),
         pytest.param(["{n}"], {"n": None}, "needs 'n'", id="or null"),
         pytest.param(["{n}"], {"n": ["a"]}, "is a list", id="a list is no argument"),
         pytest.param(["{n}"], {"n": "a\0b"}, "zero byte", id="a zero byte"),
-        pytest.param(["{n}"], {"n": "\ud800"}, "no proper text", id="half a letter"),
+        pytest.param(["{n}"], {"n": "\ud800"}, "not valid Unicode", id="half a letter"),
     ],
 )
 async def test_arguments(bench: Bench, argv: list[str], input: JsonObject, then: str | list[str]) -> None:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from jeton.executor.task.task_cache import MOST_KEPT, TaskCache
+from jeton.executor.task.task_cache import MAX_KEPT, TaskCache
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from tests.executor.given import setting, task
@@ -35,6 +35,6 @@ def test_a_task_that_lacks_a_function_is_looked_at_again() -> None:
 def test_the_oldest_makes_room() -> None:
     ready, first = TaskCache(), task(setting(a=0))
     before = ready.get(first, LIBRARY)
-    for number in range(MOST_KEPT):
+    for number in range(MAX_KEPT):
         ready.get(task(setting(a=number + 1)), LIBRARY)
     assert ready.get(first, LIBRARY) is not before

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from jeton.executor import ThreadPool
-from jeton.executor.workers.thread_pool import MOST_PER_SIZE
+from jeton.executor.workers.thread_pool import MAX_THREADS_PER_SIZE
 
 
 async def test_results_and_errors_come_back() -> None:
@@ -36,7 +36,7 @@ async def test_no_more_than_its_size_work_at_a_time() -> None:
 
 async def test_a_thread_that_hangs_is_replaced_up_to_a_bound() -> None:
     threads, release = ThreadPool(1), threading.Event()
-    hanging = MOST_PER_SIZE
+    hanging = MAX_THREADS_PER_SIZE
     for _ in range(hanging):
         await give_up(threads, release)
     one_more = asyncio.create_task(threads.run(lambda: "done"))

@@ -1,16 +1,7 @@
-"""Runs one task and knows nothing of the graph."""
+"""Run one task at a time, knowing nothing of the graph. Plugin authors import `jeton.plugins` instead."""
 
-from jeton.executor.action import (
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-    Resources,
-    TransientError,
-)
-from jeton.executor.actions import check_implementation, kind_names, register_kind
+from jeton.executor.action import Resources, TransientError
+from jeton.executor.actions import check_implementation, kind_names
 from jeton.executor.call import CurrentCall, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
 from jeton.executor.executor import Executor
@@ -22,19 +13,13 @@ from jeton.executor.task.run_task import run_task
 from jeton.executor.workers.thread_pool import ThreadPool
 
 __all__ = [
-    "ActionCall",
-    "ActionFailed",
     "ActionFunction",
-    "ActionHandler",
     "BlockingPublisher",
     "BlockingSteps",
     "Clock",
     "CompiledTask",
     "CurrentCall",
     "Executor",
-    "Kind",
-    "KindProblem",
-    "LaneName",
     "LoopClock",
     "Publisher",
     "Resources",
@@ -51,6 +36,5 @@ __all__ = [
     "current_call",
     "kind_names",
     "node",
-    "register_kind",
     "run_task",
 ]

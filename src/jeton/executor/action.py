@@ -1,7 +1,7 @@
-"""What a kind of action is to the executor. `actions/` has one file per kind; plugins add theirs in the same way.
+"""The interface between the executor and the kinds of action. `actions/` has one file per kind; plugins add more.
 
-A kind is a frozen value: its fields are what an author may write under `implementation`, so reading one checks it, and
-what is fixed there cannot be changed by the input of a call.
+A kind is a frozen value whose fields are the keys allowed under `implementation`. Decoding a definition into it checks
+the shape, and the input of a call cannot change what is fixed there.
 """
 
 import time
@@ -32,20 +32,16 @@ from jeton.model.storable import valid_text
 
 
 def wall_clock_ms() -> int:
-    """What the clock on the wall says, in milliseconds."""
+    """Milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 LaneName: TypeAlias = Literal["instant", "loop", "thread", "process"]
-"""What an action holds while it runs: nothing, because it never waits; a place on the loop; a thread; a process."""
-
-
-EXPRESSION_VARIABLES = ("input", "state", "output")
-"""What the expressions of a task and of its actions may read."""
+"""What an action occupies while it runs: nothing (it never waits), the event loop, a thread, or a process."""
 
 
 class TransientError(Exception):
-    """Raised by an action that failed for a passing reason: the same call may succeed when it is made again."""
+    """Raised by an action that failed temporarily: the same call may succeed if it is repeated."""
 
     def __init__(self, message: str = "", retry_after_ms: int | None = None) -> None:
         super().__init__(message)
@@ -54,18 +50,18 @@ class TransientError(Exception):
 
 @final
 class ActionFailed(msgspec.Struct, frozen=True):
-    """An action that failed. `fatal`: the definition is at fault, so no step may pass over it or ask for a retry."""
+    """A failed action. `fatal`: the definition is at fault, so `on_failure` does not apply and nothing is retried."""
 
     type: str
     message: str
     transient: bool = False
     retry_after_ms: int | None = None
     fatal: bool = False
-    stack: str | None = None  # where a function raised it
+    stack: str | None = None  # the traceback of what a function raised
 
 
 class KindProblem(msgspec.Struct, frozen=True):
-    """Something wrong with an implementation: the path in it, what is wrong, and what to write instead."""
+    """A problem with an `implementation`: the path in it, what is wrong, and what to write instead."""
 
     path: str
     problem: str
@@ -73,13 +69,13 @@ class KindProblem(msgspec.Struct, frozen=True):
 
 
 class Resources(msgspec.Struct, frozen=True):
-    """What actions may use of the world outside."""
+    """What actions share: clocks, pools, connections, limits, and the stores of the engine."""
 
     clock: Clock
     threads: ThreadPool
     secrets: SecretStore = msgspec.field(default_factory=SecretStore)
     connections: Connections = msgspec.field(default_factory=Connections)
-    folder: Path = Path()  # where the store is: relative roots begin here
+    folder: Path = Path()  # of the store; relative roots are resolved against it
     artifacts: Artifacts = msgspec.field(default_factory=lambda: Artifacts(Path("jeton-artifacts")))
     idempotency: IdempotencyStore = msgspec.field(default_factory=MemoryIdempotencyStore)
     limiter: Limiter = msgspec.field(default_factory=Limiter)
@@ -90,66 +86,68 @@ class Resources(msgspec.Struct, frozen=True):
 
 
 class ActionCall(msgspec.Struct, frozen=True):
-    """One attempt at an action. The task's `state` and `output` are there to read; only the step writes them."""
+    """One attempt at an action. `state` and `output` are those of the task, to be read only."""
 
     input: Json
     state: JsonObject
     output: JsonObject
     call: CurrentCall
     resources: Resources
-    settings: JsonObject = {}  # the project's
+    settings: JsonObject = {}  # project.settings
     secrets: ProjectSecrets = NO_SECRETS
     notes: NoteLimiter = NO_NOTES
-    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # the project's
-    may_suspend: bool = False  # nothing is lost if the task is left here, and begun again later
-    given_at: int = 0  # when the task was given out: no sleep that was over then is slept again
+    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
+    may_suspend: bool = False  # whether the task may be abandoned here and started again later
+    given_at: int = 0  # when the task was started: sleeps that were over by then are skipped
 
     def scope(self) -> JsonObject:
         """The variables of an action's expressions."""
         return {"input": self.input, "state": self.state, "output": self.output}
 
     async def secret(self, name: str) -> str:
-        """The value of a secret of the project; raises SecretUnavailable, which names it."""
+        """The value of one of the project's secrets. Raises SecretUnavailable."""
         return await self.secrets.get(name, self.resources.clock, self.resources.threads)
 
-    def tell(self, note: Note) -> None:
-        """Say how the call gets on, from any thread. Redacted here, and before anything is cut."""
+    def report(self, note: Note) -> None:
+        """Report progress, a log line or a cost, from any thread. Secrets are redacted before the text is truncated."""
         if self.secrets is not NO_SECRETS and isinstance(note, ProgressNote | LogNote):
             note = msgspec.structs.replace(note, text=self.secrets.text(note.text))
-        self.notes.tell(note)
+        self.notes.add(note)
 
 
 ActionResult: TypeAlias = Json | ActionFailed | Suspended
+"""What an attempt gives: a value, a failure, or a request to be called again later."""
 
 ActionHandler: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, ActionResult]]
+"""A coroutine function that makes one attempt."""
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An action's `implementation`, read. A subclass per kind."""
+    """The `implementation` of an action. Subclass it, with `frozen=True`, for a new kind."""
 
     def problems(self) -> Iterable[KindProblem]:
-        """What is wrong beyond the shape, such as an expression that does not compile."""
+        """Problems besides the shape, such as an expression that does not compile. Must not run anything."""
         return ()
 
     def missing(self) -> str | None:
-        """What it needs and cannot find in this process, if anything."""
+        """Name what the action needs and this process lacks, such as a function; None if nothing is missing."""
         return None
 
     def lane(self) -> LaneName:
-        """What a call of it holds."""
+        """What a call occupies while it runs."""
         return "loop"
 
     def prepare(self) -> ActionHandler:
-        """What a call does. Asked for once per task, so that nothing is compiled twice."""
+        """Compile the handler of calls. Called once per task definition."""
         raise NotImplementedError
 
     def isolate(self) -> ActionHandler | None:
-        """The same in a process that can be killed; None if the kind has no such way."""
+        """Compile a handler that runs in a process of its own; None if the kind does not support that."""
         return None
 
 
 def failure_from(error: BaseException) -> ActionFailed:
-    """A raised error as a failure: connections and timeouts pass, as does what says so itself; the rest is business."""
+    """Turn an exception into a failure: transient for TransientError, ConnectionError and TimeoutError only."""
     if isinstance(error, BadResult):
         return ActionFailed("bad_result", valid_text(str(error)))
     message = valid_text(str(error)) or type(error).__name__

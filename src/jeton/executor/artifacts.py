@@ -1,7 +1,7 @@
-"""Artifacts: files named by what is in them, and an index of who holds them.
+"""Artifacts: files named by the hash of their content, and an index of the runs that hold them.
 
-A run's state has references only. A file is written first and indexed after, and the index lets go first and the file
-goes after: a crash leaves a file too many, never one too few, and `collect` finds it.
+The state of a run has references only. A file is written before it is indexed, and deleted after its index entry: a
+crash can leave an unused file, which `collect` deletes, but never a reference without its file.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ import msgspec
 from jeton.model.ids import RunId
 
 ID = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
-MOST_BYTES = 1024 * 1024 * 1024
-MOST_LISTED = 1000
+MAX_BYTES = 1024 * 1024 * 1024
+MAX_LISTED = 1000
 COLLECT_AFTER_MS = 3_600_000
 
 
 class ArtifactReference(msgspec.Struct, frozen=True):
-    """An artifact as a run's state knows it."""
+    """An artifact as it appears in the state of a run."""
 
     id: str
     media_type: str
@@ -34,39 +34,39 @@ class ArtifactReference(msgspec.Struct, frozen=True):
 
 
 class ArtifactMissing(Exception):
-    """There is no such artifact, or its file is gone or damaged."""
+    """The artifact does not exist, or its file is missing or damaged."""
 
 
 class ArtifactTooLarge(Exception):
-    """It has more bytes than it may, or than were asked for; the text names the bound."""
+    """The artifact exceeds a limit, which the message names."""
 
 
 class ArtifactIndex(Protocol):
-    """Which runs hold which artifacts. All is durable when a method returns."""
+    """Which runs hold which artifacts. Every change is durable when its method returns."""
 
     async def add(self, run: RunId, reference: ArtifactReference) -> None:
-        """The run holds it from now on, if it does not already."""
+        """Record that the run holds the artifact."""
         ...
 
     async def find(self, id: str) -> ArtifactReference | None:
-        """The artifact, whoever holds it."""
+        """The artifact, if any run holds it."""
         ...
 
     async def held_by(self, run: RunId, limit: int) -> list[ArtifactReference]:
-        """The first of those a run holds, by id."""
+        """The artifacts that a run holds, sorted by id, up to a limit."""
         ...
 
     async def remove(self, run: RunId, id: str) -> bool:
-        """The run lets go of it; whether it held it."""
+        """Record that the run no longer holds the artifact. Returns False if it did not."""
         ...
 
     async def held(self, ids: Collection[str]) -> set[str]:
-        """Those that some run holds."""
+        """Those of the ids that some run holds."""
         ...
 
 
 class MemoryArtifactIndex:
-    """An index for as long as the process lives."""
+    """An index in memory."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[RunId, str, str], ArtifactReference] = {}
@@ -96,19 +96,19 @@ class Artifacts:
     def __init__(self, folder: Path, index: ArtifactIndex | None = None) -> None:
         self._folder = folder
         self._index = MemoryArtifactIndex() if index is None else index
-        self._moving = asyncio.Lock()  # a file must not go between being written and being indexed
+        self._lock = asyncio.Lock()  # a file must not be collected between being written and being indexed
 
     async def save(self, run: RunId, chunks: AsyncIterator[bytes], media_type: str) -> ArtifactReference:
-        """Keep what comes, for the run. If `chunks` raises, nothing is kept."""
+        """Store a stream as an artifact of the run. If `chunks` raises, nothing is stored."""
         draft = _Draft(self._folder)
         try:
             async for chunk in chunks:
-                if draft.size + len(chunk) > MOST_BYTES:
-                    raise ArtifactTooLarge(f"has more than {MOST_BYTES} bytes, which is the most of an artifact")
+                if draft.size + len(chunk) > MAX_BYTES:
+                    raise ArtifactTooLarge(f"is larger than {MAX_BYTES} bytes, the limit of an artifact")
                 await asyncio.to_thread(draft.write, chunk)
             await asyncio.to_thread(draft.sync)
             reference = ArtifactReference(draft.id, media_type, draft.size)
-            async with self._moving:
+            async with self._lock:
                 await asyncio.to_thread(draft.move, self._path(draft.id))
                 await self._index.add(run, reference)
         finally:
@@ -116,61 +116,61 @@ class Artifacts:
         return reference
 
     async def write(self, run: RunId, content: bytes, media_type: str) -> ArtifactReference:
-        """Keep these bytes, for the run."""
-        return await self.save(run, _once(content), media_type)
+        """Store bytes as an artifact of the run."""
+        return await self.save(run, _single_chunk(content), media_type)
 
     async def read(self, run: RunId, id: str, most: int) -> tuple[ArtifactReference, bytes]:
-        """The content, and the run holds it from now on. Raises ArtifactMissing and ArtifactTooLarge."""
+        """The content of an artifact, which the run holds from now on. Raises ArtifactMissing or ArtifactTooLarge."""
         found = await self._index.find(id)
         if found is None:
             raise ArtifactMissing(f"there is no artifact {id!r}")
         if found.size > most:
-            raise ArtifactTooLarge(f"the artifact has {found.size} bytes, and max_bytes allows {most}")
+            raise ArtifactTooLarge(f"the artifact has {found.size} bytes, more than max_bytes ({most}) allows")
         content = await asyncio.to_thread(self._read, id)
         await self._index.add(run, found)
         return found, content
 
     async def list(self, run: RunId) -> list[ArtifactReference]:
-        """What the run holds, up to a bound."""
-        found = await self._index.held_by(run, MOST_LISTED + 1)
-        if len(found) > MOST_LISTED:
-            raise ArtifactTooLarge(f"the run has more than {MOST_LISTED} artifacts, which is the most that is listed")
+        """The artifacts that the run holds. Raises ArtifactTooLarge if there are too many to list."""
+        found = await self._index.held_by(run, MAX_LISTED + 1)
+        if len(found) > MAX_LISTED:
+            raise ArtifactTooLarge(f"the run has more than {MAX_LISTED} artifacts, the limit of a list")
         return found
 
     async def delete(self, run: RunId, id: str) -> bool:
-        """The run lets go; the file goes when nobody holds it any more."""
+        """Release an artifact. Its file is deleted when no run holds it any more."""
         return await self._index.remove(run, id)
 
     async def collect(self, older_than_ms: int = COLLECT_AFTER_MS) -> int:
-        """Delete the files that no run holds, but the newest: how many. Folder by folder, between other work."""
-        gone = 0
+        """Delete the files that no run holds, except recent ones, one folder at a time. Returns how many."""
+        deleted = 0
         until = time.time() - older_than_ms / 1000
-        for folder in await asyncio.to_thread(_listed, self._folder):
-            async with self._moving:
-                files = {_id(file): file for file in await asyncio.to_thread(_listed, folder)}
+        for folder in await asyncio.to_thread(_files_in, self._folder):
+            async with self._lock:
+                files = {_id_of_file(file): file for file in await asyncio.to_thread(_files_in, folder)}
                 held = await self._index.held(files)
-                loose = [file for id, file in files.items() if id not in held]
-                gone += await asyncio.to_thread(_delete, loose, until)
-        return gone
+                unused = [file for id, file in files.items() if id not in held]
+                deleted += await asyncio.to_thread(_delete, unused, until)
+        return deleted
 
     def _path(self, id: str) -> Path:
         parts = ID.fullmatch(id)
         if parts is None:
-            raise ArtifactMissing(f"{id!r} names no artifact")
+            raise ArtifactMissing(f"{id!r} is not the id of an artifact")
         return self._folder / parts[1] / parts[2]
 
     def _read(self, id: str) -> bytes:
         try:
             content = self._path(id).read_bytes()
         except FileNotFoundError:
-            raise ArtifactMissing(f"the file of {id!r} is gone") from None
+            raise ArtifactMissing(f"the file of {id!r} is missing") from None
         if _id_of(hashlib.sha256(content).hexdigest()) != id:
-            raise ArtifactMissing(f"the file of {id!r} is damaged: it holds something else")
+            raise ArtifactMissing(f"the file of {id!r} is damaged: its content has changed")
         return content
 
 
 class _Draft:
-    """A file being written, before it has its name."""
+    """A file being written, before it has its final name."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -193,7 +193,7 @@ class _Draft:
         os.fsync(self._file.fileno())
 
     def move(self, to: Path) -> None:
-        """Take its name. One that is there is replaced: it says the same, and is now as good as new."""
+        """Give the file its final name, replacing one with the same content."""
         to.parent.mkdir(exist_ok=True)
         self._path.replace(to)
         for folder in (to.parent, to.parent.parent):
@@ -204,7 +204,7 @@ class _Draft:
         self._path.unlink(missing_ok=True)
 
 
-async def _once(content: bytes) -> AsyncIterator[bytes]:
+async def _single_chunk(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
@@ -212,26 +212,26 @@ def _id_of(digest: str) -> str:
     return f"sha256:{digest}"
 
 
-def _id(file: Path) -> str:
-    """The artifact that a file in the folder belongs to; a draft belongs to none."""
+def _id_of_file(file: Path) -> str:
+    """The id of the artifact stored in a file. That of a draft is the id of no artifact."""
     return _id_of(file.parent.name + file.name)
 
 
-def _listed(folder: Path) -> list[Path]:
-    """What is in a folder. A draft is a folder of nothing but itself."""
+def _files_in(folder: Path) -> list[Path]:
+    """The files in a folder; for a draft, which is a file, the draft itself."""
     if folder.is_file():
         return [folder]
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _delete(files: Collection[Path], until: float) -> int:
-    gone = 0
+    deleted = 0
     for file in files:
         with suppress(FileNotFoundError):
             if file.stat().st_mtime <= until:
                 file.unlink()
-                gone += 1
-    return gone
+                deleted += 1
+    return deleted
 
 
 def _sync_folder(folder: Path) -> None:

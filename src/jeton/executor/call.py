@@ -1,4 +1,4 @@
-"""Which call this is: what a task is asked to do, and what a Python function can find out about itself."""
+"""The call that is being made: what a task is started with, and what a running function can ask about itself."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from jeton.model.json import Json
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
 from jeton.model.storable import valid_text
 
-MOST_CREDITS = (1 << 53) - 1  # what every JSON reader can take
+MAX_CREDITS = (1 << 53) - 1  # the largest integer every JSON reader keeps exact
 NO_PROFILES: Mapping[str, ModelProfile] = {}
 
 
@@ -26,15 +26,15 @@ class TaskCall(msgspec.Struct, frozen=True):
     node: str
     attempt: int
     input: Json
-    at: int = 0  # when it was given out
+    at: int = 0  # when it was started
 
     def step_key(self, step: str) -> str:
-        """The same over infrastructure retries and redelivery, new for a business retry."""
+        """The idempotency key of a step: the same for infrastructure retries and redelivery, new for each attempt."""
         return f"{idempotency_key(self.run, self.token, self.attempt)}:{step}"
 
 
 class CurrentCall(msgspec.Struct, frozen=True):
-    """One attempt at an action. `attempt` counts business attempts of the task, `action_attempt` those in the step."""
+    """The call a function is running for. `attempt` counts those of the task, `action_attempt` those in the step."""
 
     run: RunId
     token: TokenId
@@ -45,43 +45,43 @@ class CurrentCall(msgspec.Struct, frozen=True):
     idempotency_key: str
 
     def progress(self, done: float | None = None, text: str = "") -> None:
-        """Say how far the function is, from 0 to 1, in the run's events. A whole percent is the least that shows."""
+        """Report progress from 0 to 1 as an event of the run. Changes of less than one percent are dropped."""
         if done is not None and not (math.isfinite(done) and 0 <= done <= 1):
-            raise ValueError(f"progress goes from 0 to 1, and this is {done}")
-        _entered().tell(ProgressNote(self.step, None if done is None else float(done), valid_text(str(text))))
+            raise ValueError(f"progress must be between 0 and 1, not {done}")
+        _active().report(ProgressNote(self.step, None if done is None else float(done), valid_text(str(text))))
 
     def log(self, text: str) -> None:
-        """Keep a text in the run's events. Secrets of the project are redacted."""
-        _entered().tell(LogNote(self.step, "log", valid_text(str(text))))
+        """Add a log line to the run's events. Secrets of the project are redacted."""
+        _active().report(LogNote(self.step, "log", valid_text(str(text))))
 
     def cost(self, credits: int) -> None:
-        """Say that the function used so many credits. Said more than once, they add up."""
-        if not _is_count(credits, MOST_CREDITS):
-            raise ValueError(f"a cost is a whole number of credits, and this is {credits!r}")
-        _entered().tell(CostNote(self.step, credits))
+        """Report credits that the function used. Several reports add up."""
+        if not _is_count(credits, MAX_CREDITS):
+            raise ValueError(f"a cost must be a whole number of credits from 0 to {MAX_CREDITS}, not {credits!r}")
+        _active().report(CostNote(self.step, credits))
 
     def tokens(self, profile: str, *, input: int = 0, output: int = 0) -> None:
-        """Say what a model call used: so many tokens, at the prices of a model profile of the project.
+        """Report the tokens of a model call, priced by a model profile of the project.
 
-        What several calls cost adds up, with what `cost` says, and is rounded up to whole credits at the end."""
-        entered = _entered()
-        known = entered.profiles.get(profile)
+        Costs of several calls, and those reported by `cost`, add up; the sum is rounded up to whole credits."""
+        active = _active()
+        known = active.profiles.get(profile)
         if known is None:
-            have = ", ".join(sorted(entered.profiles)) or "none"
-            problem = f"no model profile is called '{profile}'"
-            raise Refused("unknown_profile", problem, f"write it under model_profiles, which has: {have}")
+            names = ", ".join(sorted(active.profiles)) or "none"
+            problem = f"there is no model profile '{profile}'"
+            raise Refused("unknown_profile", problem, f"add it to model_profiles, which has: {names}")
         for count in (input, output):
             if not _is_count(count, MOST_TOKENS):
-                raise ValueError(f"tokens come in whole numbers up to {MOST_TOKENS}, and this is {count!r}")
+                raise ValueError(f"a token count must be a whole number from 0 to {MOST_TOKENS}, not {count!r}")
         millionths = None if known.prices is None else known.prices.millionths(input, output)
-        entered.tell(TokensNote(self.step, profile, input, output, millionths))
+        active.report(TokensNote(self.step, profile, input, output, millionths))
 
 
 class _ActiveCall(msgspec.Struct, frozen=True):
-    """The call a function answers, and who hears what it says meanwhile."""
+    """A call in progress, and where its reports go."""
 
     call: CurrentCall
-    tell: Callable[[Note], None]
+    report: Callable[[Note], None]
     profiles: Mapping[str, ModelProfile]
 
 
@@ -91,28 +91,27 @@ _current: ContextVar[_ActiveCall] = ContextVar("jeton_call")
 
 
 def enter_call(
-    call: CurrentCall, tell: Callable[[Note], None], profiles: Mapping[str, ModelProfile] = NO_PROFILES
+    call: CurrentCall, report: Callable[[Note], None], profiles: Mapping[str, ModelProfile] = NO_PROFILES
 ) -> CallToken:
-    """From here on `current_call` gives this one; hand the answer to `leave_call`."""
-    return _current.set(_ActiveCall(call, tell, profiles))
+    """Make `current_call` return this call, until the returned token is passed to `leave_call`."""
+    return _current.set(_ActiveCall(call, report, profiles))
 
 
 leave_call = _current.reset
 
 
 def current_call() -> CurrentCall:
-    """The call that the running function answers, on the event loop and in a thread alike."""
-    return _entered().call
+    """The call that the current function is running for, on the event loop or in a thread."""
+    return _active().call
 
 
-def _entered() -> _ActiveCall:
-    entered = _current.get(None)
-    if entered is None:
-        problem = "no action is running here"
-        raise Refused("no_call", problem, "ask for the call inside a function that a workflow runs")
-    return entered
+def _active() -> _ActiveCall:
+    active = _current.get(None)
+    if active is None:
+        remedy = "use current_call only in a function that a workflow runs"
+        raise Refused("no_call", "no action is running here", remedy)
+    return active
 
 
 def _is_count(value: object, most: int) -> bool:
-    """A number that says how many."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most

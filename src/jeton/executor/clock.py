@@ -1,4 +1,4 @@
-"""Time, as running a task needs it: waiting, and not waiting for ever."""
+"""Sleeping and timeouts, on a real or a virtual clock."""
 
 import asyncio
 import time
@@ -10,27 +10,27 @@ Value = TypeVar("Value")
 
 
 class TimedOut(Exception):
-    """The work was given a time, and did not finish in it."""
+    """The work did not finish within its timeout."""
 
 
 class Clock(Protocol):
-    """Milliseconds on a clock that never jumps."""
+    """A monotonic clock."""
 
     def now(self) -> int:
-        """How late it is; only differences mean anything."""
+        """Monotonic milliseconds."""
         ...
 
     async def sleep(self, ms: int) -> None:
-        """Wait this long."""
+        """Wait."""
         ...
 
     async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
-        """What the work gives; raises TimedOut, and ends the work, if that takes longer."""
+        """The result of the work. Cancels it and raises TimedOut if it takes longer."""
         ...
 
 
 class LoopClock:
-    """The event loop's own time. `within` must be called in an asyncio task, which is what it interrupts."""
+    """Real time. `within` must be called in an asyncio task, because it interrupts that task."""
 
     def now(self) -> int:
         return time.monotonic_ns() // 1_000_000
@@ -39,24 +39,24 @@ class LoopClock:
         await asyncio.sleep(ms / 1000)
 
     async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
-        begun = _Begun(work)
-        if begun.done:
-            return begun.value
+        started = _StartedWork(work)
+        if started.done:
+            return started.value
         limit = asyncio.timeout(ms / 1000)
         try:
             async with limit:
-                value = await begun
+                value = await started
         except TimeoutError:
             if limit.expired():
                 raise TimedOut from None
             raise
         if limit.expired():
-            raise TimedOut  # it would not be interrupted, and what it gives comes too late
+            raise TimedOut  # it caught the cancellation, and its result is too late
         return value
 
 
-class _Begun(Generic[Value]):
-    """Work taken as far as its first wait: setting a timer costs more than most of what never waits."""
+class _StartedWork(Generic[Value]):
+    """Work that has run up to its first wait. Most work never waits, and then needs no timer."""
 
     __slots__ = ("_waiting", "_work", "done", "value")
 
@@ -71,7 +71,7 @@ class _Begun(Generic[Value]):
             self.done, self.value = True, end.value
 
     def __await__(self) -> Generator[Any, Any, Value]:
-        """What is left of the work: all that it waits for is passed on, and so is all that comes back."""
+        """Run the rest of the work, passing on what it awaits and what is sent or thrown in."""
         waiting = self._waiting
         while True:
             try:
@@ -80,25 +80,25 @@ class _Begun(Generic[Value]):
                 self._work.close()
                 raise
             except BaseException as error:
-                go_on = partial(self._work.throw, error)
+                resume = partial(self._work.throw, error)
             else:
-                go_on = partial(self._work.send, sent)
+                resume = partial(self._work.send, sent)
             try:
-                waiting = go_on()
+                waiting = resume()
             except StopIteration as end:
                 value: Value = end.value
                 return value
 
 
 class _Expired(BaseException):
-    """Passes through the work like a cancellation, up to whoever set the limit."""
+    """Ends the work like a cancellation, up to the `within` that set the timeout."""
 
     def __init__(self, limit: object) -> None:
         self.limit = limit
 
 
 class VirtualClock:
-    """Time that passes only by sleeping, and then at once: a task run on it never suspends."""
+    """Virtual time: it advances only by sleeping, and at once, so that a task never suspends."""
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now = now_ms

@@ -1,4 +1,4 @@
-"""Where events that actions publish, and numbers that they measure, go. Each has an id, so a repetition is known."""
+"""Where events and metrics of actions go. Each has an id, so that a repeated call counts once."""
 
 from collections import deque
 from typing import Literal, Protocol, TypeAlias
@@ -8,13 +8,13 @@ import msgspec
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 
 MetricType: TypeAlias = Literal["counter", "gauge"]
 
 
 class ActionEvent(msgspec.Struct, frozen=True):
-    """A named event, as an action published it."""
+    """A named event that an action published."""
 
     id: str
     event: str
@@ -24,7 +24,7 @@ class ActionEvent(msgspec.Struct, frozen=True):
 
 
 class MetricSample(msgspec.Struct, frozen=True):
-    """A number, as an action measured it: a counter's is added, a gauge's replaces the one before."""
+    """A measured value. A counter adds it to its sum, a gauge is set to it."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ class MetricSample(msgspec.Struct, frozen=True):
 
 
 class CurrentMetric(msgspec.Struct, frozen=True):
-    """What a metric stands at: the sum of a counter, the latest value of a gauge."""
+    """The current value of a metric: the sum of a counter, the latest value of a gauge."""
 
     name: str
     type: MetricType
@@ -45,24 +45,24 @@ class CurrentMetric(msgspec.Struct, frozen=True):
 
 
 class EventSink(Protocol):
-    """Takes what is published and measured; one of an id it has seen before changes nothing."""
+    """Stores events and metrics. An id that was stored before is ignored."""
 
-    async def emit(self, emitted: ActionEvent) -> None: ...
+    async def emit(self, event: ActionEvent, /) -> None: ...
 
-    async def measure(self, measured: MetricSample) -> None: ...
+    async def measure(self, sample: MetricSample, /) -> None: ...
 
 
 class MemoryEventSink:
-    """Keeps the latest of each for as long as the process lives."""
+    """The latest events and metrics, in memory."""
 
     def __init__(self) -> None:
-        self.events: deque[ActionEvent] = deque(maxlen=MOST_KEPT)
-        self.numbers: deque[MetricSample] = deque(maxlen=MOST_KEPT)
+        self.events: deque[ActionEvent] = deque(maxlen=MAX_KEPT)
+        self.metrics: deque[MetricSample] = deque(maxlen=MAX_KEPT)
 
-    async def emit(self, emitted: ActionEvent) -> None:
-        if all(seen.id != emitted.id for seen in self.events):
-            self.events.append(emitted)
+    async def emit(self, event: ActionEvent) -> None:
+        if all(seen.id != event.id for seen in self.events):
+            self.events.append(event)
 
-    async def measure(self, measured: MetricSample) -> None:
-        if all(seen.id != measured.id for seen in self.numbers):
-            self.numbers.append(measured)
+    async def measure(self, sample: MetricSample) -> None:
+        if all(seen.id != sample.id for seen in self.metrics):
+            self.metrics.append(sample)

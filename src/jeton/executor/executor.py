@@ -1,4 +1,4 @@
-"""Runs tasks: many at a time, fairly between runs, each answered once."""
+"""Run tasks: many at a time, fairly between runs, each finished at most once."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ from jeton.executor.limits.idempotency import IdempotencyStore
 from jeton.executor.limits.lane import Lane
 from jeton.executor.secrets import SecretStore
 from jeton.executor.task.compile import CompiledTask, failing_task
-from jeton.executor.task.notes import NoteLimiter, on_the_loop
+from jeton.executor.task.notes import NoteLimiter, thread_safe
 from jeton.executor.task.run_task import TaskResult, run_task
 from jeton.executor.task.task_cache import TaskCache
 from jeton.executor.workers.process_pool import DEFAULT_PROCESSES
@@ -30,23 +30,23 @@ from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.note import Note
 
-DEFAULT_TASKS = 256  # whoever waits on the loop costs memory and little else
-SLICE_S = 0.005  # how long tasks that never wait may keep the loop to themselves
-STOPPING_S = 1.0  # how long a cancelled task may take to clean up before it is left behind
+DEFAULT_TASKS = 256  # a task that waits on the event loop costs little but memory
+SLICE_S = 0.005  # how long tasks that never wait may block the event loop
+STOPPING_S = 1.0  # how long a cancelled task may take to clean up before it is abandoned
 
 AttemptKey: TypeAlias = tuple[RunId, TokenId, int]
 
 
 class _Job:
-    """One attempt in our hands, from `start` to its answer or its stop."""
+    """One attempt, from `start` until it is finished or stopped."""
 
-    __slots__ = ("attempt", "call", "finished", "lane", "noted", "ready", "running", "started", "stopped")
+    __slots__ = ("attempt", "call", "compiled", "finished", "lane", "noted", "running", "started", "stopped")
 
     def __init__(
         self,
         attempt: AttemptKey,
         call: TaskCall,
-        ready: CompiledTask,
+        compiled: CompiledTask,
         lane: "Lane[_Job]",
         started: Callable[[], None],
         noted: Callable[[Note], None],
@@ -54,7 +54,7 @@ class _Job:
     ) -> None:
         self.attempt = attempt
         self.call = call
-        self.ready = ready
+        self.compiled = compiled
         self.lane = lane
         self.started = started
         self.noted = noted
@@ -63,17 +63,17 @@ class _Job:
         self.stopped = False
 
     def note(self, note: Note) -> None:
-        """Pass on what the task says of itself, for as long as somebody waits for it."""
+        """Pass a note on, unless the attempt was stopped."""
         if not self.stopped:
-            _tell(self.noted, note)
+            _notify(self.noted, note)
 
 
 class Executor:
-    """Fulfils `jeton.actor.ports.Workers`. Lives on one event loop; every method is called there.
+    """Implements `jeton.actor.ports.Workers`. Every method must be called on the event loop it lives on.
 
-    A task whose steps never wait is driven by hand, without an asyncio task; any other runs in one, because code on
-    the loop may ask which task it is in. Most async functions are done without having waited: then the same asyncio
-    task goes on with the next attempt, and no turn of the loop lies between them.
+    A task whose steps never wait is run to its end without an asyncio task. Any other runs in one, because code may ask
+    for the current task. Most async functions finish without waiting; the same asyncio task then continues with the
+    next attempt, without a turn of the event loop in between.
     """
 
     def __init__(
@@ -84,15 +84,15 @@ class Executor:
         clock: Clock | None = None,
     ) -> None:
         self._resources = Resources(clock or LoopClock(), ThreadPool(threads))
-        self._ready = TaskCache()
+        self._tasks = TaskCache()
         self._jobs: dict[AttemptKey, _Job] = {}
-        # in the order they are served: what never waits comes last, because there is no end to how much of it begins
+        # in the order they are served: instant tasks last, because any number of them can start
         places = {"process": processes, "thread": threads, "loop": tasks, "instant": 1}
         self._lanes: dict[str, Lane[_Job]] = {name: Lane(number) for name, number in places.items()}
-        self._waited: set[int] = set()  # tasks on the loop that did not end in one go, by identity: a hint, no more
-        self._turns = 0
-        self._ending: set[asyncio.Task[Any]] = set()  # stopped, and not done with it yet
-        self._awake = False
+        self._known_to_wait: set[int] = set()  # ids of compiled tasks that had to wait: only a hint
+        self._rounds = 0
+        self._stopping: set[asyncio.Task[Any]] = set()  # stopped, but still cleaning up
+        self._woken = False
         self._closed = False
 
     def use(
@@ -103,9 +103,7 @@ class Executor:
         event_sink: EventSink,
         wall_clock: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        """Work for this store: what outlives a run is kept in it, and its clock is the one alarms ring by.
-
-        To be called before the first task begins."""
+        """Use the stores and the clock of a host. Must be called before the first task starts."""
         self._resources = msgspec.structs.replace(
             self._resources,
             folder=folder,
@@ -117,12 +115,12 @@ class Executor:
 
     @property
     def secrets(self) -> SecretStore:
-        """What must show nowhere."""
+        """The secrets that were used so far, to be redacted everywhere."""
         return self._resources.secrets
 
     def missing(self, task: Task, bundle: Library) -> str | None:
-        """Which function of the task cannot be found here, if any."""
-        return self._ready.missing(task, bundle)
+        """Name a function that the task needs and this process lacks; None if nothing is missing."""
+        return self._tasks.missing(task, bundle)
 
     def start(
         self,
@@ -134,28 +132,28 @@ class Executor:
         noted: Callable[[Note], None],
         finished: Callable[[TaskResult], None],
     ) -> None:
-        """Run one attempt, unless we have it already. Nothing is called back before this returns."""
+        """Run one attempt, unless it is running already. The callbacks are called after this returns."""
         attempt = (run, effect.token, effect.attempt)
         if self._closed or attempt in self._jobs:
             return
         call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input, effect.at)
         try:
-            ready = self._ready.get(task, bundle)
-        except Exception as error:  # a definition nobody checked; its task fails, and the host goes on
-            ready = failing_task("definition_invalid", str(error))
-        lane = self._lanes[ready.lane]
-        job = self._jobs[attempt] = _Job(attempt, call, ready, lane, started, noted, finished)
+            compiled = self._tasks.get(task, bundle)
+        except Exception as error:  # an unchecked definition fails its task, not the host
+            compiled = failing_task("definition_invalid", str(error))
+        lane = self._lanes[compiled.lane]
+        job = self._jobs[attempt] = _Job(attempt, call, compiled, lane, started, noted, finished)
         lane.put(run, job)
         self._wake()
 
     def stop(self, run: RunId, effect: StopTask) -> None:
-        """End the attempt if it is still going. A thread cannot be ended: it is given up, and its result dropped."""
+        """Stop the attempt if it is running. A thread cannot be stopped: it is abandoned, and its result dropped."""
         job = self._jobs.pop((run, effect.token, effect.attempt), None)
         if job is not None:
             self._stop(job)
 
     async def close(self, grace_s: float) -> None:
-        """Let what runs finish within the grace time, and stop the rest. What has not begun is not begun any more."""
+        """Wait for running tasks up to the grace time, then stop them. Waiting tasks are not started any more."""
         self._closed = True
         for lane in self._lanes.values():
             lane.clear()
@@ -165,83 +163,83 @@ class Executor:
         jobs, self._jobs = self._jobs, {}
         for job in jobs.values():
             self._stop(job)
-        if self._ending:
-            await asyncio.wait(self._ending, timeout=STOPPING_S)
+        if self._stopping:
+            await asyncio.wait(self._stopping, timeout=STOPPING_S)
         await self._resources.processes.close()
         await self._resources.connections.close()
         self._resources.threads.close()
 
     def _wake(self) -> None:
-        if not self._awake:
-            self._awake = True
-            asyncio.get_running_loop().call_soon(self._hand_out)
+        if not self._woken:
+            self._woken = True
+            asyncio.get_running_loop().call_soon(self._start_waiting)
 
-    def _hand_out(self) -> None:
-        """Begin what has a place. What never waits has its turn in slices, so that the loop stays responsive."""
-        self._awake = False
-        self._turns += 1
+    def _start_waiting(self) -> None:
+        """Start jobs while places are free. Instant tasks run in time slices, to keep the event loop responsive."""
+        self._woken = False
+        self._rounds += 1
         until = time.perf_counter() + SLICE_S
         for name, lane in self._lanes.items():
             while (job := lane.take()) is not None:
                 if name == "instant":
-                    self._drive(job)
+                    self._run_instant(job)
                 else:
-                    asyncio.get_running_loop().create_task(self._serve(job))
-                    if name == "loop" and lane.waits and id(job.ready) not in self._waited:
+                    asyncio.get_running_loop().create_task(self._run_jobs(job))
+                    if name == "loop" and lane.waits and id(job.compiled) not in self._known_to_wait:
                         self._wake()
-                        break  # the others may ride with it; if it waits, they are begun without it
+                        break  # its asyncio task may run the others too; if it waits, they are started separately
                 if time.perf_counter() > until:
                     self._wake()
                     return
 
-    def _drive(self, job: _Job) -> None:
-        if self._begins(job) and not _driven(self._work(job)):
-            self._finish(job, TaskFailed("broken_kind", "an action that says it never waits has waited"))
+    def _run_instant(self, job: _Job) -> None:
+        if self._report_start(job) and not _ran_to_end(self._run_job(job)):
+            self._finish(job, TaskFailed("broken_kind", "an action of the lane 'instant' has waited"))
 
-    def _begins(self, job: _Job) -> bool:
-        """Tell that it does, unless it was stopped: before, or by whoever was told."""
+    def _report_start(self, job: _Job) -> bool:
+        """Report the start. False if the attempt was stopped before, or by the callback."""
         if not job.stopped:
-            _tell(job.started)
+            _notify(job.started)
         if job.stopped:
             job.lane.leave()
         return not job.stopped
 
-    async def _serve(self, job: _Job) -> None:
-        """One attempt, and those behind it that find nothing changed: neither a cancellation nor a context variable."""
+    async def _run_jobs(self, job: _Job) -> None:
+        """Run an attempt, then others in the same asyncio task, unless it was cancelled or its context has changed."""
         task, context = asyncio.current_task(), copy_context()
         until = time.perf_counter() + SLICE_S
-        following: _Job | None = job
-        while following is not None:
-            turns = self._turns
-            if self._begins(following):
-                following.running = task
-                await self._work(following)
-            if self._turns != turns:
-                self._waited.add(id(following.ready))
-            if job.ready.lane != "loop" or time.perf_counter() > until or not _as_before(task, context):
+        next_job: _Job | None = job
+        while next_job is not None:
+            rounds = self._rounds
+            if self._report_start(next_job):
+                next_job.running = task
+                await self._run_job(next_job)
+            if self._rounds != rounds:
+                self._known_to_wait.add(id(next_job.compiled))
+            if job.compiled.lane != "loop" or time.perf_counter() > until or not _is_unchanged(task, context):
                 self._wake()
                 return
-            following = job.lane.take()
+            next_job = job.lane.take()
 
-    async def _work(self, job: _Job) -> None:
+    async def _run_job(self, job: _Job) -> None:
         try:
-            answer = await run_task(job.call, job.ready, self._resources, NoteLimiter(on_the_loop(job.note)))
+            result = await run_task(job.call, job.compiled, self._resources, NoteLimiter(thread_safe(job.note)))
         except GeneratorExit:
             raise
         except asyncio.CancelledError:
-            # somebody who is not us ends everything on this loop: no answer, and the attempt will be found again
+            # the event loop is shutting down: no result, so that the attempt is recovered later
             if not job.stopped:
                 self._forget(job)
             return
-        except BaseException as error:  # nothing a task raises may end the loop, or leave its token without an answer
+        except BaseException as error:  # no exception may end the event loop, or leave the token without a result
             failed = failure_from(error)
-            answer = TaskFailed(failed.type, failed.message, transient=failed.transient)
-        self._finish(job, answer)
+            result = TaskFailed(failed.type, failed.message, transient=failed.transient)
+        self._finish(job, result)
 
-    def _finish(self, job: _Job, answer: TaskResult) -> None:
+    def _finish(self, job: _Job, result: TaskResult) -> None:
         if not job.stopped:
             self._forget(job)
-            _tell(job.finished, answer)
+            _notify(job.finished, result)
 
     def _forget(self, job: _Job) -> None:
         job.stopped = True
@@ -250,28 +248,28 @@ class Executor:
         self._wake()
 
     def _stop(self, job: _Job) -> None:
-        """Its place is free at once, even if it takes its time to end, or never does."""
+        """Cancel an attempt. Its place is free at once, even if it takes time to end, or never does."""
         job.stopped = True
         if job.running is not None:
             job.lane.leave()
             self._wake()
             job.running.cancel()
-            self._ending.add(job.running)
-            job.running.add_done_callback(self._ending.discard)
+            self._stopping.add(job.running)
+            job.running.add_done_callback(self._stopping.discard)
 
 
-def _as_before(task: asyncio.Task[Any] | None, context: Context) -> bool:
-    """Whether an attempt left its asyncio task as it found it, so that the next one may have it."""
+def _is_unchanged(task: asyncio.Task[Any] | None, context: Context) -> bool:
+    """Whether an attempt left its asyncio task unchanged, so that the next may use it."""
     if task is None or task.cancelling():
         return False
     try:
         return copy_context() == context
-    except Exception:  # two values of a variable that will not be compared are not the same
+    except Exception:  # values that cannot be compared count as changed
         return False
 
 
-def _driven(work: Coroutine[object, None, None]) -> bool:
-    """Run to its end what never suspends; False, and given up, if it does."""
+def _ran_to_end(work: Coroutine[object, None, None]) -> bool:
+    """Run a coroutine that never suspends to its end. If it does suspend, close it and return False."""
     try:
         work.send(None)
     except StopIteration:
@@ -280,10 +278,10 @@ def _driven(work: Coroutine[object, None, None]) -> bool:
     return False
 
 
-def _tell(callback: Callable[..., None], *what: object) -> None:
-    """The host's callbacks may fail; the executor goes on."""
+def _notify(callback: Callable[..., None], *arguments: object) -> None:
+    """Call a callback of the host. If it fails, the executor continues."""
     try:
-        callback(*what)
+        callback(*arguments)
     except Exception as error:
-        context = {"message": "a host failed to take what a task told it", "exception": error}
+        context = {"message": "a callback of the host failed", "exception": error}
         asyncio.get_running_loop().call_exception_handler(context)

@@ -1,7 +1,7 @@
-"""Named folders that paths may not lead out of.
+"""Named folders that paths cannot leave.
 
-A path is walked from its root one name at a time, each opened inside the folder before it and never through a link. So
-there is no moment between looking and opening, and whatever others do to the tree meanwhile, we stay below the root.
+A path is opened one name at a time, each relative to the folder before it and never through a symbolic link. There is
+no gap between checking and opening, so changes made to the tree meanwhile cannot lead outside the root.
 """
 
 import os
@@ -13,28 +13,28 @@ from typing import NamedTuple
 
 from jeton.model.json import JsonObject, kind_of
 
-LONGEST_PATH = 1024
+MAX_PATH_LENGTH = 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NEVER_THROUGH_LINKS = os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class PathRefused(Exception):
-    """The path leads out of its root, or to something that is no plain file or folder."""
+    """The path leads outside its root, or to something other than a regular file or a folder."""
 
 
 class RootUnknown(Exception):
-    """The project names no such root."""
+    """The project has no root of that name."""
 
 
 class Root(NamedTuple):
-    """A folder that the project has a name for."""
+    """A named folder of the project."""
 
     name: str
     folder: Path
 
     @contextmanager
     def open_folder(self, path: str, *, make: bool = False) -> Generator[int]:
-        """A folder below the root, as an open file; the root itself for an empty path."""
+        """Open a folder below the root, as a file descriptor; the root itself for an empty path."""
         file = self._walk(self._names(path) if path else [], make)
         try:
             yield file
@@ -43,7 +43,7 @@ class Root(NamedTuple):
 
     @contextmanager
     def open_parent(self, path: str, *, make: bool = False) -> Generator[tuple[int, str]]:
-        """The folder a file is in, as an open file, and the file's name there."""
+        """Open the folder of a file, as a file descriptor; gives it with the name of the file."""
         *folders, name = self._names(path)
         file = self._walk(folders, make)
         try:
@@ -52,22 +52,22 @@ class Root(NamedTuple):
             os.close(file)
 
     def open_file(self, path: str) -> int:
-        """A plain file for reading: no link, no folder, no device, no pipe."""
+        """Open a regular file for reading. Links, folders, devices and pipes are refused."""
         with self.open_parent(path) as (folder, name):
-            # a pipe would have us wait for whoever writes to it, and a terminal could become ours
-            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | _NEVER_THROUGH_LINKS
-            self.check_plain(folder, name)
+            # without these flags a pipe would block, and a terminal could become ours
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | _NO_LINKS
+            self.check_regular(folder, name)
             file = os.open(name, flags, dir_fd=folder)
         if not stat.S_ISREG(os.fstat(file).st_mode):
             os.close(file)
-            raise self._refused(path, "is no plain file")
+            raise self._refused(path, "is not a regular file")
         return file
 
-    def check_plain(self, folder: int, name: str) -> None:
-        """Refuse what is no plain file. Raises FileNotFoundError if there is nothing."""
+    def check_regular(self, folder: int, name: str) -> None:
+        """Raise PathRefused if it is not a regular file, FileNotFoundError if it does not exist."""
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
         if not stat.S_ISREG(mode):
-            raise self._refused(name, f"is {_described(mode)}, and only plain files are touched")
+            raise self._refused(name, f"is {_file_type(mode)}, and only regular files are allowed")
 
     def _walk(self, names: list[str], make: bool) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -85,45 +85,45 @@ class Root(NamedTuple):
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=here)
         try:
-            return os.open(name, _FOLDER | _NEVER_THROUGH_LINKS, dir_fd=here)
-        except NotADirectoryError:  # which is also what a link is
+            return os.open(name, _FOLDER | _NO_LINKS, dir_fd=here)
+        except NotADirectoryError:  # also raised for a link
             mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
-            raise self._refused(name, f"is {_described(mode)}, and no folder") from None
+            raise self._refused(name, f"is {_file_type(mode)}, not a folder") from None
 
     def _names(self, path: str) -> list[str]:
-        if len(path) > LONGEST_PATH:
-            raise self._refused(f"{path[:40]}…", f"has {len(path)} letters, and {LONGEST_PATH} is the most")
+        if len(path) > MAX_PATH_LENGTH:
+            raise self._refused(f"{path[:40]}…", f"has {len(path)} characters, more than {MAX_PATH_LENGTH}")
         if "\0" in path:
-            raise self._refused(path, "has a zero byte in it")
+            raise self._refused(path, "contains a zero byte")
         names = path.split("/")
         if path.startswith("/"):
             raise self._refused(path, "is absolute")
         if ".." in names:
-            raise self._refused(path, "leads upwards")
+            raise self._refused(path, "contains '..'")
         if "" in names or "." in names:
-            raise self._refused(path, "has an empty part, or a '.'")
+            raise self._refused(path, "contains an empty part or '.'")
         return names
 
     def _refused(self, path: str, why: str) -> PathRefused:
-        return PathRefused(f"{path!r} {why}; paths stay below the root '{self.name}'")
+        return PathRefused(f"{path!r} {why}; paths must stay below the root '{self.name}'")
 
 
 def root_named(name: str, settings: JsonObject, base: Path) -> Root:
-    """The root that `project.settings.files` gives a folder; a relative one begins at `base`."""
+    """A root of `project.settings.files`. A relative folder is resolved against `base`."""
     files = settings.get("files")
     roots = files if isinstance(files, dict) else {}
     folder = roots.get(name)
     if folder is None:
         known = ", ".join(roots) or "none"
-        raise RootUnknown(f"'{name}' is no root; project.settings.files has: {known}")
+        raise RootUnknown(f"there is no root '{name}'; project.settings.files has: {known}")
     if not isinstance(folder, str):
-        raise RootUnknown(f"project.settings.files.{name} is {kind_of(folder)}, and a path belongs there")
+        raise RootUnknown(f"project.settings.files.{name} is {kind_of(folder)}, but must be a path")
     return Root(name, base / folder)
 
 
-def _described(mode: int) -> str:
+def _file_type(mode: int) -> str:
     if stat.S_ISLNK(mode):
         return "a link"
     if stat.S_ISDIR(mode):
         return "a folder"
-    return "a plain file" if stat.S_ISREG(mode) else "a device, a pipe or a socket"
+    return "a regular file" if stat.S_ISREG(mode) else "a device, a pipe or a socket"

@@ -11,6 +11,9 @@ from jeton.model.paths import written
 CompiledMapping: TypeAlias = tuple[tuple[str, Expression], ...]
 """Each target, a path such as `state.votes.total`, and the expression that gives its value."""
 
+TASK_VARIABLES = ("input", "state", "output")
+"""What the expressions of a task and of its actions may read."""
+
 _SECTIONS = ("state", "output")
 
 

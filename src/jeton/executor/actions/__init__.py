@@ -1,4 +1,4 @@
-"""The kinds of action: one file each. A plugin adds one by the entry point group `jeton.kinds`, by its name."""
+"""The built-in kinds of action, one file each. Plugins add kinds through the entry point group `jeton.kinds`."""
 
 import logging
 from importlib.metadata import entry_points
@@ -40,17 +40,17 @@ _kinds: dict[str, type[Kind]] = {
 
 
 def register_kind(name: str, kind: type[Kind]) -> None:
-    """Make a kind known. The last one registered counts, so that a test can put another in the place of one."""
+    """Register a kind of action by name, replacing one of the same name."""
     _kinds[name] = kind
 
 
 def find_kind(name: str) -> type[Kind] | None:
-    """The kind of that name, from a plugin if need be."""
+    """The kind of that name, loaded from a plugin if necessary."""
     if name not in _kinds:
         for entry_point in entry_points(group=ENTRY_POINTS, name=name):
             try:
                 found = entry_point.load()
-            except Exception as error:  # whatever a plugin does when imported, only its own actions suffer
+            except Exception as error:  # a broken plugin fails its own actions only
                 _log.error("the plugin %s of the kind '%s' cannot be loaded: %s", entry_point.value, name, error)
             else:
                 _kinds[name] = found
@@ -58,21 +58,21 @@ def find_kind(name: str) -> type[Kind] | None:
 
 
 def kind_names() -> frozenset[str]:
-    """Every kind there is; a plugin is asked for its name, and not imported."""
+    """The names of all kinds. Plugins are listed without being imported."""
     return frozenset(_kinds) | entry_points(group=ENTRY_POINTS).names
 
 
 def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | KindProblem:
-    """The implementation, read; or what about its shape is wrong."""
+    """Decode an implementation into its kind; gives the problem if the shape is wrong."""
     try:
         return msgspec.convert(implementation, kind)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
-        return KindProblem(path.rstrip("`").lstrip("."), problem, f"it takes: {', '.join(kind.__struct_fields__)}")
+        return KindProblem(path.rstrip("`").lstrip("."), problem, f"the keys are: {', '.join(kind.__struct_fields__)}")
 
 
 def check_implementation(action: Action) -> tuple[KindProblem, ...]:
-    """Everything wrong with an action's implementation, for loading: nothing is run, and nothing imported."""
+    """All problems with the implementation of an action. Nothing is run."""
     kind = find_kind(action.kind)
     if kind is None:
         return (

@@ -1,6 +1,6 @@
-"""`artifact`: keep content out of a run's state, which gets a reference `{id, media_type, size}` instead.
+"""`artifact`: store content outside the state of a run, which has a reference `{id, media_type, size}` instead.
 
-With a `root`, content goes from and to a file below it, and never through the task.
+With a `root`, content is read from and written to a file below it, and does not pass through the task.
 """
 
 import re
@@ -11,12 +11,13 @@ import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
 from jeton.executor.actions.file import (
-    MOST_BYTES,
+    MAX_BYTES,
     BadContent,
     Encoding,
     TooLarge,
     decoded,
     encoded,
+    path_failure,
     read_below,
     write_below,
 )
@@ -39,9 +40,11 @@ class Artifact(Kind, frozen=True):
 
     def problems(self) -> Iterator[KindProblem]:
         if not MEDIA_TYPE.fullmatch(self.media_type):
-            yield KindProblem("media_type", f"{self.media_type!r} is no media type", "write one like 'text/markdown'")
-        if not 0 < self.max_bytes <= MOST_BYTES:
-            yield KindProblem("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MOST_BYTES}")
+            yield KindProblem(
+                "media_type", f"{self.media_type!r} is not a media type", "write one like 'text/markdown'"
+            )
+        if not 0 < self.max_bytes <= MAX_BYTES:
+            yield KindProblem("max_bytes", f"is {self.max_bytes}", f"write a number from 1 to {MAX_BYTES}")
 
     def prepare(self) -> ActionHandler:
         operations: dict[str, Callable[[ActionCall, JsonObject], Coroutine[Any, Any, Json]]] = {
@@ -55,12 +58,10 @@ class Artifact(Kind, frozen=True):
         async def act(call: ActionCall) -> Json | ActionFailed:
             try:
                 return await operate(call, call.input if isinstance(call.input, dict) else {})
-            except RootUnknown as unknown:
-                return ActionFailed("unknown_root", str(unknown), fatal=True)
+            except (RootUnknown, PathRefused) as error:
+                return path_failure(error)
             except BadContent as bad:
                 return ActionFailed("input_invalid", str(bad))
-            except PathRefused as refused:
-                return ActionFailed("path_refused", str(refused))
             except (ArtifactMissing, FileNotFoundError) as missing:
                 return ActionFailed("not_found", str(missing))
             except (TooLarge, ArtifactTooLarge) as large:
@@ -99,5 +100,5 @@ class Artifact(Kind, frozen=True):
 def _text(given: JsonObject, key: str) -> str:
     value = given.get(key)
     if not isinstance(value, str):
-        raise BadContent(f"needs '{key}', which is a text")
+        raise BadContent(f"needs '{key}', a string")
     return value

@@ -1,24 +1,16 @@
-"""`assert`: what must hold for the task to go on."""
+"""`assert`: fail unless a condition holds."""
 
 from collections.abc import Iterator
 
-from jeton.executor.action import (
-    EXPRESSION_VARIABLES,
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-)
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions.context import expression_problems
 from jeton.expression import Failed, Missing
-from jeton.expression.mapping import compile_value, failure_text
+from jeton.expression.mapping import TASK_VARIABLES, compile_value, failure_text
 from jeton.model.json import Json
 
 
 class Assert(Kind, frozen=True):
-    """False is a business failure, and so is asking for a key that is missing."""
+    """A condition. If it is false or reads a missing key, the action fails."""
 
     that: str | bool
 
@@ -29,7 +21,7 @@ class Assert(Kind, frozen=True):
         return "instant"
 
     def prepare(self) -> ActionHandler:
-        condition = compile_value(self.that, EXPRESSION_VARIABLES)
+        condition = compile_value(self.that, TASK_VARIABLES)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
             scope = call.scope()
@@ -39,7 +31,7 @@ class Assert(Kind, frozen=True):
                 case Failed() as failed:
                     return ActionFailed("expression_error", failure_text("that", failed), fatal=True)
                 case Missing(path):
-                    return ActionFailed("assertion_failed", f"{self.that} does not hold: nothing is at {path}")
+                    return ActionFailed("assertion_failed", f"{self.that} does not hold: {path} is missing")
                 case _:
                     values = condition.values(scope)
                     return ActionFailed("assertion_failed", f"{self.that} does not hold with {values}")

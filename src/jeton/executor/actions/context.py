@@ -1,34 +1,26 @@
-"""`context`: make an object from what is there, or check what is there against a schema."""
+"""`context`: build an object from expressions, or validate the input."""
 
 from collections.abc import Iterator
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.executor.action import (
-    EXPRESSION_VARIABLES,
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-)
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.expression import ExpressionInvalid, Failed, compile_expression
-from jeton.expression.mapping import build_tree, compile_mapping, evaluate_mapping, failure_text
+from jeton.expression.mapping import TASK_VARIABLES, build_tree, compile_mapping, evaluate_mapping, failure_text
 from jeton.expression.schema import SchemaValidator
 from jeton.model.json import Json, Mapping, Schema
 from jeton.model.note import MissingNote
 
 
 class Validate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the input must be."""
+    """The schema of the input."""
 
     schema: Schema
 
 
 class Context(Kind, frozen=True):
-    """`set` gives an object made of expressions; `validate` gives its input, if that fits."""
+    """`set` gives an object built from expressions; `validate` gives its input if it fits the schema."""
 
     set: Mapping | UnsetType = UNSET
     validate: Validate | UnsetType = UNSET
@@ -45,22 +37,22 @@ class Context(Kind, frozen=True):
 
     def prepare(self) -> ActionHandler:
         if self.validate:
-            return _validating(SchemaValidator(self.validate.schema))
-        return _setting(self.set or {})
+            return _validate(SchemaValidator(self.validate.schema))
+        return _set(self.set or {})
 
 
 def expression_problems(path: str, source: Json) -> Iterator[KindProblem]:
-    """Every reason why a text is no expression over the action's input and the task's state and output."""
+    """The problems of a text as an expression over the action's input and the task's state and output."""
     if isinstance(source, str):
         try:
-            compile_expression(source, EXPRESSION_VARIABLES)
+            compile_expression(source, TASK_VARIABLES)
         except ExpressionInvalid as invalid:
             for each in invalid.problems:
                 yield KindProblem(path, f"{source!r} at {each.position}: {each.problem}", each.remedy)
 
 
-def _setting(mapping: Mapping) -> ActionHandler:
-    expressions = compile_mapping(mapping, EXPRESSION_VARIABLES)
+def _set(mapping: Mapping) -> ActionHandler:
+    expressions = compile_mapping(mapping, TASK_VARIABLES)
 
     async def act(call: ActionCall) -> Json | ActionFailed:
         found = evaluate_mapping(expressions, call.scope())
@@ -68,13 +60,13 @@ def _setting(mapping: Mapping) -> ActionHandler:
             return ActionFailed("expression_error", failure_text("set", found), fatal=True)
         values, missing = found
         if missing:
-            call.tell(MissingNote(call.call.step, missing))
+            call.report(MissingNote(call.call.step, missing))
         return build_tree(values)
 
     return act
 
 
-def _validating(validator: SchemaValidator) -> ActionHandler:
+def _validate(validator: SchemaValidator) -> ActionHandler:
     async def act(call: ActionCall) -> Json | ActionFailed:
         problem = validator.problem(call.input, "input")
         return call.input if problem is None else ActionFailed("validation_failed", problem)

@@ -1,4 +1,4 @@
-"""`http`: one call to a server. The client library is imported at the first call, not before."""
+"""`http`: one HTTP request. The client library is imported at the first call."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -14,7 +14,7 @@ from jeton.model.json import Json
 
 
 class Http(Kind, frozen=True):
-    """`{name}` in a url, query, header, json or text is filled from the input, which has no other say."""
+    """A request. `{name}` in the url, query, headers, json and text is replaced from the input."""
 
     url: str
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = "GET"
@@ -33,9 +33,9 @@ class Http(Kind, frozen=True):
         if wrong is not None:
             yield KindProblem("url", *wrong)
         if self.json is not UNSET and self.text is not UNSET:
-            yield KindProblem("", "has both 'json' and 'text', and sends one", "remove one of the two")
+            yield KindProblem("", "has both 'json' and 'text'", "remove one of the two")
         if self.redirects is True:
-            yield KindProblem("redirects", "does not say where to", "write 'same_host' or a list of hosts")
+            yield KindProblem("redirects", "does not name the hosts", "write 'same_host' or a list of hosts")
         yield from header_problems(self.headers)
         if self.auth is not None:
             yield from auth_problems(self.auth, self.headers)

@@ -1,4 +1,4 @@
-"""`mock`: an answer for tests and drafts. What looks like chance is derived from the call, so it can be repeated."""
+"""`mock`: a fixed or generated result, for tests and drafts. Random values are derived from the call."""
 
 from collections.abc import Iterator
 from random import Random
@@ -14,14 +14,14 @@ from jeton.model.json import Json, Schema
 
 
 class Range(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Both ends included."""
+    """A range, both ends included."""
 
     min: int
     max: int
 
 
 class Fail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first `times` calls fail; a business attempt and an infrastructure retry both make a call."""
+    """Fail the first `times` calls, counting attempts of the task and infrastructure retries."""
 
     times: int = 1
     message: str = "mock failure"
@@ -39,12 +39,10 @@ class Mock(Kind, frozen=True):
 
     def problems(self) -> Iterator[KindProblem]:
         if self.output is not UNSET and self.schema is not None:
-            yield KindProblem(
-                "", "has both 'output' and 'schema', and makes its result from one", "remove one of the two"
-            )
+            yield KindProblem("", "has both 'output' and 'schema'", "remove one of the two")
         if isinstance(self.delay_ms, Range) and not 0 <= self.delay_ms.min <= self.delay_ms.max:
             yield KindProblem(
-                "delay_ms", "needs a min of 0 or more, and a max that is not below it", "write {min: 1, max: 50}"
+                "delay_ms", "needs a min of at least 0 and a max of at least min", "write {min: 1, max: 50}"
             )
         if isinstance(self.delay_ms, int) and self.delay_ms < 0:
             yield KindProblem("delay_ms", "is negative", "write 0 or more")
@@ -63,20 +61,22 @@ class Mock(Kind, frozen=True):
                 return ActionFailed("mock_failure", self.fail.message, self.fail.transient)
             if validator is None or self.schema is None:
                 return {} if isinstance(self.output, UnsetType) else self.output
-            made = sample(self.schema, self._chance(call))
-            problem = validator.problem(made, "output")
+            sampled = sample(self.schema, self._random(call))
+            problem = validator.problem(sampled, "output")
             if problem is None:
-                return made
-            return ActionFailed("mock_schema", f"cannot make data for this schema; write 'output' instead: {problem}")
+                return sampled
+            return ActionFailed(
+                "mock_schema", f"cannot generate data for this schema; write 'output' instead: {problem}"
+            )
 
         return act
 
     def _delay_ms(self, call: ActionCall) -> int:
         if isinstance(self.delay_ms, int):
             return self.delay_ms
-        drawn = crc32(f"{self.seed}:{call.call.idempotency_key}:{call.call.action_attempt}".encode())
-        return self.delay_ms.min + drawn % (self.delay_ms.max - self.delay_ms.min + 1)
+        hashed = crc32(f"{self.seed}:{call.call.idempotency_key}:{call.call.action_attempt}".encode())
+        return self.delay_ms.min + hashed % (self.delay_ms.max - self.delay_ms.min + 1)
 
-    def _chance(self, call: ActionCall) -> Random:
-        """One seed, one value; without a seed, one value for each call that is not a repetition."""
+    def _random(self, call: ActionCall) -> Random:
+        """The random generator of a call. Without a seed, each call has its own, and a repeated call the same again."""
         return Random(call.call.idempotency_key if self.seed is None else self.seed)

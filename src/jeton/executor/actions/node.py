@@ -1,12 +1,12 @@
-"""`node`: a Python function as a node of flows. It is given its inputs, and may take durable steps of its own."""
+"""`node`: a Python function as a node of a flow, with durable steps of its own."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, ActionResult
-from jeton.executor.actions.python import Python, called
-from jeton.executor.python.bytes_artifacts import fetch
+from jeton.executor.actions.python import Python, call_function
+from jeton.executor.python.bytes_artifacts import load_bytes
 from jeton.executor.python.bytes_paths import NO_CONTENTS
 from jeton.executor.python.functions import find_function
 from jeton.executor.python.node import signature_of
@@ -17,36 +17,36 @@ from jeton.model.json import Json
 
 
 class Node(Python, frozen=True):
-    """Names the function as `module:name`, or by the name it was registered with."""
+    """Names the function as `module:name`, or by its registered name."""
 
     def isolate(self) -> ActionHandler | None:
-        return None  # its steps are kept by this process
+        return None  # its steps are run by this process
 
     def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> ActionResult:
-            function = find_function(self.function)  # at each call, because it may have been defined anew
+            function = find_function(self.function)  # for each call, because it may be defined again
             steps, publisher = Steps(call), Publisher(call)
-            offered: dict[str, object] = {"step": steps, "publish": publisher}
+            services: dict[str, object] = {"step": steps, "publish": publisher}
             if not function.is_async:
                 loop = asyncio.get_running_loop()
-                offered = {"step": BlockingSteps(steps, loop), "publish": BlockingPublisher(publisher, loop)}
+                services = {"step": BlockingSteps(steps, loop), "publish": BlockingPublisher(publisher, loop)}
             given = node_input(call.input, call.call.node)
             signature = signature_of(function.call, function.name)
             references = signature.references(given)
-            contents = await fetch(references, call) if references else NO_CONTENTS
+            contents = await load_bytes(references, call) if references else NO_CONTENTS
             if isinstance(contents, ActionFailed):
                 return contents
             try:
-                arguments = signature.arguments(given, offered, contents)
+                arguments = signature.arguments(given, services, contents)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            return await _left_or_done(steps, called(function, arguments, call))
+            return await _finish_or_suspend(steps, call_function(function, arguments, call))
 
         return act
 
 
-async def _left_or_done(steps: Steps, work: Coroutine[Any, Any, Json | ActionFailed]) -> ActionResult:
-    """What the function gives, unless it was left at a sleep, or should have been."""
+async def _finish_or_suspend(steps: Steps, work: Coroutine[Any, Any, Json | ActionFailed]) -> ActionResult:
+    """The result of the function, unless it ended at a sleep or should have."""
     try:
         result = await work
     except BaseException as error:

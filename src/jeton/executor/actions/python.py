@@ -1,21 +1,21 @@
-"""`python`: a function of ours or of the user's. Async ones run on the event loop, others in a thread or a process."""
+"""`python`: call a Python function: on the event loop if it is async, otherwise in a thread or a process."""
 
 from collections.abc import Iterator, Mapping
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.artifacts import ArtifactTooLarge
 from jeton.executor.call import enter_call, leave_call
-from jeton.executor.python.bytes_artifacts import fetch, keep
+from jeton.executor.python.bytes_artifacts import load_bytes, store_bytes
 from jeton.executor.python.bytes_paths import NO_CONTENTS
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.functions import Function, FunctionMissing, find_function
-from jeton.executor.python.signature import BadArguments, filled
+from jeton.executor.python.signature import BadArguments, with_bytes
 from jeton.executor.workers.process_pool import WorkerRequest
 from jeton.model.json import Json
 
 
 class Python(Kind, frozen=True):
-    """Names the function as `module:name`, or by the name it was registered with."""
+    """Names the function as `module:name`, or by its registered name."""
 
     function: str
 
@@ -37,25 +37,31 @@ class Python(Kind, frozen=True):
         function = find_function(self.function)
 
         async def act(call: ActionCall) -> Json | ActionFailed:
-            contents = await fetch(function.signature.references(call.input), call)
+            contents = await load_bytes(function.signature.references(call.input), call)
             if isinstance(contents, ActionFailed):
                 return contents
-            request = WorkerRequest(function.reference, filled(call.input, contents), call.call, dict(call.profiles))
-            reply = await call.resources.processes.run(request, call.tell)
+            request = WorkerRequest(
+                function.reference, with_bytes(call.input, contents), call.call, dict(call.profiles)
+            )
+            reply = await call.resources.processes.run(request, call.report)
             failure = reply.failure
             if failure is None:
-                return await _kept(ExtractedBytes(reply.value, reply.contents), call) if reply.contents else reply.value
+                return (
+                    await _store_bytes(ExtractedBytes(reply.value, reply.contents), call)
+                    if reply.contents
+                    else reply.value
+                )
             return ActionFailed(failure.type, failure.message, failure.transient, failure.retry_after_ms)
 
         return act
 
     def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
-            function = find_function(self.function)  # at each call, because it may have been defined anew
+            function = find_function(self.function)  # for each call, because it may be defined again
             signature = function.signature
             contents = NO_CONTENTS
             if signature.takes_bytes:
-                found = await fetch(signature.references(call.input), call)
+                found = await load_bytes(signature.references(call.input), call)
                 if isinstance(found, ActionFailed):
                     return found
                 contents = found
@@ -63,14 +69,14 @@ class Python(Kind, frozen=True):
                 arguments = signature.arguments(call.input, contents)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            return await called(function, arguments, call)
+            return await call_function(function, arguments, call)
 
         return act
 
 
-async def called(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json | ActionFailed:
-    """What the function gives: on the loop, or in a thread; either way it can ask which call it is in."""
-    token = enter_call(call.call, call.tell, call.profiles)
+async def call_function(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json | ActionFailed:
+    """Call a function on the event loop or in a thread, where it can use `current_call`."""
+    token = enter_call(call.call, call.report, call.profiles)
     try:
         if function.is_async:
             result = extract_bytes(await function.call(**arguments))
@@ -78,12 +84,12 @@ async def called(function: Function, arguments: Mapping[str, object], call: Acti
             result = await call.resources.threads.run(lambda: extract_bytes(function.call(**arguments)))
     finally:
         leave_call(token)
-    return await _kept(result, call) if type(result) is ExtractedBytes else result
+    return await _store_bytes(result, call) if type(result) is ExtractedBytes else result
 
 
-async def _kept(lifted: ExtractedBytes, call: ActionCall) -> Json | ActionFailed:
-    """The result with its bytes as artifacts of the run."""
+async def _store_bytes(extracted: ExtractedBytes, call: ActionCall) -> Json | ActionFailed:
+    """The result, with its bytes stored as artifacts of the run."""
     try:
-        return (await keep(lifted, call))[0]
+        return (await store_bytes(extracted, call))[0]
     except ArtifactTooLarge as large:
-        return ActionFailed("too_large", f"a content of its result {large}")
+        return ActionFailed("too_large", f"a part of the result {large}")

@@ -1,4 +1,4 @@
-"""Data that fits a schema, drawn by chance: enough of JSON Schema for drafts and tests, not all of it."""
+"""Random data that fits a schema, for drafts and tests. Covers the common part of JSON Schema."""
 
 from random import Random
 from typing import TypeGuard
@@ -6,8 +6,8 @@ from typing import TypeGuard
 from jeton.model.json import Json, JsonObject, Schema
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "isle", "juniper")
-DEEPEST = 8  # a schema that contains itself is followed this far
-WIDEST = 3  # more items than this only if the schema asks for them
+MAX_DEPTH = 8  # for schemas that contain themselves
+MAX_ITEMS = 3  # unless the schema asks for more
 FORMATS = {
     "date-time": "2026-01-{day:02d}T12:00:00Z",
     "date": "2026-01-{day:02d}",
@@ -21,15 +21,15 @@ FORMATS = {
 }
 
 
-def sample(schema: Schema, chance: Random) -> Json:
-    """A value for the schema. The same chance gives the same value."""
-    return _Sampler(schema, chance).value(schema, 0)
+def sample(schema: Schema, random: Random) -> Json:
+    """A value that fits the schema. The same random generator state gives the same value."""
+    return _Sampler(schema, random).value(schema, 0)
 
 
 class _Sampler:
-    def __init__(self, root: Schema, chance: Random) -> None:
+    def __init__(self, root: Schema, random: Random) -> None:
         self._root = root
-        self._chance = chance
+        self._random = random
 
     def value(self, schema: Json, depth: int) -> Json:
         if not isinstance(schema, dict):
@@ -39,25 +39,25 @@ class _Sampler:
             return schema["const"]
         match schema:
             case {"enum": list(choices)} if choices:
-                return self._chance.choice(choices)
+                return self._random.choice(choices)
             case {"anyOf": list(choices)} | {"oneOf": list(choices)} if choices:
                 rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
-                chosen = choices[-1] if depth >= DEEPEST else self._chance.choice(choices)
-                return self.value(_both(rest, chosen), depth)
+                chosen = choices[-1] if depth >= MAX_DEPTH else self._random.choice(choices)
+                return self.value(_merge(rest, chosen), depth)
             case _:
                 return self._of_type(self._type(schema), schema, depth)
 
     def _resolved(self, schema: JsonObject) -> JsonObject:
-        """References followed and `allOf` laid over one another."""
-        for _ in range(DEEPEST):
+        """The schema with references followed and `allOf` merged."""
+        for _ in range(MAX_DEPTH):
             reference, parts = schema.get("$ref"), schema.get("allOf")
             if isinstance(reference, str):
                 rest = {key: value for key, value in schema.items() if key != "$ref"}
-                schema = _both(rest, self._at(reference))
+                schema = _merge(rest, self._at(reference))
             elif isinstance(parts, list):
                 schema = {key: value for key, value in schema.items() if key != "allOf"}
                 for part in parts:
-                    schema = _both(schema, part)
+                    schema = _merge(schema, part)
             else:
                 break
         return schema
@@ -73,7 +73,7 @@ class _Sampler:
             case str(name):
                 return name
             case [*names] if names:
-                return self._chance.choice(names)
+                return self._random.choice(names)
             case _:
                 return "array" if "items" in schema else "string" if "pattern" in schema else "object"
 
@@ -88,7 +88,7 @@ class _Sampler:
             case "integer" | "number":
                 return self._number(schema, whole=name == "integer")
             case "boolean":
-                return self._chance.random() < 0.5
+                return self._random.random() < 0.5
             case _:
                 return None
 
@@ -96,30 +96,34 @@ class _Sampler:
         properties, required = schema.get("properties"), schema.get("required")
         known = properties if isinstance(properties, dict) else {}
         needed = [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
-        keys = needed if depth >= DEEPEST else [*known, *(key for key in needed if key not in known)]
+        keys = needed if depth >= MAX_DEPTH else [*known, *(key for key in needed if key not in known)]
         return {key: self.value(known.get(key, {"type": "string"}), depth + 1) for key in keys}
 
     def _array(self, schema: JsonObject, depth: int) -> Json:
         prefix = schema.get("prefixItems")
         first = [self.value(item, depth + 1) for item in prefix] if isinstance(prefix, list) else []
-        least, most = _whole(schema.get("minItems"), len(first)), _whole(schema.get("maxItems"), WIDEST)
+        least, most = _whole(schema.get("minItems"), len(first)), _whole(schema.get("maxItems"), MAX_ITEMS)
         items = schema.get("items", {"type": "string"})
-        wanted = least if depth >= DEEPEST or items is False else self._between(least, max(least, min(most, WIDEST)))
-        made = first[:most] if "maxItems" in schema else first
+        wanted = (
+            least
+            if depth >= MAX_DEPTH or items is False
+            else self._integer_between(least, max(least, min(most, MAX_ITEMS)))
+        )
+        array = first[:most] if "maxItems" in schema else first
         for _ in range(1000):
-            if len(made) >= wanted:
+            if len(array) >= wanted:
                 break
             item = self.value(items, depth + 1)
-            if schema.get("uniqueItems") is not True or item not in made:
-                made.append(item)
-        return made
+            if schema.get("uniqueItems") is not True or item not in array:
+                array.append(item)
+        return array
 
     def _string(self, schema: JsonObject) -> Json:
-        word, day = self._chance.choice(WORDS), self._between(1, 28)
+        word, day = self._random.choice(WORDS), self._integer_between(1, 28)
         text = FORMATS.get(str(schema.get("format")), "{word}").format(word=word, day=day)
         least, most = _whole(schema.get("minLength"), 0), schema.get("maxLength")
         while len(text) < least:
-            text += self._chance.choice(WORDS)
+            text += self._random.choice(WORDS)
         return text[: max(least, most)] if _is_number(most) and isinstance(most, int) else text
 
     def _number(self, schema: JsonObject, whole: bool) -> Json:
@@ -132,12 +136,12 @@ class _Sampler:
             first, last = -(-least // unit), most // unit
             first += 1 if low is not None and low[1] and first * unit == least else 0
             last -= 1 if high is not None and high[1] and last * unit == most else 0
-            drawn = self._between(int(first), int(max(first, last))) * unit
-            return int(drawn) if whole else drawn
-        return least + (most - least) * self._chance.uniform(0.25, 0.75)
+            number = self._integer_between(int(first), int(max(first, last))) * unit
+            return int(number) if whole else number
+        return least + (most - least) * self._random.uniform(0.25, 0.75)
 
-    def _between(self, least: int, most: int) -> int:
-        return self._chance.randint(least, most)
+    def _integer_between(self, least: int, most: int) -> int:
+        return self._random.randint(least, most)
 
 
 def _is_number(value: Json) -> TypeGuard[int | float]:
@@ -149,15 +153,15 @@ def _whole(value: Json, default: int) -> int:
 
 
 def _bound(schema: JsonObject, inclusive: str, exclusive: str) -> tuple[int | float, bool] | None:
-    """The limit, and whether it is itself forbidden."""
+    """The bound, and whether it is exclusive."""
     outer, inner = schema.get(exclusive), schema.get(inclusive)
     if _is_number(outer):
         return outer, True
     return (inner, False) if _is_number(inner) else None
 
 
-def _both(first: JsonObject, second: Json) -> JsonObject:
-    """One schema that asks for what both ask for, as far as laying one over the other can."""
+def _merge(first: JsonObject, second: Json) -> JsonObject:
+    """Merge two schemas, approximately: keys of the second replace those of the first."""
     if not isinstance(second, dict):
         return first
     both: JsonObject = {**first, **second}

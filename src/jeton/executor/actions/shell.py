@@ -1,4 +1,4 @@
-"""`shell`: run a program. Arguments are a list, so no value of the input can become a command."""
+"""`shell`: run a program. Arguments are a list, so that input cannot become a command."""
 
 import codecs
 import os
@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
+from jeton.executor.actions.file import path_failure
 from jeton.executor.roots import PathRefused, Root, RootUnknown, root_named
 from jeton.executor.secrets import SecretRef
 from jeton.executor.task.placeholders import PlaceholderError, literal_text, names_in, value_at, whole_name
@@ -19,9 +20,9 @@ from jeton.model.json import Json, JsonObject, kind_of
 from jeton.model.note import LogNote
 
 DEFAULT_OUTPUT_BYTES = 1024 * 1024
-MOST_OUTPUT_BYTES = 16 * 1024 * 1024
-MOST_GRACE_MS = 10_000
-LONGEST_REASON = 500
+MAX_OUTPUT_BYTES = 16 * 1024 * 1024
+MAX_GRACE_MS = 10_000
+MAX_REASON_LENGTH = 500
 IDEMPOTENCY_KEY = "JETON_IDEMPOTENCY_KEY"
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -30,16 +31,16 @@ STREAMS: dict[int, StreamName] = {STDOUT: "stdout", STDERR: "stderr"}
 
 
 class Shell(Kind, frozen=True):
-    """A program, its arguments, and all it gets to see.
+    """A program, its arguments and its environment.
 
     `"{name}"` as a whole argument, `stdin`, `folder` or value of `set_env` is replaced from the input. With
-    `shell: true` the first of `argv` is a script for `/bin/sh`, which finds the others as `$1`, `$2`…
+    `shell: true` the first of `argv` is a script for `/bin/sh`, and the others are `$1`, `$2`…
     """
 
     argv: tuple[str, ...]
     shell: bool = False
     stdin: str | None = None
-    env: tuple[str, ...] = ()  # variables of the engine's environment that the program may see
+    env: tuple[str, ...] = ()  # variables passed on from the engine's environment
     set_env: dict[str, str | SecretRef] = msgspec.field(default_factory=dict[str, str | SecretRef])
     root: str | None = None
     folder: str = ""
@@ -50,21 +51,21 @@ class Shell(Kind, frozen=True):
 
     def problems(self) -> Iterator[KindProblem]:
         if not self.argv or not self.argv[0]:
-            yield KindProblem("argv", "names no program", "write the program first: [ls, -l]")
+            yield KindProblem("argv", "has no program", "write the program first: [ls, -l]")
         elif whole_name(self.argv[0]):
-            yield KindProblem("argv[0]", "would let the input choose the program", "write the program itself")
+            yield KindProblem("argv[0]", "lets the input choose the program", "write the program itself")
         for path, text in self._texts():
             yield from _text_problems(path, text)
         for name in (*self.env, *self.set_env):
             if not VARIABLE.fullmatch(name):
-                yield KindProblem("env", f"{name!r} is no name of a variable", "use letters, digits and '_'")
+                yield KindProblem("env", f"{name!r} is not a valid variable name", "use letters, digits and '_'")
         if self.folder and self.root is None:
-            yield KindProblem("folder", "is below no root", "add 'root:', with a name from project.settings.files")
-        if not 0 < self.max_output_bytes <= MOST_OUTPUT_BYTES:
-            remedy = f"write a number from 1 to {MOST_OUTPUT_BYTES}"
+            yield KindProblem("folder", "needs a root", "add 'root:', with a name from project.settings.files")
+        if not 0 < self.max_output_bytes <= MAX_OUTPUT_BYTES:
+            remedy = f"write a number from 1 to {MAX_OUTPUT_BYTES}"
             yield KindProblem("max_output_bytes", f"is {self.max_output_bytes}", remedy)
-        if not 0 <= self.grace_ms <= MOST_GRACE_MS:
-            yield KindProblem("grace_ms", f"is {self.grace_ms}", f"write a number from 0 to {MOST_GRACE_MS}")
+        if not 0 <= self.grace_ms <= MAX_GRACE_MS:
+            yield KindProblem("grace_ms", f"is {self.grace_ms}", f"write a number from 0 to {MAX_GRACE_MS}")
         if self.max_memory_mb is not None and self.max_memory_mb < 1:
             yield KindProblem("max_memory_mb", f"is {self.max_memory_mb}", "write 1 or more")
 
@@ -86,10 +87,8 @@ class Shell(Kind, frozen=True):
                     return await self._run(program, env, stdin, folder, call)
             except BadInput as bad:
                 return ActionFailed("input_invalid", str(bad))
-            except RootUnknown as unknown:
-                return ActionFailed("unknown_root", str(unknown), fatal=True)
-            except PathRefused as refused:
-                return ActionFailed("path_refused", str(refused))
+            except (RootUnknown, PathRefused) as error:
+                return path_failure(error)
             except OSError as problem:
                 return ActionFailed("cannot_start", f"{self.argv[0]}: {problem.strerror or problem}")
 
@@ -113,21 +112,21 @@ class Shell(Kind, frozen=True):
         output.end()
         if code == 0 or self.allow_exit is True or (self.allow_exit is not False and code in self.allow_exit):
             return {"exit_code": code, **output.result()}
-        return ActionFailed("exit_code", f"{self.argv[0]} {_ending(code)}{output.reason()}")
+        return ActionFailed("exit_code", f"{self.argv[0]} {_exit_text(code)}{output.reason()}")
 
     def _program(self, given: JsonObject) -> list[str]:
         program, options_end = [self.argv[0]], self.shell
         for index, argument in enumerate(self.argv[1:], 1):
             value = _text(f"argv[{index}]", argument, given)
             if whole_name(argument) and value.startswith("-") and not options_end:
-                problem = f"argv[{index}] would be {value!r}, which {self.argv[0]} may take for an option"
-                raise BadInput(f"{problem}; put '--' before {argument!r} in argv if it is none")
+                problem = f"argv[{index}] would be {value!r}, which {self.argv[0]} may read as an option"
+                raise BadInput(f"{problem}; put '--' before {argument!r} in argv if it is not one")
             options_end = options_end or argument == "--"
             program.append(value)
         return ["/bin/sh", "-c", program[0], "sh", *program[1:]] if self.shell else program
 
     async def _environment(self, given: JsonObject, call: ActionCall) -> dict[str, str]:
-        """Only what is listed, so that no secret of the engine's reaches the program by itself."""
+        """Only the listed variables, so that no secret in the engine's environment is passed on."""
         passed = {name: os.environ[name] for name in self.env if name in os.environ}
         written = {
             name: await call.secret(value.secret)
@@ -138,7 +137,7 @@ class Shell(Kind, frozen=True):
         return {"PATH": os.defpath, **passed, **written, IDEMPOTENCY_KEY: call.call.idempotency_key}
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        """Every text that the input may be put in the place of. A script is none of them."""
+        """All texts that may be placeholders. A script is not one of them."""
         for index, argument in enumerate(self.argv):
             if not (self.shell and index == 0):
                 yield f"argv[{index}]", argument
@@ -159,13 +158,13 @@ class Shell(Kind, frozen=True):
 
 
 class BadInput(Exception):
-    """A value that cannot be handed to a program."""
+    """A value that cannot be passed to a program."""
 
 
 class OutputCapture:
-    """What a program writes: the beginning of it is kept, all of it counted, and told of as it comes.
+    """Captures the output of a program: keeps its beginning, counts all of it, and logs it as it comes.
 
-    ProjectSecrets are taken out before anything is cut: half of one is not recognised any more.
+    Secrets are redacted before truncation, because part of one would not be recognised.
     """
 
     def __init__(self, most: int, call: ActionCall) -> None:
@@ -174,31 +173,31 @@ class OutputCapture:
 
     def __call__(self, stream: int, data: bytes) -> None:
         name = STREAMS[stream]
-        self._tell(name, self._streams[name].take(data))
+        self._log(name, self._streams[name].add(data))
 
     def end(self) -> None:
-        """The program is gone, and what was held back can be shown."""
+        """Flush the output, after the program has ended."""
         for name, stream in self._streams.items():
-            self._tell(name, stream.end())
+            self._log(name, stream.end())
 
     def result(self) -> JsonObject:
-        """Both streams; `truncated` says of a stream that was cut how many bytes it had."""
+        """Both streams. `truncated` has the full size of each truncated one."""
         texts: JsonObject = {name: "".join(stream.kept) for name, stream in self._streams.items()}
         cut: JsonObject = {name: stream.written for name, stream in self._streams.items() if stream.full}
         return {**texts, "truncated": cut} if cut else texts
 
     def reason(self) -> str:
-        """The end of what it complained about."""
+        """The end of stderr, for error messages."""
         said = "".join(self._streams["stderr"].kept).strip()
-        return f": {said[-LONGEST_REASON:]}" if said else ""
+        return f": {said[-MAX_REASON_LENGTH:]}" if said else ""
 
-    def _tell(self, name: StreamName, text: str) -> None:
+    def _log(self, name: StreamName, text: str) -> None:
         if text:
-            self._call.notes.tell(LogNote(self._call.call.step, name, text))
+            self._call.notes.add(LogNote(self._call.call.step, name, text))
 
 
 class _Stream:
-    """One of the two: text in utf-8, as far as it goes."""
+    """One of the streams, decoded as UTF-8."""
 
     def __init__(self, most: int, call: ActionCall) -> None:
         self.kept: list[str] = []
@@ -208,8 +207,8 @@ class _Stream:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._clean = call.secrets.stream()
 
-    def take(self, data: bytes) -> str:
-        """What of it is new, clean, and kept."""
+    def add(self, data: bytes) -> str:
+        """Add data; gives the redacted text that was kept."""
         self.written += len(data)
         return "" if self.full else self._keep(self._clean.feed(self._decode(data)))
 
@@ -234,7 +233,7 @@ def _allows_scripts(settings: JsonObject) -> bool:
 
 
 def _text(where: str, written: str, given: JsonObject, or_json: bool = False) -> str:
-    """What stands there, or the value of the input it names, which must be able to be an argument."""
+    """The text itself, or the value of its placeholder, which must be valid as an argument."""
     name = whole_name(written)
     if name is None:
         return literal_text(written)
@@ -243,29 +242,29 @@ def _text(where: str, written: str, given: JsonObject, or_json: bool = False) ->
     except PlaceholderError:
         value = None
     if value is None:
-        raise BadInput(f"{where} needs '{name}', and the input has none")
+        raise BadInput(f"{where} needs '{name}', which the input lacks")
     if not or_json and isinstance(value, dict | list):
-        raise BadInput(f"{where} takes a text or a number, and '{name}' is {kind_of(value)}")
+        raise BadInput(f"{where} must be a string or a number, and '{name}' is {kind_of(value)}")
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     try:
         zero = 0 in text.encode() and not or_json
     except UnicodeEncodeError:
-        raise BadInput(f"{where}: '{name}' is no proper text") from None
+        raise BadInput(f"{where}: '{name}' is not valid Unicode") from None
     if zero:
-        raise BadInput(f"{where}: '{name}' has a zero byte in it")
+        raise BadInput(f"{where}: '{name}' contains a zero byte")
     return text
 
 
 def _text_problems(path: str, text: str) -> Iterator[KindProblem]:
     if "\0" in text and path != "stdin":
-        yield KindProblem(path, "has a zero byte in it", "remove it")
+        yield KindProblem(path, "contains a zero byte", "remove it")
     inner = names_in(text)
     if inner and whole_name(text) is None:
-        problem = f"'{{{inner[0]}}}' is replaced only where it stands alone"
-        yield KindProblem(path, problem, f"let it stand alone, or write '{{{{{inner[0]}}}}}' for the letters")
+        problem = f"'{{{inner[0]}}}' is replaced only as the whole text"
+        yield KindProblem(path, problem, f"make it the whole text, or escape it as '{{{{{inner[0]}}}}}'")
 
 
-def _ending(code: int) -> str:
+def _exit_text(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     try:

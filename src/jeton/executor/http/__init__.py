@@ -1,1 +1,1 @@
-"""HTTP calls to servers nobody vouches for. What needs the client library is imported at the first call only."""
+"""HTTP requests: limits, egress rules, redirects and bodies."""

@@ -1,7 +1,7 @@
-"""How connections are opened: the address that was checked is the address connected to.
+"""Open connections to checked addresses only.
 
-A name is resolved once per connection, here, and what is connected to is the number that came out of that. The client
-library keeps the name for the certificate and the Host header, and never resolves it again.
+A host name is resolved once per connection, here, and the connection goes to the resolved address that was checked. The
+client library uses the name for the certificate and the Host header, and never resolves it.
 """
 
 import logging
@@ -11,26 +11,19 @@ from ipaddress import ip_address
 from itertools import chain, zip_longest
 from typing import Final
 
-from httpcore2 import (
-    SOCKET_OPTION,
-    AnyIOBackend,
-    AsyncNetworkBackend,
-    AsyncNetworkStream,
-    ConnectError,
-    ConnectTimeout,
-)
+from httpcore2 import SOCKET_OPTION, AnyIOBackend, AsyncNetworkBackend, AsyncNetworkStream, ConnectError, ConnectTimeout
 
 from jeton.executor.clock import LoopClock, TimedOut
 from jeton.executor.http.connections import Resolver
 from jeton.executor.http.egress import Address, AddressRefused, Egress
 from jeton.executor.workers.thread_pool import ThreadPool
 
-FIRST_S: Final = 2.0  # for an address that is not the last: half the world has an IPv6 address that leads nowhere
-MOST_TRIED: Final = 6
+FIRST_S: Final = 2.0  # timeout of every address but the last: many hosts have an unreachable IPv6 address
+MAX_ADDRESSES_TRIED: Final = 6
 
 
 def _only_the_event(record: logging.LogRecord) -> bool:
-    """At level DEBUG the library would log what a server sent, where credentials may be repeated."""
+    """Keep only the name of the event: at level DEBUG the library logs what servers sent, which may contain secrets."""
     record.msg, record.args = str(record.msg).partition(" ")[0], None
     return True
 
@@ -58,10 +51,10 @@ class GuardedBackend(AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        """A stream to one of the host's permitted addresses, tried in turn, both families first."""
-        until = time.monotonic() + (timeout or FIRST_S * MOST_TRIED)
+        """Connect to one of the host's permitted addresses, tried in turn, alternating between IPv4 and IPv6."""
+        until = time.monotonic() + (timeout or FIRST_S * MAX_ADDRESSES_TRIED)
         addresses = self._egress.permitted(host, await self._addresses(host, port, until))
-        tried = _alternating(addresses)[:MOST_TRIED]
+        tried = _alternating(addresses)[:MAX_ADDRESSES_TRIED]
         for address in tried[:-1]:
             try:
                 within = min(FIRST_S, (until - time.monotonic()) / 2)
@@ -73,7 +66,7 @@ class GuardedBackend(AsyncNetworkBackend):
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[SOCKET_OPTION] | None = None
     ) -> AsyncNetworkStream:
-        raise AddressRefused("calls go to addresses on the network only")
+        raise AddressRefused("Unix sockets are not allowed")
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
@@ -83,14 +76,14 @@ class GuardedBackend(AsyncNetworkBackend):
         try:
             found = await LoopClock().within(within_ms, self._threads.run(lambda: self._resolver(host, port)))
         except TimedOut:
-            raise ConnectTimeout(f"the name '{host}' was not resolved in time") from None
+            raise ConnectTimeout(f"resolving '{host}' timed out") from None
         except (OSError, UnicodeError) as error:
-            raise ConnectError(f"the name '{host}' cannot be resolved: {error}") from None
+            raise ConnectError(f"'{host}' cannot be resolved: {error}") from None
         return [ip_address(each) for each in found]
 
 
 def _alternating(addresses: list[Address]) -> list[Address]:
-    """In the order of the resolver, but with the families in turn."""
+    """The addresses in the order of the resolver, but alternating between the families."""
     first = addresses[0].version
     pairs = zip_longest(
         (each for each in addresses if each.version == first), (each for each in addresses if each.version != first)

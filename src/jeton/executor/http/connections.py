@@ -1,4 +1,4 @@
-"""Open connections, shared by the calls of an executor. Made at the first call, together with the client library."""
+"""Connection pools, shared by the calls of an executor. Created at the first call, with the client library."""
 
 import importlib
 import socket
@@ -12,52 +12,52 @@ from jeton.executor.workers.thread_pool import ThreadPool
 if TYPE_CHECKING:
     from httpcore2 import AsyncConnectionPool
 
-MOST_POOLS = 16
-MOST_CONNECTIONS = 256
-MOST_IDLE = 32
-IDLE_S = 5.0  # servers close idle connections too, and a call must not begin on one that is just being closed
-RESOLVING = 16  # names resolved at a time, in threads of their own: functions of users may keep the others busy
+MAX_POOLS = 16
+MAX_CONNECTIONS = 256
+MAX_IDLE = 32
+IDLE_S = 5.0  # shorter than that of servers, which close idle connections too
+RESOLVER_THREADS = 16  # separate from the threads of users' functions, which may all be busy
 
 
 class Resolver(Protocol):
-    """Addresses of a host, as text, best first; raises OSError."""
+    """Resolves a host to addresses, best first. Raises OSError."""
 
     def __call__(self, host: str, port: int) -> list[str]: ...
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Ask the system, as any other program on this machine would."""
+    """Resolve a host with the resolver of the system."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class Connections:
-    """One pool for each set of rules: a connection that one project may use must not serve another that may not."""
+    """A pool for each set of egress rules, because projects may not share connections that only one may open."""
 
     def __init__(self, resolver: Resolver = resolve, tls: ssl.SSLContext | None = None) -> None:
         self._resolver = resolver
         self._tls = tls
         self._is_loaded = False
-        self._threads = ThreadPool(RESOLVING)
+        self._threads = ThreadPool(RESOLVER_THREADS)
         self._pools: dict[Egress, AsyncConnectionPool] = {}
 
     async def load(self) -> None:
-        """Import the client library, once, and in a thread, because that takes a while; so do the certificates."""
+        """Import the client library and load the certificates, once, in a thread because both are slow."""
         if not self._is_loaded:
             certificates = await self._threads.run(_loaded)
             self._tls = self._tls or certificates
             self._is_loaded = True
 
     async def pool(self, egress: Egress) -> "AsyncConnectionPool":
-        """The pool that follows these rules; the one that was not used for longest makes room."""
+        """The pool for these rules. If there are too many, the least recently used one is closed."""
         known = egress in self._pools
         self._pools[egress] = self._pools.pop(egress) if known else self._opened(egress)
-        while len(self._pools) > MOST_POOLS:
+        while len(self._pools) > MAX_POOLS:
             await self._pools.pop(next(iter(self._pools))).aclose()
         return self._pools[egress]
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
         pools, self._pools = self._pools, {}
         for pool in pools.values():
             await pool.aclose()
@@ -70,8 +70,8 @@ class Connections:
 
         return AsyncConnectionPool(
             ssl_context=self._tls,
-            max_connections=MOST_CONNECTIONS,
-            max_keepalive_connections=MOST_IDLE,
+            max_connections=MAX_CONNECTIONS,
+            max_keepalive_connections=MAX_IDLE,
             keepalive_expiry=IDLE_S,
             network_backend=GuardedBackend(egress, self._resolver, self._threads),
         )

@@ -1,4 +1,4 @@
-"""One call over the network: a request, the redirects that may be followed, and what became of it."""
+"""One HTTP exchange: send a request, follow permitted redirects, and turn errors into failures."""
 
 import ssl
 from typing import TYPE_CHECKING
@@ -10,9 +10,9 @@ from jeton.executor.clock import TimedOut
 from jeton.executor.http.body import BodyRefused
 from jeton.executor.http.egress import AddressRefused, SettingsInvalid, egress_of
 from jeton.executor.http.implementation import HttpLimits
-from jeton.executor.http.redirect import CODES, MOST_REDIRECTS, Hop, RedirectRefused, next_hop
+from jeton.executor.http.redirect import CODES, MAX_REDIRECTS, Hop, RedirectRefused, next_hop
 from jeton.executor.http.request import HttpRequest, build_request
-from jeton.executor.http.response import answer, headers_of, shortened
+from jeton.executor.http.response import headers_of, read_response, shortened
 from jeton.executor.task.placeholders import PlaceholderError
 from jeton.model.json import Json
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
-    """The result of a call, or its failure. Connections and timeouts pass; what the server or the author does not."""
+    """The result of a request, or its failure: transient for network errors and timeouts."""
     try:
         egress = egress_of(call.settings)
         request = await build_request(http, call)
@@ -30,27 +30,27 @@ async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
     except PlaceholderError as unfit:
         return ActionFailed("input_invalid", str(unfit))
     pool = await call.resources.connections.pool(egress)
-    # without the query, which may hold what belongs in no error
-    what = f"{request.method} {request.url.copy_with(query=None)}"
+    # without the query, which may contain sensitive values
+    label = f"{request.method} {request.url.copy_with(query=None)}"
     try:
-        return await call.resources.clock.within(http.limits.total_ms, _followed(http, request, pool, call, what))
+        return await call.resources.clock.within(http.limits.total_ms, _follow(http, request, pool, call, label))
     except TimedOut:
         problem = f"took longer than {http.limits.total_ms} ms (limits.total_ms)"
-        return ActionFailed("http_timeout", f"{what} {problem}", transient=True)
+        return ActionFailed("http_timeout", f"{label} {problem}", transient=True)
     except TimeoutException as error:
-        return ActionFailed("http_timeout", f"{what} {_stalled(error, http.limits)}", transient=True)
+        return ActionFailed("http_timeout", f"{label} {_timeout_text(error, http.limits)}", transient=True)
     except AddressRefused as refused:
-        return ActionFailed("address_refused", f"{what}: {refused}")
+        return ActionFailed("address_refused", f"{label}: {refused}")
     except RedirectRefused as refused:
-        return ActionFailed("redirect_refused", f"{what} {refused}")
+        return ActionFailed("redirect_refused", f"{label} {refused}")
     except BodyRefused as refused:
-        return ActionFailed(refused.type, f"{what}: {refused}")
+        return ActionFailed(refused.type, f"{label}: {refused}")
     except (NetworkError, ProtocolError) as error:
-        return _broken(error, what, call, http.limits)
+        return _network_failure(error, label, call, http.limits)
 
 
-async def _followed(
-    http: "Http", request: HttpRequest, pool: AsyncConnectionPool, call: ActionCall, what: str
+async def _follow(
+    http: "Http", request: HttpRequest, pool: AsyncConnectionPool, call: ActionCall, label: str
 ) -> Json | ActionFailed:
     limits = http.limits
     timeouts = {
@@ -60,7 +60,7 @@ async def _followed(
         "pool": limits.total_ms / 1000,
     }
     hop = Hop(request.method, request.url, request.body is not None)
-    for _ in range(MOST_REDIRECTS + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         async with pool.stream(
             hop.method,
             _core_url(hop),
@@ -71,9 +71,9 @@ async def _followed(
             headers = headers_of(response, limits)
             location = headers.get("location")
             if response.status not in CODES or location is None or http.redirects is False:
-                return await answer(http, response, headers, call, what)
+                return await read_response(http, response, headers, call, label)
             hop = next_hop(hop, request.url, response.status, location, http.redirects)
-    raise RedirectRefused(f"is redirected more than {MOST_REDIRECTS} times")
+    raise RedirectRefused(f"was redirected more than {MAX_REDIRECTS} times")
 
 
 def _core_url(hop: Hop) -> URL:
@@ -82,25 +82,25 @@ def _core_url(hop: Hop) -> URL:
 
 
 def _headers(request: HttpRequest, hop: Hop) -> list[tuple[str, str]]:
-    """The author's headers and credentials are for the author's host; another gets what says nothing."""
+    """The headers of a hop. Those of the definition, including credentials, go to its own host only."""
     headers = [*request.headers, *(request.own_headers if hop.trusted else ())]
     if hop.has_body:
         return headers if request.media_type is None else [*headers, ("Content-Type", request.media_type)]
     return [(name, value) for name, value in headers if name.lower() != "content-type"]
 
 
-def _stalled(error: TimeoutException, limits: HttpLimits) -> str:
+def _timeout_text(error: TimeoutException, limits: HttpLimits) -> str:
     if isinstance(error, ConnectTimeout):
-        return f"found no connection within {limits.connect_ms} ms (limits.connect_ms)"
-    return f"heard nothing for {limits.idle_ms} ms (limits.idle_ms)"
+        return f"could not connect within {limits.connect_ms} ms (limits.connect_ms)"
+    return f"received nothing for {limits.idle_ms} ms (limits.idle_ms)"
 
 
-def _broken(error: Exception, what: str, call: ActionCall, limits: HttpLimits) -> ActionFailed:
-    """A certificate stays wrong and headers stay large; anything else may go better next time."""
+def _network_failure(error: Exception, label: str, call: ActionCall, limits: HttpLimits) -> ActionFailed:
+    """The failure of a network error. Certificates and oversized headers are permanent, others transient."""
     message = shortened(call.secrets.text(str(error))) or type(error).__name__
     if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
-        return ActionFailed("http_certificate", f"{what}: {error.args[0].verify_message}")
+        return ActionFailed("http_certificate", f"{label}: {error.args[0].verify_message}")
     if "Receive buffer too long" in message:
         problem = f"the headers are larger than {limits.header_bytes} bytes (limits.header_bytes)"
-        return ActionFailed("http_headers_too_large", f"{what}: {problem}")
-    return ActionFailed("http_network", f"{what}: {message}", transient=True)
+        return ActionFailed("http_headers_too_large", f"{label}: {problem}")
+    return ActionFailed("http_network", f"{label}: {message}", transient=True)

@@ -1,4 +1,4 @@
-"""What an author may write under `implementation` of an `http` action, besides the url."""
+"""The parts of the `implementation` of an `http` action: authentication, redirects and limits."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from jeton.executor.action import KindProblem
 from jeton.executor.secrets import SecretRef
 
 HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-OURS: Final = frozenset(
+RESERVED_HEADERS: Final = frozenset(
     (
         "accept-encoding", "connection", "content-length", "expect", "host", "idempotency-key", "keep-alive",
         "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -19,25 +19,25 @@ OURS: Final = frozenset(
 
 
 Redirects: TypeAlias = bool | Literal["same_host"] | tuple[str, ...]
-"""False: none is followed, and the answer is the result. A list names hosts, each with its port if that is unusual."""
+"""False: the redirect itself is the result. A list has hosts, each with its port if that is not the default."""
 
 
 class Basic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A user's name and password."""
+    """A user name and a password."""
 
     username: str | SecretRef
     password: SecretRef
 
 
 class Auth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One of the two."""
+    """Exactly one of the two."""
 
     bearer: SecretRef | None = None
     basic: Basic | None = None
 
 
 class HttpLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a server may cost us; each is named in the error of a call that reaches it."""
+    """Limits of a request. The failure of a request that exceeds one names it."""
 
     connect_ms: int = 10_000
     idle_ms: int = 30_000
@@ -54,17 +54,17 @@ class HttpLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def header_problems(headers: dict[str, str | SecretRef]) -> Iterator[KindProblem]:
-    """Headers that are no headers, and those that are not the author's to set."""
+    """Problems with header names: invalid ones, and those that are set for every request."""
     for name in headers:
         if not HEADER.fullmatch(name):
-            yield KindProblem(f"headers.{name}", "cannot be the name of a header", "write letters, digits and '-'")
-        elif name.lower() in OURS:
-            yield KindProblem(f"headers.{name}", "is set for every call", "remove it")
+            yield KindProblem(f"headers.{name}", "is not a valid header name", "write letters, digits and '-'")
+        elif name.lower() in RESERVED_HEADERS:
+            yield KindProblem(f"headers.{name}", "is set for every request", "remove it")
 
 
 def auth_problems(auth: Auth, headers: dict[str, str | SecretRef]) -> Iterator[KindProblem]:
-    """Credentials given twice, or not at all."""
+    """Problems with credentials: none, or several."""
     if (auth.bearer is None) == (auth.basic is None):
         yield KindProblem("auth", "needs one of 'bearer' and 'basic'", "write 'auth: {bearer: {secret: NAME}}'")
     if any(name.lower() == "authorization" for name in headers):
-        yield KindProblem("headers", "has 'Authorization', and so has 'auth'", "keep one of the two")
+        yield KindProblem("headers", "has 'Authorization', which 'auth' sets too", "remove one of the two")

@@ -1,4 +1,4 @@
-"""The request of a call: what the implementation fixes, filled from the input and from secrets."""
+"""Build the request of a call from the implementation, the input and secrets."""
 
 from base64 import b64encode
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from msgspec import UnsetType
 from jeton.executor.action import ActionCall
 from jeton.executor.http.implementation import Auth
 from jeton.executor.secrets import SecretRef
-from jeton.executor.task.placeholders import PlaceholderError, filled, filled_text, plain_text
+from jeton.executor.task.placeholders import PlaceholderError, fill, fill_text, scalar_text
 from jeton.model.json import Json
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _encode_json = msgspec.json.Encoder().encode
 
 
 class HttpRequest(msgspec.Struct, frozen=True):
-    """What is sent. `own_headers` are the author's, and go to the author's host only."""
+    """A request. `own_headers` are those of the definition, which go to its own host only."""
 
     method: str
     url: URL
@@ -34,7 +34,7 @@ class HttpRequest(msgspec.Struct, frozen=True):
 
 
 async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
-    """Raises PlaceholderError if the input does not fit, SecretUnavailable if a secret is missing."""
+    """Build the request. Raises PlaceholderError or SecretUnavailable."""
     own = [(name, await _header(name, value, call)) for name, value in http.headers.items()]
     if http.auth is not None:
         own.append(("Authorization", await _authorization(http.auth, call)))
@@ -57,15 +57,15 @@ async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
 
 
 def _url(template: str, query: dict[str, Json], given: Json) -> URL:
-    """Every value is percent-encoded whole, so none can begin another segment, parameter or host."""
-    text = filled_text(template, given, lambda value: quote(value, safe=""))
+    """The url. Values are percent-encoded, so that none can start another segment, parameter or host."""
+    text = fill_text(template, given, lambda value: quote(value, safe=""))
     path = text.partition("://")[2].partition("?")[0].partition("/")[2]
     fixed = template.partition("://")[2].partition("?")[0].partition("/")[2]
-    # what was filled in must leave a segment a segment: "" and ".." would name another place
+    # an inserted "" or ".." would change the structure of the path
     for now, before in zip(path.split("/"), fixed.split("/"), strict=True):
         if now != before and now in ("", ".", ".."):
-            raise PlaceholderError(f"url: '{before}' becomes '{now}', which is no part of a path")
-    parameters = [pair for name, value in query.items() for pair in _parameters(name, filled(value, given))]
+            raise PlaceholderError(f"url: '{before}' becomes '{now}', which is not a path segment")
+    parameters = [pair for name, value in query.items() for pair in _parameters(name, fill(value, given))]
     if parameters:
         text += ("&" if "?" in text else "?") + urlencode(parameters)
     try:
@@ -75,33 +75,33 @@ def _url(template: str, query: dict[str, Json], given: Json) -> URL:
 
 
 def _parameters(name: str, value: Json) -> list[tuple[str, str]]:
-    """A list is the same parameter several times, null is none."""
+    """The pairs of a query parameter: one for each item of a list, none for null."""
     if value is None:
         return []
-    texts = [plain_text(each) for each in (value if isinstance(value, list) else [value])]
+    texts = [scalar_text(each) for each in (value if isinstance(value, list) else [value])]
     if None in texts:
-        raise PlaceholderError(f"query.{name} takes texts, numbers and booleans, or a list of them")
+        raise PlaceholderError(f"query.{name} must be a string, a number, a boolean, or a list of them")
     return [(name, text) for text in texts if text is not None]
 
 
 def _body(http: "Http", given: Json) -> tuple[bytes | None, str | None]:
     if not isinstance(http.json, UnsetType):
-        return _encode_json(filled(http.json, given)), "application/json"
+        return _encode_json(fill(http.json, given)), "application/json"
     if not isinstance(http.text, UnsetType):
-        return filled_text(http.text, given).encode(), "text/plain; charset=utf-8"
+        return fill_text(http.text, given).encode(), "text/plain; charset=utf-8"
     return None, None
 
 
 async def _header(name: str, value: str | SecretRef, call: ActionCall) -> str:
-    """A secret or a text; the error of one that cannot be sent does not repeat it."""
-    text = await call.secret(value.secret) if isinstance(value, SecretRef) else filled_text(value, call.input)
+    """The value of a header. An error does not quote it, because it may be a secret."""
+    text = await call.secret(value.secret) if isinstance(value, SecretRef) else fill_text(value, call.input)
     return _sendable(f"headers.{name}", text)
 
 
 async def _authorization(auth: Auth, call: ActionCall) -> str:
     if auth.basic is not None:
         user = auth.basic.username
-        username = await call.secret(user.secret) if isinstance(user, SecretRef) else filled_text(user, call.input)
+        username = await call.secret(user.secret) if isinstance(user, SecretRef) else fill_text(user, call.input)
         password = await call.secret(auth.basic.password.secret)
         return "Basic " + b64encode(f"{username}:{password}".encode()).decode()
     assert auth.bearer is not None
@@ -110,5 +110,5 @@ async def _authorization(auth: Auth, call: ActionCall) -> str:
 
 def _sendable(where: str, text: str) -> str:
     if not text.isascii() or not text.isprintable() or text != text.strip():
-        raise PlaceholderError(f"{where} has something in it that a header cannot carry")
+        raise PlaceholderError(f"{where} contains characters that a header cannot")
     return text

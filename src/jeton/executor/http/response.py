@@ -1,4 +1,4 @@
-"""What an answer means: a result, a business failure, or one that passes."""
+"""Turn a response into a result or a failure, which may be transient."""
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -11,20 +11,20 @@ import msgspec
 from httpcore2 import Response
 
 from jeton.executor.action import ActionCall, ActionFailed
-from jeton.executor.http.body import BodyRefused, as_json, as_text, media_type_of, unpacked
+from jeton.executor.http.body import BodyRefused, as_json, as_text, decompressed, media_type_of
 from jeton.executor.http.implementation import HttpLimits
 from jeton.model.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from jeton.executor.actions.http import Http
 
-EXCERPT: Final = 300  # characters of what a server says against a call
+EXCERPT: Final = 300  # characters of an error response that are quoted
 EXCERPT_BYTES: Final = 4_096
-EXCERPT_READ: Final = 10_485_760  # at most, for those: a packed body may be long before it says anything
+EXCERPT_READ: Final = 10_485_760  # bytes to read for an excerpt, decompressed
 
 
 def headers_of(response: Response, limits: HttpLimits) -> dict[str, str]:
-    """By name in small letters; one that came several times is one, with commas."""
+    """The headers by lower-case name. Repeated headers are joined with commas."""
     if sum(len(name) + len(value) for name, value in response.headers) > limits.header_bytes:
         problem = f"the headers are larger than {limits.header_bytes} bytes (limits.header_bytes)"
         raise BodyRefused("http_headers_too_large", problem)
@@ -35,19 +35,19 @@ def headers_of(response: Response, limits: HttpLimits) -> dict[str, str]:
     return headers
 
 
-async def answer(
-    http: "Http", response: Response, headers: dict[str, str], call: ActionCall, what: str
+async def read_response(
+    http: "Http", response: Response, headers: dict[str, str], call: ActionCall, label: str
 ) -> Json | ActionFailed:
-    """`{status, headers, json | text | artifact}` if the status is below 400 or allowed, a failure otherwise."""
+    """`{status, headers, json | text | artifact}` if the status is below 400 or allowed, otherwise a failure."""
     status = response.status
     if status >= 400 and status not in http.allow_status:
-        said = await _excerpt(response, headers, call)
-        message = f"{what} is answered with {status}{_phrase(status)}" + (f": {said}" if said else "")
+        excerpt = await _excerpt(response, headers, call)
+        message = f"{label} returned {status}{_phrase(status)}" + (f": {excerpt}" if excerpt else "")
         if status != 429 and status < 500:
             return ActionFailed("http_status", message)
         wait_ms = retry_after_ms(headers.get("retry-after"), time.time())
         if wait_ms is not None and wait_ms > http.limits.retry_after_ms:
-            problem = f"; it asks to wait {wait_ms} ms, and limits.retry_after_ms is {http.limits.retry_after_ms}"
+            problem = f"; Retry-After is {wait_ms} ms, more than limits.retry_after_ms ({http.limits.retry_after_ms})"
             return ActionFailed("http_status", message + problem)
         return ActionFailed("http_status", message, transient=True, retry_after_ms=wait_ms)
     made: JsonObject = {"status": status, "headers": {**headers}}
@@ -55,7 +55,7 @@ async def answer(
 
 
 def retry_after_ms(value: str | None, now: float) -> int | None:
-    """`Retry-After`, in seconds or as a date; nothing if it says neither."""
+    """The delay of `Retry-After`, given in seconds or as a date; None if it is neither."""
     if value is None:
         return None
     if value.strip().isdecimal():
@@ -72,54 +72,54 @@ async def _body(http: "Http", response: Response, headers: dict[str, str], call:
     if above is not None:
         most, limit = http.limits.artifact_bytes, "limits.artifact_bytes"
     body = bytearray()
-    async with aclosing(unpacked(response, headers, most, limit)) as pieces:
-        async for piece in pieces:
-            body += piece
+    async with aclosing(decompressed(response, headers, most, limit)) as chunks:
+        async for chunk in chunks:
+            body += chunk
             if above is not None and len(body) > above:
-                return {"artifact": await _saved(bytes(body), pieces, media_type.name, call)}
+                return {"artifact": await _saved(bytes(body), chunks, media_type.name, call)}
     if media_type.is_json and body:
         return {"json": as_json(bytes(body))}
     return {"text": as_text(bytes(body), media_type)}
 
 
-async def _saved(begun: bytes, pieces: AsyncIterator[bytes], media_type: str, call: ActionCall) -> JsonObject:
-    """The whole body as an artifact, without the secrets that a server may have repeated in it."""
+async def _saved(beginning: bytes, chunks: AsyncIterator[bytes], media_type: str, call: ActionCall) -> JsonObject:
+    """Store the body as an artifact, with secrets redacted."""
     redactor, artifacts = call.secrets.redactor(), call.resources.artifacts
-    whole = _all(begun, pieces)
+    whole = _join(beginning, chunks)
     async with aclosing(whole), aclosing(whole if redactor is None else redactor.stream(whole)) as clean:
         kept: JsonObject = msgspec.to_builtins(await artifacts.save(call.call.run, clean, media_type))
     return kept
 
 
-async def _all(begun: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    yield begun
-    async for piece in pieces:
-        yield piece
+async def _join(beginning: bytes, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    yield beginning
+    async for chunk in chunks:
+        yield chunk
 
 
 async def _excerpt(response: Response, headers: dict[str, str], call: ActionCall) -> str:
-    """The beginning of a body, on one line. Secrets go before it is cut: half of one would not be recognised."""
-    redactor, said = call.secrets.redactor(), bytearray()
+    """The beginning of a body, on one line. Secrets are redacted before truncation."""
+    redactor, excerpt = call.secrets.redactor(), bytearray()
     try:
-        pieces = unpacked(response, headers, EXCERPT_READ, "")
-        async with aclosing(pieces), aclosing(pieces if redactor is None else redactor.stream(pieces)) as clean:
-            async for piece in clean:
-                said += piece
-                if len(said) >= EXCERPT_BYTES:
+        chunks = decompressed(response, headers, EXCERPT_READ, "")
+        async with aclosing(chunks), aclosing(chunks if redactor is None else redactor.stream(chunks)) as clean:
+            async for chunk in clean:
+                excerpt += chunk
+                if len(excerpt) >= EXCERPT_BYTES:
                     break
     except BodyRefused:
         return ""
-    return shortened(said.decode("utf-8", "replace"))
+    return shortened(excerpt.decode("utf-8", "replace"))
 
 
 def shortened(text: str) -> str:
-    """What a server says, as a message quotes it: one line, with nothing in it that a terminal would act on."""
+    """A text as error messages quote it: one line, truncated, without control characters."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 
 def _phrase(status: int) -> str:
-    """Its usual name; what the server calls it is not repeated."""
+    """The standard phrase of a status. That of the server is not quoted."""
     try:
         return f" {HTTPStatus(status).phrase}"
     except ValueError:

@@ -1,1 +1,1 @@
-"""Bounds on calls: concurrency, rates, circuit breakers, idempotency keys."""
+"""Limits on calls: concurrency, rates, circuit breakers and idempotency keys."""

@@ -1,7 +1,7 @@
-"""IdempotencyStore by which an action runs once, whichever run asks, and whatever crashes.
+"""Idempotency keys: an action with a key runs once, across all runs and crashes.
 
-A call that was begun and never answered (a crash, a cancellation) may have had its effect. So the key keeps the
-idempotency key it was made with, and whoever comes next makes the very same call again.
+A call that was started and has no result, because of a crash or a cancellation, may have had its effect. So the store
+keeps the idempotency key of that call, and the next one repeats it under the same key.
 """
 
 import time
@@ -15,40 +15,40 @@ from jeton.model.json import Json
 
 
 class Claimed(msgspec.Struct, frozen=True):
-    """The call is to be made, under this idempotency key."""
+    """The call must be made, with this idempotency key."""
 
-    call: str
+    idempotency_key: str
 
 
 class Completed(msgspec.Struct, frozen=True):
-    """The call was made, and gave this."""
+    """The call was made before, with this result."""
 
     result: Json
 
 
 class IdempotencyStore(Protocol):
-    """Where keys are kept. Of two who ask for one key at the same time, the executor lets the second wait."""
+    """Stores the results of calls by key. The executor never uses one key twice at the same time."""
 
     async def begin(self, key: str, call: str) -> Claimed | Completed:
-        """What became of the key. One that is new, or has expired, is taken for the call; durable when this returns."""
+        """The result stored under a key, or the claim to make the call. The claim is durable when this returns."""
         ...
 
     async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
-        """Keep what the call gave, for ever or for a time; durable when this returns."""
+        """Store the result of a claimed call, for a time or for ever. Durable when this returns."""
         ...
 
     async def forget(self, key: str) -> None:
-        """The call failed: the next one is another."""
+        """Remove a claim, because the call failed; the next call is a new one."""
         ...
 
 
 def step_key(run: RunId, token: TokenId, step: str) -> str:
-    """By what a step that a node takes is kept: all of a node's begin alike, and sort together."""
+    """The key of a durable step of a node. All steps of a node share a prefix, so that they sort together."""
     return f"{steps_prefix(run)}{token}:{step}"
 
 
 def steps_prefix(run: RunId) -> str:
-    """What the keys of all steps of a run begin with."""
+    """The prefix of the keys of all steps of a run."""
     return f"step:{run}:"
 
 
@@ -56,7 +56,7 @@ _Kept: TypeAlias = tuple[str, Completed | None, int | None]
 
 
 class MemoryIdempotencyStore:
-    """IdempotencyStore for as long as the process lives."""
+    """Idempotency keys in memory."""
 
     def __init__(self, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self._clock = clock
@@ -66,9 +66,9 @@ class MemoryIdempotencyStore:
         first, done, expires = self._kept.get(key, (call, None, None))
         if done is not None and (expires is None or self._clock() < expires):
             return done
-        begun = Claimed(call if done is not None else first)
-        self._kept[key] = (begun.call, None, None)
-        return begun
+        claimed = Claimed(call if done is not None else first)
+        self._kept[key] = (claimed.idempotency_key, None, None)
+        return claimed
 
     async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
         call = self._kept[key][0]

@@ -1,4 +1,4 @@
-"""A queue that is fair between runs: one large fan-out does not keep the others waiting."""
+"""A queue that is fair between runs, so that one large fan-out does not delay the others."""
 
 from collections import deque
 from collections.abc import Hashable
@@ -8,15 +8,15 @@ Item = TypeVar("Item")
 
 
 class Lane(Generic[Item]):
-    """BytesPaths for a number of items at a time; whoever waits gets one in turn with the other runs, then in order."""
+    """A number of places, and a queue for them: runs take turns, and each run is served in order."""
 
     def __init__(self, places: int) -> None:
         self.places = places
         self.taken = 0
-        self._waiting: dict[Hashable, deque[Item]] = {}  # in the order of their turns
+        self._waiting: dict[Hashable, deque[Item]] = {}  # by run, in the order they are served
 
     def put(self, run: Hashable, item: Item) -> None:
-        """Wait for a place."""
+        """Queue an item."""
         items = self._waiting.get(run)
         if items is None:
             self._waiting[run] = deque((item,))
@@ -25,11 +25,11 @@ class Lane(Generic[Item]):
 
     @property
     def waits(self) -> bool:
-        """Whether anybody waits for a place that is free."""
+        """Whether an item is waiting although a place is free."""
         return bool(self._waiting) and self.taken < self.places
 
     def take(self) -> Item | None:
-        """The next item and a place for it; None if nobody waits or every place is taken."""
+        """Take a place for the next item; None if nothing is waiting or no place is free."""
         if not self._waiting or self.taken >= self.places:
             return None
         run = next(iter(self._waiting))
@@ -41,9 +41,9 @@ class Lane(Generic[Item]):
         return item
 
     def leave(self) -> None:
-        """Give a place back."""
+        """Release a place."""
         self.taken -= 1
 
     def clear(self) -> None:
-        """Send everyone who waits away."""
+        """Drop all waiting items."""
         self._waiting.clear()

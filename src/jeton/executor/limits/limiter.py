@@ -1,4 +1,4 @@
-"""Turns: how many calls of an action run at a time, and how many begin in a second. Fair between runs, as lanes are."""
+"""Concurrency and rate limits of actions, fair between runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Hashable
@@ -11,11 +11,11 @@ from jeton.executor.clock import Clock
 from jeton.executor.limits.lane import Lane
 from jeton.model.ids import RunId
 
-MOST_PACES = 1000
+MAX_TRACKED_RATES = 1000
 
 
 class ActionLimits(msgspec.Struct, frozen=True):
-    """What an action's `execution` and the project's settings allow; None is no limit."""
+    """The limits in an action's `execution` and in the project's settings; None is no limit."""
 
     name: str
     kind: str
@@ -25,99 +25,99 @@ class ActionLimits(msgspec.Struct, frozen=True):
 
 
 class _Waiter:
-    """Somebody who wants a place."""
+    """A call that asked for a place."""
 
-    __slots__ = ("called", "has_place")
+    __slots__ = ("has_place", "ready")
 
     def __init__(self) -> None:
         self.has_place = False
-        self.called: asyncio.Future[None] | None = None  # only for one who has to wait: most do not
+        self.ready: asyncio.Future[None] | None = None  # created only if the call has to wait
 
 
 class _FairSemaphore:
-    """A number of places, and who waits for one."""
+    """A semaphore that is fair between runs."""
 
     def __init__(self, places: int) -> None:
         self._lane: Lane[_Waiter] = Lane(places)
-        self._present = 0
+        self._users = 0
 
     @property
     def empty(self) -> bool:
-        return self._present == 0
+        return self._users == 0
 
     async def enter(self, run: RunId) -> None:
-        ticket = _Waiter()
-        self._present += 1
-        self._lane.put(run, ticket)
-        self._call()
-        if ticket.has_place:
+        waiter = _Waiter()
+        self._users += 1
+        self._lane.put(run, waiter)
+        self._wake_waiters()
+        if waiter.has_place:
             return
-        ticket.called = asyncio.get_running_loop().create_future()
+        waiter.ready = asyncio.get_running_loop().create_future()
         try:
-            await ticket.called
+            await waiter.ready
         except BaseException:
-            if ticket.has_place:
-                self.leave()  # it was called and cancelled in the same moment
+            if waiter.has_place:
+                self.leave()  # the place was given and the call cancelled at the same time
             else:
-                self._present -= 1
+                self._users -= 1
             raise
 
     def leave(self) -> None:
-        self._present -= 1
+        self._users -= 1
         self._lane.leave()
-        self._call()
+        self._wake_waiters()
 
-    def _call(self) -> None:
-        while (ticket := self._lane.take()) is not None:
-            if ticket.called is None:
-                ticket.has_place = True
-            elif ticket.called.cancelled():
+    def _wake_waiters(self) -> None:
+        while (waiter := self._lane.take()) is not None:
+            if waiter.ready is None:
+                waiter.has_place = True
+            elif waiter.ready.cancelled():
                 self._lane.leave()
             else:
-                ticket.has_place = True
-                ticket.called.set_result(None)
+                waiter.has_place = True
+                waiter.ready.set_result(None)
 
 
 class Limiter:
-    """Every limit in use, by its name. What nobody uses is forgotten."""
+    """All limits in use, by name. Unused ones are not kept."""
 
     def __init__(self) -> None:
-        self._turns: dict[Hashable, _FairSemaphore] = {}
+        self._semaphores: dict[Hashable, _FairSemaphore] = {}
         self._due: dict[Hashable, float] = {}
 
     @asynccontextmanager
-    async def turn(self, name: Hashable, places: int, run: RunId) -> AsyncGenerator[None]:
-        """Hold one of a number of places while the block lasts."""
+    async def hold(self, name: Hashable, places: int, run: RunId) -> AsyncGenerator[None]:
+        """Hold one of a number of places for the duration of the block."""
         key = (name, places)
-        turns = self._turns.setdefault(key, _FairSemaphore(places))
-        await turns.enter(run)
+        semaphore = self._semaphores.setdefault(key, _FairSemaphore(places))
+        await semaphore.enter(run)
         try:
             yield
         finally:
-            turns.leave()
-            if turns.empty:
-                self._turns.pop(key, None)
+            semaphore.leave()
+            if semaphore.empty:
+                self._semaphores.pop(key, None)
 
     @asynccontextmanager
     async def call(self, limits: ActionLimits, run: RunId, clock: Clock) -> AsyncGenerator[None]:
-        """Hold what a call needs. The widest place comes last: whoever holds it works, and keeps nobody waiting."""
+        """Hold all places that a call needs. That of the kind is taken last, so that no waiting call occupies it."""
         async with AsyncExitStack() as held:
             if limits.concurrency is not None:
-                await held.enter_async_context(self.turn(("action", limits.name), limits.concurrency, run))
+                await held.enter_async_context(self.hold(("action", limits.name), limits.concurrency, run))
             if limits.rate_per_s is not None:
-                await self.pace(limits.name, limits.rate_per_s, run, clock)
+                await self.wait_for_rate(limits.name, limits.rate_per_s, run, clock)
             if limits.concurrency_of_kind is not None:
-                await held.enter_async_context(self.turn(("kind", limits.kind), limits.concurrency_of_kind, run))
+                await held.enter_async_context(self.hold(("kind", limits.kind), limits.concurrency_of_kind, run))
             yield
 
-    async def pace(self, name: Hashable, rate_per_s: float, run: RunId, clock: Clock) -> None:
-        """Wait until the next call may begin. Only the one whose turn it is watches the clock: nobody is passed."""
-        async with self.turn((name, "pace"), 1, run):
+    async def wait_for_rate(self, name: Hashable, rate_per_s: float, run: RunId, clock: Clock) -> None:
+        """Wait until the rate allows another call. Only one at a time waits for the clock, so the order is kept."""
+        async with self.hold(("rate", name), 1, run):
             key = (name, rate_per_s)
             due = self._due.get(key, 0.0)
             if due > clock.now():
                 await clock.sleep(ceil(due - clock.now()))
             self._due[key] = max(due, clock.now()) + 1000 / rate_per_s
-            if len(self._due) > MOST_PACES:
+            if len(self._due) > MAX_TRACKED_RATES:
                 now = clock.now()
                 self._due = {name: due for name, due in self._due.items() if due > now}

@@ -1,1 +1,1 @@
-"""Python functions as actions and as nodes: arguments, results, durable steps."""
+"""Python functions as actions and nodes: arguments, results, durable steps."""

@@ -1,4 +1,4 @@
-"""`@jeton.action`: a typed Python function becomes an action, described by its hints and its docstring."""
+"""`@jeton.action`: turn a Python function into an action, with schemas from its type hints."""
 
 import inspect
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _actions: dict[str, Action] = {}
 
 
 class ActionFunction(Generic[Parameters, Result]):
-    """A function that workflows can name. Called directly, it is the function it was."""
+    """A function that workflows can use as an action. Calling it calls the function."""
 
     def __init__(self, function: Callable[Parameters, Result], name: str, action: Action) -> None:
         self.name = name
@@ -44,7 +44,7 @@ def action(
     timeout_ms: int | None = None,
     retry: RetryPolicy | None = None,
 ) -> ActionFunction[Parameters, Result] | Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]:
-    """Turn a function, sync or async, into an action. `timeout_ms` and `retry` are unseen by the task."""
+    """Turn a function, sync or async, into an action. `timeout_ms` and `retry` apply within one step."""
     execution = None if timeout_ms is None and retry is None else Execution(timeout_ms, retry)
 
     def decorate(function: Callable[Parameters, Result]) -> ActionFunction[Parameters, Result]:
@@ -54,12 +54,12 @@ def action(
 
 
 def action_functions() -> dict[str, Action]:
-    """Every function of this process that became an action, by name."""
+    """The actions of all decorated functions in this process, by name."""
     return dict(_actions)
 
 
 def register_action(name: str, described: Action) -> None:
-    """Have definitions find a function's action by its name."""
+    """Make an action available to definitions by name."""
     _actions[name] = described
 
 

@@ -1,4 +1,4 @@
-"""Bytes that a function gives or takes, as artifacts of its run: a run's state has references only."""
+"""Bytes in the arguments and results of functions, stored as artifacts of the run."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,50 +8,50 @@ import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.artifacts import ArtifactMissing, ArtifactTooLarge
-from jeton.executor.python.bytes_paths import Contents, Path, put
+from jeton.executor.python.bytes_paths import Contents, Path, set_at
 from jeton.executor.python.extract_bytes import ExtractedBytes
 from jeton.model.json import Json
 
 MEDIA_TYPE = "application/octet-stream"
-MOST_GIVEN_BYTES = 64 * 1024 * 1024  # they are in memory, all at once, for as long as the function runs
+MAX_INPUT_BYTES = 64 * 1024 * 1024  # all of them are in memory while the function runs
 
 
-async def keep(lifted: ExtractedBytes, call: ActionCall) -> tuple[Json, ExtractedBytes]:
-    """The value with references where the bytes were, and what was kept: the same without secrets.
+async def store_bytes(extracted: ExtractedBytes, call: ActionCall) -> tuple[Json, ExtractedBytes]:
+    """Store the bytes of a result as artifacts. Gives the value with references, and the redacted bytes.
 
-    What is kept twice, as after a crash, is one artifact all the same. Raises ArtifactTooLarge."""
-    clean = await _without_secrets(lifted, call)
-    value: object = msgspec.to_builtins(clean.value)
-    for path, content in clean.contents:
+    Storing the same bytes again, as after a crash, gives the same artifact. Raises ArtifactTooLarge."""
+    redacted = await _redact(extracted, call)
+    value: object = msgspec.to_builtins(redacted.value)
+    for path, content in redacted.contents:
         reference = await call.resources.artifacts.write(call.call.run, content, MEDIA_TYPE)
-        value = put(value, path, msgspec.structs.asdict(reference))
-    return cast("Json", value), clean
+        value = set_at(value, path, msgspec.structs.asdict(reference))
+    return cast("Json", value), redacted
 
 
-async def fetch(references: Mapping[Path, str], call: ActionCall) -> Contents | ActionFailed:
-    """The contents that a function is to be called with, from the artifacts; the run holds them from now on."""
+async def load_bytes(references: Mapping[Path, str], call: ActionCall) -> Contents | ActionFailed:
+    """Load the artifacts that a function takes as bytes. The run holds them from now on."""
     contents: dict[Path, bytes] = {}
-    left = MOST_GIVEN_BYTES
+    left = MAX_INPUT_BYTES
     for path, id in references.items():
         try:
             _, contents[path] = await call.resources.artifacts.read(call.call.run, id, left)
         except ArtifactMissing as missing:
-            return ActionFailed("not_found", f"{_shown(path)}: {missing}")
+            return ActionFailed("not_found", f"{_input_name(path)}: {missing}")
         except ArtifactTooLarge:
-            problem = f"with it the contents have more than {MOST_GIVEN_BYTES} bytes, which is the most of one call"
-            return ActionFailed("too_large", f"{_shown(path)}: {problem}")
+            problem = f"the contents of one call are larger than {MAX_INPUT_BYTES} bytes together"
+            return ActionFailed("too_large", f"{_input_name(path)}: {problem}")
         left -= len(contents[path])
     return contents
 
 
-async def _without_secrets(lifted: ExtractedBytes, call: ActionCall) -> ExtractedBytes:
-    """Only the bytes are looked at here: text is redacted with the whole result."""
+async def _redact(extracted: ExtractedBytes, call: ActionCall) -> ExtractedBytes:
+    """Redact the bytes. Text is redacted later, with the whole result."""
     redactor = call.secrets.redactor()
     if redactor is None:
-        return lifted
-    clean = [(path, await asyncio.to_thread(redactor.data, content)) for path, content in lifted.contents]
-    return ExtractedBytes(lifted.value, tuple(clean))
+        return extracted
+    redacted = [(path, await asyncio.to_thread(redactor.data, content)) for path, content in extracted.contents]
+    return ExtractedBytes(extracted.value, tuple(redacted))
 
 
-def _shown(path: Path) -> str:
+def _input_name(path: Path) -> str:
     return f"input '{'.'.join(map(str, path))}'"

@@ -1,4 +1,4 @@
-"""Where hints expect bytes, so that a reference to an artifact that is given there can be replaced by its content."""
+"""Find where type hints expect bytes, so that references to artifacts there can be replaced by their content."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
@@ -10,7 +10,7 @@ from jeton.executor.artifacts import ID, ArtifactReference
 from jeton.model.json import Json
 
 Path: TypeAlias = tuple[str | int, ...]
-"""The keys and positions that lead to a place in plain data."""
+"""Keys and positions that lead to a part of plain data."""
 
 Contents: TypeAlias = Mapping[Path, bytes]
 
@@ -21,59 +21,61 @@ _OBJECTS = (inspect.DictType, inspect.StructType, inspect.DataclassType, inspect
 
 
 class BytesPaths:
-    """The places of bytes in values of one type."""
+    """The paths to bytes in values of one type."""
 
     def __init__(self, type: inspect.Type) -> None:
         self._type = type
 
     def references(self, value: Json, path: Path = ()) -> dict[Path, str]:
-        """The ids of the artifacts that stand in such places."""
+        """The ids of the artifacts referenced at such paths."""
         return dict(_references(self._type, value, path))
 
 
 def bytes_paths_in(hint: Any) -> BytesPaths | None:
-    """The places of bytes in values of this type; None if there are none, which is how it nearly always is."""
+    """The paths to bytes in values of a type; None if there are none, which is usual."""
     try:
         type = inspect.type_info(hint)
-    except TypeError:  # a type that no JSON becomes: whoever makes a schema of it says so
+    except TypeError:  # not a JSON type: making its schema reports that
         return None
     return BytesPaths(type) if _has_bytes(type, set()) else None
 
 
-def put(tree: object, path: Path, value: object) -> object:
-    """The tree, changed where it is, with the value at that place."""
+def set_at(tree: object, path: Path, value: object) -> object:
+    """Set the value at a path of a tree, in place. Gives the tree, or the value if the path is empty."""
     if not path:
         return value
-    *way, last = path
-    below: Any = tree
-    for key in way:
-        below = below[key]
-    below[last] = value
+    *parents, last = path
+    parent: Any = tree
+    for key in parents:
+        parent = parent[key]
+    parent[last] = value
     return tree
 
 
 def _references(type: inspect.Type, value: Json, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(type, _BYTES):
-        id = _artifact_in(value)
+        id = _artifact_id(value)
         if id is not None:
             yield path, id
         return
-    for inner, keys in _below(type, value):
+    for inner, keys in _parts(type, value):
         item = value
         for key in keys:
             item = cast("Any", item)[key]
         yield from _references(inner, item, (*path, *keys))
 
 
-def _below(type: inspect.Type, value: Json) -> Iterator[tuple[inspect.Type, Path]]:
-    """The types that parts of the value have if all of it has this one, and where those parts are."""
+def _parts(type: inspect.Type, value: Json) -> Iterator[tuple[inspect.Type, Path]]:
+    """The types of the parts of a value of this type, with the keys that lead to each part."""
     match type, value:
         case (inspect.Metadata(type=inner), _):
             yield inner, ()
         case (inspect.UnionType(types=members), _):
-            # if objects are welcome as well as bytes, whoever gives one means it
-            objects = any(isinstance(_bare(member), _OBJECTS) for member in members)
-            yield from ((member, ()) for member in members if not (objects and isinstance(_bare(member), _BYTES)))
+            # if the type allows objects as well as bytes, an object is taken as it is
+            objects = any(isinstance(_without_metadata(member), _OBJECTS) for member in members)
+            yield from (
+                (member, ()) for member in members if not (objects and isinstance(_without_metadata(member), _BYTES))
+            )
         case (inspect.DictType(value_type=inner), dict()):
             yield from ((inner, (key,)) for key in value)
         case (inspect.CollectionType(item_type=inner), list()):
@@ -87,7 +89,7 @@ def _below(type: inspect.Type, value: Json) -> Iterator[tuple[inspect.Type, Path
 
 
 def _has_bytes(type: inspect.Type, seen: set[int]) -> bool:
-    """Whether bytes can be anywhere in values of the type, which may contain itself."""
+    """Whether values of the type may contain bytes. The type may contain itself."""
     if id(type) in seen:
         return False
     seen.add(id(type))
@@ -106,12 +108,12 @@ def _has_bytes(type: inspect.Type, seen: set[int]) -> bool:
             return False
 
 
-def _bare(type: inspect.Type) -> inspect.Type:
+def _without_metadata(type: inspect.Type) -> inspect.Type:
     return type.type if isinstance(type, inspect.Metadata) else type
 
 
-def _artifact_in(value: Json) -> str | None:
-    """The id, if the value is a reference."""
+def _artifact_id(value: Json) -> str | None:
+    """The id of the artifact, if the value is a reference."""
     try:
         id = msgspec.convert(value, ArtifactReference).id
     except msgspec.ValidationError:

@@ -1,7 +1,7 @@
-"""Bytes in what a function gives: they are taken out, because only references to them go on.
+"""Extract bytes from the result of a function: they become artifacts, and only references stay in the result.
 
-Almost no result has any. So finding that out is what must cost little: a result that is the same after it was written
-as JSON and read again has none, and only another one is searched.
+Almost no result contains bytes, so the check must be cheap: a result that is unchanged by encoding and decoding as JSON
+has none, and only others are searched.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from uuid import UUID
 
 import msgspec
 
-from jeton.executor.python.bytes_paths import Path, put
-from jeton.executor.python.results import builtins_of, plain
+from jeton.executor.python.bytes_paths import Path, set_at
+from jeton.executor.python.results import builtins_of, to_json
 from jeton.model.json import Json
 
 BINARY = (bytes, bytearray, memoryview)
@@ -22,38 +22,38 @@ BINARY = (bytes, bytearray, memoryview)
 _BINARY = frozenset(BINARY)
 
 _PLAIN: frozenset[type] = frozenset((str, int, float, bool, NoneType, datetime, date, time, timedelta, UUID, Decimal))
-"""What has nothing in it."""
+"""Types that cannot contain bytes."""
 
 Content: TypeAlias = tuple[Path, bytes]
 
 
 @final
 class ExtractedBytes(msgspec.Struct, frozen=True):
-    """Plain JSON with a null wherever bytes stood, and those bytes."""
+    """Plain JSON with null in place of bytes, and the bytes by path."""
 
     value: Json
     contents: tuple[Content, ...]
 
-    def whole(self) -> object:
-        """The value with the bytes where they were."""
-        whole: object = msgspec.to_builtins(self.value)
+    def restored(self) -> object:
+        """The value with the bytes put back."""
+        restored: object = msgspec.to_builtins(self.value)
         for path, content in self.contents:
-            whole = put(whole, path, content)
-        return whole
+            restored = set_at(restored, path, content)
+        return restored
 
 
 def extract_bytes(value: Any, name: str = "result") -> Json | ExtractedBytes:
-    """The value as JSON would have it, sharing nothing with what the function keeps, and without the bytes in it."""
+    """The value as plain JSON that shares nothing with the original, with any bytes extracted."""
     for inner in value.values() if value.__class__ is dict else (value,):
         if type(inner) in _BINARY:
             break
     else:
-        made = plain(value, name)
-        if made == value or not _has_bytes(value):  # bytes become a text, and are equal to none
-            return made
+        converted = to_json(value, name)
+        if converted == value or not _has_bytes(value):  # bytes become a string, which differs from them
+            return converted
     contents: list[Content] = []
-    rest = _without(builtins_of(value, BINARY), (), contents)
-    return ExtractedBytes(plain(rest, name), tuple(contents))
+    rest = _remove_bytes(builtins_of(value, BINARY), (), contents)
+    return ExtractedBytes(to_json(rest, name), tuple(contents))
 
 
 def _has_bytes(value: object) -> bool:
@@ -61,29 +61,29 @@ def _has_bytes(value: object) -> bool:
     if kind in _PLAIN:
         return False
     if kind is dict:
-        return _have_bytes(cast("dict[object, object]", value).values())
+        return _any_has_bytes(cast("dict[object, object]", value).values())
     if kind in (list, tuple, set, frozenset):
-        return _have_bytes(cast("list[object]", value))
+        return _any_has_bytes(cast("list[object]", value))
     if isinstance(value, BINARY):
         return True
-    made = builtins_of(value, BINARY)  # a dataclass, say
-    return type(made) is not kind and _has_bytes(made)
+    converted = builtins_of(value, BINARY)  # such as a dataclass
+    return type(converted) is not kind and _has_bytes(converted)
 
 
-def _have_bytes(values: Iterable[object]) -> bool:
+def _any_has_bytes(values: Iterable[object]) -> bool:
     return not _PLAIN.issuperset(map(type, values)) and any(map(_has_bytes, values))
 
 
-def _without(value: object, path: Path, contents: list[Content]) -> object:
+def _remove_bytes(value: object, path: Path, contents: list[Content]) -> object:
     match value:
         case bytes() | bytearray() | memoryview():
             contents.append((path, bytes(cast("bytes", value))))
             return None
         case dict():
             pairs = cast("dict[str, Any]", value).items()
-            return {key: _without(inner, (*path, key), contents) for key, inner in pairs}
+            return {key: _remove_bytes(inner, (*path, key), contents) for key, inner in pairs}
         case list() | tuple():
             items = enumerate(cast("list[Any]", value))
-            return [_without(inner, (*path, index), contents) for index, inner in items]
+            return [_remove_bytes(inner, (*path, index), contents) for index, inner in items]
         case _:
             return value

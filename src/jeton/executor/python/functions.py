@@ -1,4 +1,4 @@
-"""The Python functions of this process, by `module:name`, which is what a stored definition knows them by."""
+"""The Python functions of this process, by the `module:name` that stored definitions use."""
 
 import importlib
 import inspect
@@ -13,7 +13,7 @@ from jeton.model.failure import DefinitionError, Problem
 
 
 class FunctionMissing(Exception):
-    """No such function here. The text names it, and says why if more is known."""
+    """The function is not available in this process. The message names it, with the reason if known."""
 
 
 class Function:
@@ -35,14 +35,14 @@ _by_name: dict[str, Function] = {}
 
 
 def register_function(call: Callable[..., Any], name: str | None = None) -> Function:
-    """Make a function known by its name and by where it stands."""
-    known_as = name or call.__name__
-    function = Function(call, known_as, reference_of(call, known_as))
-    before = _by_name.get(function.name)
-    # a function inside another is made anew at each call, and replaces its elder
-    if before is not None and before.reference not in (before.name, function.reference):
-        problem = f"{before.reference} has the name '{function.name}' already"
-        remedy = "give one of the two another: @jeton.action(name=…)"
+    """Register a function under its name and its `module:name`."""
+    registered_name = name or call.__name__
+    function = Function(call, registered_name, reference_of(call, registered_name))
+    previous = _by_name.get(function.name)
+    # a nested function is created again by each call, and replaces the previous one
+    if previous is not None and previous.reference not in (previous.name, function.reference):
+        problem = f"the name '{function.name}' is used by {previous.reference}"
+        remedy = "give one of them another name: @jeton.action(name=…)"
         path = f"actions.{function.name}"
         raise DefinitionError((Problem("error", "duplicate_definition", function.reference, 0, path, problem, remedy),))
     _by_name[function.name] = _by_reference[function.reference] = function
@@ -50,15 +50,15 @@ def register_function(call: Callable[..., Any], name: str | None = None) -> Func
 
 
 def find_function(reference: str) -> Function:
-    """The function, importing its module if nobody has; raises FunctionMissing."""
+    """Find a function, importing its module if necessary. Raises FunctionMissing."""
     found = _by_reference.get(reference) or _by_name.get(reference)
     return found or _imported(reference)
 
 
 def reference_of(call: Callable[..., Any], name: str) -> str:
-    """Where a function stands; only its name for one inside another function, which nobody could import.
+    """The `module:name` of a function; only the name for a nested function, which cannot be imported.
 
-    A script is known by its file's name, which it keeps when another process imports it.
+    The module of a script is named after its file, which is how other processes import it.
     """
     if "<locals>" in call.__qualname__:
         return name
@@ -74,22 +74,22 @@ def reference_of(call: Callable[..., Any], name: str) -> str:
 def _imported(reference: str) -> Function:
     module, colon, path = reference.partition(":")
     if not colon:
-        raise FunctionMissing(f"{reference} (no function was registered by that name)")
+        raise FunctionMissing(f"{reference} (no function is registered under that name)")
     try:
         found: Any = importlib.import_module(module)
         for name in path.split("."):
             found = getattr(found, name)
-    except (Exception, SystemExit) as error:  # whatever the module does when imported, the function is not here
+    except (Exception, SystemExit) as error:  # the module may raise anything when imported
         raise FunctionMissing(f"{reference} ({error})") from error
-    # importing it may have registered it, under this very reference
+    # the import may have registered it
     if reference in _by_reference:
         return _by_reference[reference]
     if not callable(found):
-        raise FunctionMissing(f"{reference} (it is no function)")
+        raise FunctionMissing(f"{reference} (it is not callable)")
     function = _by_reference[reference] = Function(found, path, reference)
     return function
 
 
 def _is_async(call: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to await; an object may be called too."""
+    """Whether a call gives an awaitable; also for objects with an async `__call__`."""
     return inspect.iscoroutinefunction(inspect.unwrap(call)) or inspect.iscoroutinefunction(type(call).__call__)

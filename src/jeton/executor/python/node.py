@@ -1,4 +1,4 @@
-"""`@jeton.node`: a Python function becomes a node of flows, called with what its signature asks for."""
+"""`@jeton.node`: turn a Python function into a node type of flows."""
 
 import inspect
 from collections.abc import Callable
@@ -25,10 +25,10 @@ def node(
     timeout_ms: int | None = None,
     retry: RetryPolicy | None = None,
 ) -> ActionFunction[Parameters, Result] | Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]:
-    """Turn a function, sync or async, into a node type of its name. What it returns, a mapping, is its outputs.
+    """Turn a function, sync or async, into a node type of its name. It returns a mapping, which is its outputs.
 
-    Parameters called `inputs`, `data`, `context`, `node_id`, `publish` and `step` are given what they are called; any
-    other is an input handle.
+    Parameters named `inputs`, `data`, `context`, `node_id`, `publish` and `step` receive what the names say; any other
+    is an input handle.
     """
     execution = None if timeout_ms is None and retry is None else Execution(timeout_ms, retry)
 
@@ -49,5 +49,5 @@ def node(
 
 @lru_cache(maxsize=1024)
 def signature_of(function: Callable[..., Any], name: str) -> NodeSignature:
-    """What the node is called with; worked out once for each function."""
+    """The signature of a node function, cached."""
     return NodeSignature(function, name)

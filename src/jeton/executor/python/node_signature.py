@@ -1,4 +1,4 @@
-"""What a node of a flow is called with, by the names and the hints of its parameters."""
+"""The arguments of a node function, by the names and type hints of its parameters."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -9,15 +9,15 @@ import msgspec
 
 from jeton.executor.python.bytes_paths import NO_CONTENTS, BytesPaths, Contents, Path, bytes_paths_in
 from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
-from jeton.executor.python.signature import BadArguments, converted, hints_of, parameters_of, unfit
+from jeton.executor.python.signature import BadArguments, bad_function, converted, hints_of, parameters_of
 from jeton.model.json import Json, JsonObject, Schema
 
-OFFERED = ("publish", "step")
-"""What a node may do; the rest of what it may ask for is data."""
+SERVICES = ("publish", "step")
+"""Parameters that receive an object to call; the other special ones receive data."""
 
 
 class NodeInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The input of a node's task: all there is to know."""
+    """The input of the task of a node."""
 
     inputs: JsonObject
     data: JsonObject
@@ -25,11 +25,11 @@ class NodeInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     node_id: str
 
 
-_DATA = ("inputs", "data", "context", "node_id")
+_DATA_PARAMETERS = ("inputs", "data", "context", "node_id")
 
 
 def node_input(input: Json, node: str) -> NodeInput:
-    """The task's input; in a token graph it is the object that the node's mapping made, and so the inputs."""
+    """The input of the task. In a token graph it is the result of the input mapping, which becomes the inputs."""
     try:
         return msgspec.convert(input, NodeInput)
     except msgspec.ValidationError:
@@ -37,50 +37,50 @@ def node_input(input: Json, node: str) -> NodeInput:
 
 
 class NodeSignature:
-    """The parameters of a node. One that is none of the six names is an input handle."""
+    """The parameters of a node function. One without a special name is an input handle."""
 
     def __init__(self, function: Callable[..., object], name: str) -> None:
         self._name = name
         self._hints = hints_of(function, name)
-        self._parameters, self._open = parameters_of(function, name)
-        self._places: dict[str, BytesPaths] = {}
+        self._parameters, self._takes_any = parameters_of(function, name)
+        self._bytes_paths: dict[str, BytesPaths] = {}
         for parameter in self._parameters:
-            places = bytes_paths_in(self._hints.get(parameter.name, Any))
-            if places is not None and parameter.name not in OFFERED:
-                self._places[parameter.name] = places
+            bytes_paths = bytes_paths_in(self._hints.get(parameter.name, Any))
+            if bytes_paths is not None and parameter.name not in SERVICES:
+                self._bytes_paths[parameter.name] = bytes_paths
 
     def output_schema(self) -> Schema | None:
-        """What it gives; nothing if its hints do not say."""
+        """The schema of the result; None without a type hint."""
         result = self._hints.get("return", Any)
         try:
             return None if result is Any else schema_of(result) or None
         except TypeError as error:
-            raise unfit(self._name, f"its result has no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
+            raise bad_function(self._name, f"its result has no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
 
     def references(self, given: NodeInput) -> dict[Path, str]:
-        """The artifacts whose contents the node is to have, each under the name of its parameter."""
+        """The artifacts that the node takes as bytes, by path below the name of the parameter."""
         found: dict[Path, str] = {}
-        for name, places in self._places.items():
-            value: Json = getattr(given, name) if name in _DATA else given.inputs.get(name)
-            found |= places.references(value, (name,))
+        for name, bytes_paths in self._bytes_paths.items():
+            value: Json = getattr(given, name) if name in _DATA_PARAMETERS else given.inputs.get(name)
+            found |= bytes_paths.references(value, (name,))
         return found
 
     def arguments(
-        self, given: NodeInput, offered: Mapping[str, object], contents: Contents = NO_CONTENTS
+        self, given: NodeInput, services: Mapping[str, object], contents: Contents = NO_CONTENTS
     ) -> dict[str, object]:
-        """A missing input is None, unless the hint says that there must be one; then the node has failed."""
+        """The arguments of a call. A missing input is None, if its type hint allows that. Raises BadArguments."""
         found: dict[str, object] = {}
         for parameter in self._parameters:
             name, hint = parameter.name, self._hints.get(parameter.name, Any)
-            if name in OFFERED:
-                found[name] = offered[name]
+            if name in SERVICES:
+                found[name] = services[name]
             elif name == "context" and (hint is Any or get_origin(hint) is Mapping or hint is Mapping):
                 found[name] = MappingProxyType(given.context)
-            elif name in _DATA:
+            elif name in _DATA_PARAMETERS:
                 found[name] = self._converted(name, getattr(given, name), hint, contents)
             elif name in given.inputs or parameter.default is inspect.Parameter.empty:
                 found[name] = self._handle(name, given.inputs, hint, contents)
-        if self._open:
+        if self._takes_any:
             found.update({name: value for name, value in given.inputs.items() if name not in found})
         return found
 

@@ -1,7 +1,7 @@
-"""JSON Schema from types written in Python.
+"""Make JSON Schemas from Python types.
 
-msgspec knows dataclasses, TypedDicts, its own Structs and the plain types. Pydantic models are recognised by what they
-can do, so that pydantic is never imported here: whoever has such a model has imported it.
+msgspec handles dataclasses, TypedDicts, its own Structs and the plain types. Pydantic models are recognised by their
+methods, so that pydantic need not be imported here.
 """
 
 from typing import Any, Protocol, TypeGuard, cast
@@ -12,18 +12,18 @@ from jeton.model.json import Json, JsonObject, Schema
 
 PLAIN_DATA = "a dataclass, TypedDict, msgspec Struct, pydantic model or plain type"
 DEFS = "#/$defs/"
-DATA = ("const", "default", "enum", "examples")  # what stands here is no schema
+DATA = ("const", "default", "enum", "examples")  # keywords whose values are not schemas
 
 REFERENCE: Schema = {
     "type": "object",
     "required": ["id", "media_type", "size"],
     "properties": {"id": {"type": "string"}, "media_type": {"type": "string"}, "size": {"type": "integer"}},
 }
-"""An artifact, as a run's state knows it."""
+"""The schema of a reference to an artifact."""
 
 
 class PydanticModel(Protocol):
-    """What we use of a pydantic model."""
+    """The methods of a pydantic model that are used here."""
 
     @classmethod
     def model_json_schema(cls, *, ref_template: str = ...) -> dict[str, Any]: ...
@@ -33,16 +33,16 @@ class PydanticModel(Protocol):
 
 
 def is_pydantic(hint: object) -> TypeGuard[type[PydanticModel]]:
-    """Whether it is a pydantic model class."""
+    """Whether a type is a pydantic model."""
     return isinstance(hint, type) and hasattr(hint, "model_json_schema") and hasattr(hint, "model_validate")
 
 
 def schema_of(hint: object) -> Schema:
-    """The schema of a type, as an author would write it; a TypeError says which part of the type has none."""
-    (schema,), parts = msgspec.json.schema_components(
+    """The schema of a type. Raises TypeError, naming the part of the type that has none."""
+    (schema,), definitions = msgspec.json.schema_components(
         [hint], schema_hook=_pydantic_schema, ref_template=DEFS + "{name}"
     )
-    return _Inliner(parts).whole(schema)
+    return _Inliner(definitions).inline(schema)
 
 
 def _pydantic_schema(hint: type) -> dict[str, Any]:
@@ -52,55 +52,55 @@ def _pydantic_schema(hint: type) -> dict[str, Any]:
 
 
 def _or_reference(schema: JsonObject) -> JsonObject:
-    """Bytes, as text or as an artifact. What is said about the place stays outside."""
-    about: JsonObject = {key: schema.pop(key) for key in ("default", "description", "examples") if key in schema}
-    return {"anyOf": [schema, REFERENCE], **about}
+    """Allow bytes as base64 text or as an artifact. Annotations stay outside the alternatives."""
+    annotations: JsonObject = {key: schema.pop(key) for key in ("default", "description", "examples") if key in schema}
+    return {"anyOf": [schema, REFERENCE], **annotations}
 
 
 class _Inliner:
-    """Puts every part where it is used: what reads schemas, to check a path or lay out a table, follows no references.
+    """Inlines every definition where it is used, because those who check paths or lay out tables follow no references.
 
-    Only a type that contains itself stays a part, because there is no other way to write it.
+    Only a type that contains itself stays a definition, because it cannot be inlined.
     """
 
-    def __init__(self, parts: dict[str, Any]) -> None:
-        self._parts = parts
+    def __init__(self, definitions: dict[str, Any]) -> None:
+        self._definitions = definitions
         self._kept: dict[str, Json] = {}
 
-    def whole(self, schema: dict[str, Any]) -> Schema:
-        inlined = cast("JsonObject", self._inlined(schema, ()))
-        return {**inlined, "$defs": self._kept} if self._kept else inlined
+    def inline(self, schema: dict[str, Any]) -> Schema:
+        found = cast("JsonObject", self._inline(schema, ()))
+        return {**found, "$defs": self._kept} if self._kept else found
 
-    def _inlined(self, schema: Any, around: tuple[str, ...]) -> Json:
+    def _inline(self, schema: Any, enclosing: tuple[str, ...]) -> Json:
         match schema:
             case dict():
-                return self._object(cast("dict[str, Any]", schema), around)
+                return self._object(cast("dict[str, Any]", schema), enclosing)
             case list():
-                return [self._inlined(item, around) for item in cast("list[object]", schema)]
+                return [self._inline(item, enclosing) for item in cast("list[object]", schema)]
             case _:
                 return cast("Json", schema)
 
-    def _object(self, schema: dict[str, Any], around: tuple[str, ...]) -> JsonObject:
-        self._parts.update(schema.get("$defs", {}))
+    def _object(self, schema: dict[str, Any], enclosing: tuple[str, ...]) -> JsonObject:
+        self._definitions.update(schema.get("$defs", {}))
         reference = schema.get("$ref")
         found: JsonObject = {}
         if isinstance(reference, str):
             name = reference.removeprefix(DEFS)
-            if name in around:
+            if name in enclosing:
                 self._keep(name)
                 found["$ref"] = reference
             else:
-                found.update(self._object(self._parts[name], (*around, name)))
+                found.update(self._object(self._definitions[name], (*enclosing, name)))
         for key, value in schema.items():
             if key in DATA:
                 found[key] = value
             elif key == "properties":
-                found[key] = {name: self._inlined(below, around) for name, below in value.items()}
+                found[key] = {name: self._inline(below, enclosing) for name, below in value.items()}
             elif key not in ("$ref", "$defs") and not (key == "title" and isinstance(value, str)):
-                found[key] = self._inlined(value, around)
+                found[key] = self._inline(value, enclosing)
         return _or_reference(found) if found.get("contentEncoding") == "base64" else found
 
     def _keep(self, name: str) -> None:
         if name not in self._kept:
-            self._kept[name] = None  # it will be asked for again while it is made
-            self._kept[name] = self._object(self._parts[name], (name,))
+            self._kept[name] = None  # a placeholder, because it refers to itself
+            self._kept[name] = self._object(self._definitions[name], (name,))

@@ -1,4 +1,4 @@
-"""Secrets: named in definitions, resolved when a call needs them, and kept out of everything that leaves."""
+"""Secrets: named in definitions, resolved when a call needs them, and redacted from all that an action returns."""
 
 from jeton.executor.secrets.logs import RedactingFilter, redacted_logs
 from jeton.executor.secrets.redactor import RedactingStream, Redactor

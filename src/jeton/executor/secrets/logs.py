@@ -1,4 +1,4 @@
-"""Secrets in logs. A library we call may write what a server told it, and at level DEBUG some do."""
+"""Redaction of log records: at level DEBUG, libraries may log what a server sent."""
 
 import logging
 import traceback
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 from jeton.executor.secrets.secrets import SecretStore
 
-OURS = "jeton"
+OUR_LOGGER = "jeton"
 
 
 class RedactingFilter(logging.Filter):
-    """Rewrites records, tracebacks included. For a logger, or better for the handlers that write somewhere."""
+    """Redacts records, including tracebacks. Best added to handlers; a logger's filter does not see its children."""
 
     def __init__(self, store: SecretStore) -> None:
         super().__init__()
@@ -29,18 +29,21 @@ class RedactingFilter(logging.Filter):
 
 @contextmanager
 def redacted_logs(store: SecretStore) -> Generator[None]:
-    """Keep the secrets out of our own records wherever they go, and out of all that goes to the handlers of today."""
+    """Redact the records of our own loggers, and all records that go to the handlers that exist now."""
     filter = RedactingFilter(store)
-    places: list[logging.Filterer] = [*logging.getLogger().handlers]
+    targets: list[logging.Filterer] = [*logging.getLogger().handlers]
     if logging.lastResort is not None:
-        places.append(logging.lastResort)
-    for name in (OURS, *(name for name in logging.Logger.manager.loggerDict if name.startswith(f"{OURS}."))):
+        targets.append(logging.lastResort)
+    for name in (
+        OUR_LOGGER,
+        *(name for name in logging.Logger.manager.loggerDict if name.startswith(f"{OUR_LOGGER}.")),
+    ):
         logger = logging.getLogger(name)
-        places += [logger, *logger.handlers]
-    for place in places:
-        place.addFilter(filter)
+        targets += [logger, *logger.handlers]
+    for target in targets:
+        target.addFilter(filter)
     try:
         yield
     finally:
-        for place in places:
-            place.removeFilter(filter)
+        for target in targets:
+            target.removeFilter(filter)

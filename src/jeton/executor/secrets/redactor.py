@@ -1,4 +1,4 @@
-"""Finds secrets in what an action gives back, in every form a server or a program is likely to repeat them in."""
+"""Find secrets in the results of actions, in every encoding that a server or a program is likely to use."""
 
 import json
 import re
@@ -10,14 +10,14 @@ from urllib.parse import quote, quote_plus
 
 from jeton.model.json import Json
 
-LINE: Final = 16  # a line of a longer secret counts as one from here on: shorter ones may be `}` or a heading
+MIN_LINE_LENGTH: Final = 16  # lines of a longer secret are redacted too; shorter ones may be `}` or a heading
 
 
 class Redactor:
-    """Puts `[secret NAME]` where a secret stands. Searching is a plain search per form, which costs almost nothing."""
+    """Replaces secrets by `[secret NAME]`. A plain search per form comes first, because it is cheap."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        """The secrets by value."""
+        """Takes the names of the secrets by value."""
         self._names = {form: name for value, name in secrets.items() for form in _forms(value)}
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(re.escape(form) for form in longest_first))
@@ -27,30 +27,30 @@ class Redactor:
         self._longest_text = max(map(len, self._names), default=0)
 
     def text(self, text: str) -> str:
-        """The text without the secrets."""
+        """Redact a text."""
         if not any(form in text for form in self._names):
             return text
         return self._pattern.sub(lambda found: f"[secret {self._names[found[0]]}]", text)
 
-    def sure(self, text: str) -> tuple[str, str]:
-        """Of a text that goes on: what can be shown, without the secrets, and the rest, where one may have begun.
+    def split(self, text: str) -> tuple[str, str]:
+        """Split a text that continues into its redacted beginning and a rest in which a secret may have begun.
 
-        Nothing of the rest is replaced yet: what is a secret now may turn out to be the beginning of a longer one.
+        The rest is not redacted: what looks like a secret may be the beginning of a longer one.
         """
-        until, shown, at = len(text) - self._longest_text + 1, list[str](), 0
+        until, redacted, at = len(text) - self._longest_text + 1, list[str](), 0
         if any(form in text for form in self._names):
             for found in self._pattern.finditer(text):
                 if found.start() >= until:
                     break
-                shown += text[at : found.start()], f"[secret {self._names[found[0]]}]"
+                redacted += text[at : found.start()], f"[secret {self._names[found[0]]}]"
                 at = found.end()
         if at < until:
-            shown.append(text[at:until])
+            redacted.append(text[at:until])
             at = until
-        return "".join(shown), text[at:]
+        return "".join(redacted), text[at:]
 
     def value(self, value: Json) -> Json:
-        """The same of everything in a value, names of keys too."""
+        """Redact all texts in a value, including keys, and numbers if a secret is one."""
         match value:
             case str():
                 return self.text(value)
@@ -59,56 +59,56 @@ class Redactor:
             case dict():
                 return {self.text(key): self.value(item) for key, item in value.items()}
             case int() | float() if self._has_number and not isinstance(value, bool):
-                shown = self.text(str(value))
-                return value if shown == str(value) else shown
+                redacted = self.text(str(value))
+                return value if redacted == str(value) else redacted
             case _:
                 return value
 
     async def stream(self, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-        """The same of bytes that come in pieces: what could be the beginning of a secret waits for the next piece."""
-        held = b""
+        """Redact a stream of bytes, holding back what may be the beginning of a secret."""
+        pending = b""
         async for chunk in chunks:
-            held = self.data(held + chunk)
-            sure = len(held) - self._longest + 1
-            if sure > 0:
-                yield held[:sure]
-                held = held[sure:]
-        if held:
-            yield held
+            pending = self.data(pending + chunk)
+            complete = len(pending) - self._longest + 1
+            if complete > 0:
+                yield pending[:complete]
+                pending = pending[complete:]
+        if pending:
+            yield pending
 
     def data(self, data: bytes) -> bytes:
-        """The same of bytes."""
+        """Redact bytes."""
         for form, name in self._bytes.items():
             data = data.replace(form, f"[secret {name}]".encode())
         return data
 
 
 class RedactingStream:
-    """A text that comes in pieces, without the secrets, even where one lies across two of them."""
+    """Redacts a text that comes in pieces, including secrets that span two of them."""
 
     def __init__(self, redactor: Callable[[], Redactor | None]) -> None:
-        self._redactor = redactor  # asked each time: a secret may come to be known in between
-        self._held = ""
+        self._redactor = redactor  # called each time, because a secret may be added meanwhile
+        self._pending = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown by now."""
+        """Add a piece; gives the redacted text so far that is complete."""
         redactor = self._redactor()
-        text, self._held = self._held + piece, ""
+        text, self._pending = self._pending + piece, ""
         if redactor is not None:
-            text, self._held = redactor.sure(text)
+            text, self._pending = redactor.split(text)
         return text
 
     def end(self) -> str:
-        """What was held back."""
+        """The redacted rest."""
         redactor = self._redactor()
-        text, self._held = self._held, ""
+        text, self._pending = self._pending, ""
         return text if redactor is None else redactor.text(text)
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The secret as it is, escaped, encoded, and inside something that was encoded with it."""
+    """The secret itself, escaped, encoded, and as part of a longer base64 text."""
     lines = [line.strip() for line in value.splitlines()]
-    for text in {value, *(line for line in lines if len(line) >= LINE)}:
+    for text in {value, *(line for line in lines if len(line) >= MIN_LINE_LENGTH)}:
         data = text.encode("utf-8", "surrogateescape")
         yield text
         for escaped in (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
@@ -127,9 +127,9 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _inside_base64(data: bytes, before: int) -> Iterator[str]:
-    """The characters of a base64 text that depend on the secret alone, when so many bytes stand before it.
+    """The characters of a base64 text that depend on the secret alone, after a given number of bytes.
 
-    Basic authentication is such a text: the user's name is encoded together with the password.
+    Basic authentication is such a text: user name and password are encoded together.
     """
     first, last = -(-before * 8 // 6), (before + len(data)) * 8 // 6
     for encode in (b64encode, urlsafe_b64encode):

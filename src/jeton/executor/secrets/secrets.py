@@ -1,22 +1,22 @@
-"""The secrets of a project, and what is known of them in this process."""
+"""The secrets of projects, and the values that this process has seen."""
 
 import threading
 from collections.abc import Mapping
 
 from jeton.executor.clock import Clock
 from jeton.executor.secrets.redactor import RedactingStream, Redactor
-from jeton.executor.secrets.source import SHORTEST, SecretSource, SecretUnavailable, sources_of
+from jeton.executor.secrets.source import MIN_LENGTH, SecretSource, SecretUnavailable, sources_of
 from jeton.executor.workers.thread_pool import ThreadPool
 from jeton.model.json import Json, JsonObject
 
-COMMAND_MS = 30_000  # how long the output of a command is used: running one for every call would be dear
-MOST_REMEMBERED = 1_000
+COMMAND_CACHE_MS = 30_000  # running the command of a secret for every call would be expensive
+MAX_REMEMBERED = 1_000
 
 
 class SecretStore:
-    """Every value an executor has come across, so that it is found again wherever it turns up, even after a change.
+    """All secret values that an executor has read, so that they are redacted everywhere, even after a change.
 
-    Functions in threads and loggers ask too: whoever is told of no secret is not told so by an outdated redactor.
+    Used by threads and loggers as well, so the redactor is replaced under a lock.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class SecretStore:
         self._last: tuple[JsonObject, ProjectSecrets] | None = None
 
     def of(self, settings: JsonObject) -> "ProjectSecrets":
-        """The secrets of a project. One that is asked for again and again is found at once."""
+        """The secrets of a project. The last one is cached."""
         if not settings.get("secrets"):
             return NO_SECRETS
         if self._last is None or self._last[0] is not settings:
@@ -35,28 +35,28 @@ class SecretStore:
         return self._last[1]
 
     async def read(self, name: str, source: SecretSource, clock: Clock, threads: ThreadPool) -> str:
-        """The value of a secret, now."""
+        """The current value of a secret."""
         known = self._outputs.get(source.command or ())
         if known is not None and clock.now() < known[0]:
             return known[1]
         value = await source.read(name, clock, threads)
         if source.command:
-            self._outputs[source.command] = clock.now() + COMMAND_MS, value
+            self._outputs[source.command] = clock.now() + COMMAND_CACHE_MS, value
         self.remember(name, value)
         return value
 
     def remember(self, name: str, value: str) -> None:
-        """Keep a value out of everything from now on; the oldest makes room."""
+        """Redact a value from now on. The oldest is dropped if there are too many."""
         with self._lock:
             if value not in self._names:
-                if len(self._names) >= MOST_REMEMBERED:
+                if len(self._names) >= MAX_REMEMBERED:
                     del self._names[next(iter(self._names))]
                 self._names[value] = name
                 self._redactor = None
 
     @property
     def redactor(self) -> Redactor | None:
-        """Finds what is remembered; None if nothing is."""
+        """Redacts all known values; None if there is none."""
         with self._lock:
             if self._redactor is None and self._names:
                 self._redactor = Redactor(self._names)
@@ -64,7 +64,7 @@ class SecretStore:
 
 
 class ProjectSecrets:
-    """What an action sees: values by name. What it gives back passes through here again."""
+    """The secrets of one project: their values for actions, and their redaction in results."""
 
     def __init__(self, store: SecretStore, settings: JsonObject) -> None:
         self._store = store
@@ -76,33 +76,33 @@ class ProjectSecrets:
             self._problem = str(unavailable)
 
     async def get(self, name: str, clock: Clock, threads: ThreadPool) -> str:
-        """The value of a secret; raises SecretUnavailable, which names it."""
+        """The value of a secret. Raises SecretUnavailable."""
         if self._problem is not None:
             raise SecretUnavailable(self._problem)
         source = self._sources.get(name)
         if source is None:
-            raise SecretUnavailable(f"there is no secret '{name}': name its source under project.settings.secrets")
+            raise SecretUnavailable(f"there is no secret '{name}': add its source to project.settings.secrets")
         return await self._store.read(name, source, clock, threads)
 
     def redactor(self) -> Redactor | None:
-        """Finds the project's secrets. A variable is looked up even if nobody asked for it: code may read it itself."""
+        """Redacts the project's secrets. Environment variables always count, because code may read them."""
         for name, source in self._sources.items():
-            value = source.now()
-            if value is not None and len(value) >= SHORTEST:
+            value = source.immediate()
+            if value is not None and len(value) >= MIN_LENGTH:
                 self._store.remember(name, value)
         return self._store.redactor
 
     def text(self, text: str) -> str:
-        """A text without the secrets."""
+        """Redact a text."""
         redactor = self.redactor()
         return text if redactor is None else redactor.text(text)
 
     def stream(self) -> RedactingStream:
-        """For a text that comes in pieces."""
+        """Redact a text that comes in pieces."""
         return RedactingStream(self.redactor)
 
     def value(self, value: Json) -> Json:
-        """A value without the secrets."""
+        """Redact a value."""
         redactor = self.redactor()
         return value if redactor is None else redactor.value(value)
 

@@ -1,4 +1,4 @@
-"""Where a secret comes from: `{env: VAR}`, `{file: PATH}` or `{command: [argv]}` in `project.settings.secrets`."""
+"""Sources of secrets: `{env: VAR}`, `{file: PATH}` or `{command: [argv]}` in `project.settings.secrets`."""
 
 import asyncio
 import os
@@ -12,58 +12,58 @@ from jeton.executor.clock import Clock, TimedOut
 from jeton.executor.workers.thread_pool import ThreadPool
 from jeton.model.json import JsonObject
 
-LONGEST_BYTES: Final = 65_536
-SHORTEST: Final = 6  # anything shorter stands in ordinary text too often to be told from it
-WAIT_MS: Final = 10_000
+MAX_BYTES: Final = 65_536
+MIN_LENGTH: Final = 6  # shorter values occur in ordinary text, which must not be redacted
+TIMEOUT_MS: Final = 10_000
 
 
 class SecretUnavailable(Exception):
-    """There is no such secret, or it cannot be had. The text names it and its source, and never a value."""
+    """The secret does not exist or cannot be read. The message names it and its source, never a value."""
 
 
 class SecretRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A secret, by its name."""
+    """A reference to a secret by name."""
 
     secret: str
 
 
 class SecretSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Exactly one of the three."""
+    """The source of a secret: exactly one of the three."""
 
     env: str | None = None
     file: str | None = None
     command: tuple[str, ...] | None = None
 
-    def now(self) -> str | None:
-        """What needs no waiting: the value of an environment variable."""
+    def immediate(self) -> str | None:
+        """The value of an environment variable, which needs no waiting; None for other sources."""
         return None if self.env is None else os.environ.get(self.env)
 
     async def read(self, name: str, clock: Clock, threads: ThreadPool) -> str:
-        """The value; one line end after it, which editors and commands add, is not part of it."""
+        """The value, without a line end after it. Raises SecretUnavailable."""
         try:
-            text = await clock.within(WAIT_MS, self._read(name, threads))
+            text = await clock.within(TIMEOUT_MS, self._read(name, threads))
         except TimedOut:
-            raise SecretUnavailable(f"the secret '{name}' could not be had within {WAIT_MS} ms") from None
-        if len(text) < SHORTEST:
-            problem = f"the secret '{name}' has fewer than {SHORTEST} characters, too few to be kept out of results"
+            raise SecretUnavailable(f"the secret '{name}' could not be read within {TIMEOUT_MS} ms") from None
+        if len(text) < MIN_LENGTH:
+            problem = f"the secret '{name}' has fewer than {MIN_LENGTH} characters, too few to be redacted"
             raise SecretUnavailable(problem)
         return text
 
     async def _read(self, name: str, threads: ThreadPool) -> str:
         if self.env is not None:
-            text = self.now()
+            text = self.immediate()
             if text is None:
-                raise SecretUnavailable(f"the secret '{name}' is missing: no environment variable is called {self.env}")
+                raise SecretUnavailable(f"the secret '{name}' is missing: environment variable {self.env} is not set")
             return text
         if self.file is not None:
             path = Path(self.file)
-            # in a thread, because a path may lead to what is slow, or never ends
+            # in a thread, because reading may be slow or never end
             return _text(name, await threads.run(lambda: _contents(name, path)))
         return _text(name, await _output(name, self.command or ()))
 
 
 def sources_of(settings: JsonObject) -> Mapping[str, SecretSource]:
-    """The project's secrets by name; raises SecretUnavailable if they are not written as they should be."""
+    """The sources of the project's secrets by name. Raises SecretUnavailable if the settings are invalid."""
     try:
         sources = msgspec.convert(settings.get("secrets") or {}, dict[str, SecretSource])
     except msgspec.ValidationError as error:
@@ -78,13 +78,13 @@ def sources_of(settings: JsonObject) -> Mapping[str, SecretSource]:
 def _contents(name: str, path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(LONGEST_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise SecretUnavailable(f"the secret '{name}' is missing: {path}: {error.strerror}") from None
 
 
 async def _output(name: str, argv: tuple[str, ...]) -> bytes:
-    """What a command prints. What it says on stderr is not shown: it may quote the secret."""
+    """The output of a command. Its stderr is not shown, because it may contain the secret."""
     try:
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -96,10 +96,10 @@ async def _output(name: str, argv: tuple[str, ...]) -> bytes:
         raise SecretUnavailable(f"the secret '{name}' is missing: cannot run {argv[0]}: {error}") from None
     assert process.stdout is not None
     try:
-        output = await process.stdout.read(LONGEST_BYTES + 1)
-        while len(output) <= LONGEST_BYTES and (more := await process.stdout.read(LONGEST_BYTES)):
+        output = await process.stdout.read(MAX_BYTES + 1)
+        while len(output) <= MAX_BYTES and (more := await process.stdout.read(MAX_BYTES)):
             output += more
-        code = 0 if len(output) > LONGEST_BYTES else await process.wait()
+        code = 0 if len(output) > MAX_BYTES else await process.wait()
     finally:
         if process.returncode is None:
             process.kill()
@@ -110,9 +110,9 @@ async def _output(name: str, argv: tuple[str, ...]) -> bytes:
 
 
 def _text(name: str, value: bytes) -> str:
-    if len(value) > LONGEST_BYTES:
-        raise SecretUnavailable(f"the secret '{name}' is longer than {LONGEST_BYTES} bytes")
+    if len(value) > MAX_BYTES:
+        raise SecretUnavailable(f"the secret '{name}' is longer than {MAX_BYTES} bytes")
     try:
         return value.decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
-        raise SecretUnavailable(f"the secret '{name}' is no text in utf-8") from None
+        raise SecretUnavailable(f"the secret '{name}' is not valid UTF-8") from None

@@ -1,25 +1,17 @@
-"""A task made ready to run, once: actions looked up, expressions and schemas compiled."""
+"""Compile a task: look up its actions, and compile expressions and schemas."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from jeton.executor.action import (
-    EXPRESSION_VARIABLES,
-    ActionCall,
-    ActionFailed,
-    ActionHandler,
-    Kind,
-    KindProblem,
-    LaneName,
-)
+from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions import find_kind, read_kind
 from jeton.executor.call import NO_PROFILES
 from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
 from jeton.expression import Expression
-from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
+from jeton.expression.mapping import TASK_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import (
@@ -37,12 +29,12 @@ from jeton.model.json import Json, JsonObject
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
-ONCE = RetryPolicy()
+NO_RETRY = RetryPolicy()
 LANES: tuple[LaneName, ...] = ("instant", "loop", "thread", "process")
 
 
 class CompiledIdempotencyKey(msgspec.Struct, frozen=True):
-    """By what an action runs once: the expression's value, among those of the same action."""
+    """The idempotency key of an action: the value of an expression, below the name of the action."""
 
     name: str
     expression: Expression
@@ -50,30 +42,30 @@ class CompiledIdempotencyKey(msgspec.Struct, frozen=True):
 
 
 class ActionBreaker(msgspec.Struct, frozen=True):
-    """The circuit an action is part of, by its name."""
+    """The circuit breaker of an action, and the name of its circuit."""
 
     name: str
     breaker: CircuitBreaker
 
 
 class CompiledAction(msgspec.Struct, frozen=True):
-    """An action that can be called."""
+    """An action with its handler, limits and schemas."""
 
-    act: ActionHandler
+    handler: ActionHandler
     lane: LaneName
     policy: RetryPolicy
     timeout_ms: int | None
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
-    settings: JsonObject = {}  # the project's
-    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # likewise
+    settings: JsonObject = {}  # project.settings
+    profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
     limits: ActionLimits | None = None
     once: CompiledIdempotencyKey | None = None
     breaker: ActionBreaker | None = None
 
 
 class CompiledStep(msgspec.Struct, frozen=True):
-    """A step whose expressions are compiled."""
+    """A step with its action and compiled expressions."""
 
     ref: str
     action: CompiledAction
@@ -86,7 +78,7 @@ class CompiledStep(msgspec.Struct, frozen=True):
 
 
 class CompiledTask(msgspec.Struct, frozen=True):
-    """A task that can be run. Its lane is that of its most demanding step."""
+    """A task with its compiled steps. Its lane is that of its most demanding step."""
 
     steps: tuple[CompiledStep, ...]
     timeout_ms: int
@@ -108,13 +100,13 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
 
 
 def failing_task(failure: str, message: str) -> CompiledTask:
-    """A task that cannot be made ready fails when it is run."""
+    """A task that fails when it is run, because it cannot be compiled."""
     step = CompiledStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
     return CompiledTask((step,), 0, "instant", None, None)
 
 
 def missing_function(task: Task, library: Library) -> str | None:
-    """Which function of the task this process cannot find."""
+    """Name a function that the task needs and this process lacks; None if nothing is missing."""
     for action in _actions(task, library):
         kind = find_kind(action.kind)
         found = None if kind is None else read_kind(kind, action.implementation)
@@ -125,7 +117,7 @@ def missing_function(task: Task, library: Library) -> str | None:
 
 
 def named_action(name: str, library: Library) -> Action | None:
-    """An action of a bundle, where `name@3` and `name` are the same: a bundle holds one version of each."""
+    """An action of a bundle. `name@3` and `name` are the same, because a bundle has one version of each."""
     return library.actions.get(name) or library.actions.get(name.partition("@")[0])
 
 
@@ -142,13 +134,13 @@ def _step(index: int, step: Step, library: Library) -> CompiledStep:
         ref=step.ref or str(index),
         action=_action(step.action, library),
         on_failure=step.on_failure,
-        condition=None if condition is None else compile_value(condition.test, EXPRESSION_VARIABLES),
+        condition=None if condition is None else compile_value(condition.test, TASK_VARIABLES),
         then="continue" if condition is None else condition.then,
         otherwise="skip" if condition is None else condition.otherwise,
-        input_mapping=None if step.input_mapping is None else compile_mapping(step.input_mapping, EXPRESSION_VARIABLES),
+        input_mapping=None if step.input_mapping is None else compile_mapping(step.input_mapping, TASK_VARIABLES),
         output_mapping=None
         if step.output_mapping is None
-        else compile_mapping(step.output_mapping, (*EXPRESSION_VARIABLES, "result")),
+        else compile_mapping(step.output_mapping, (*TASK_VARIABLES, "result")),
     )
 
 
@@ -158,28 +150,30 @@ def _action(reference: str | Action, library: Library) -> CompiledAction:
         return _failing("unknown_action", f"there is no action called '{reference}'")
     kind = find_kind(action.kind)
     if kind is None:
-        return _failing("unknown_kind", f"this version knows no action of the kind '{action.kind}'")
+        return _failing("unknown_kind", f"there is no action kind '{action.kind}'")
     found = read_kind(kind, action.implementation)
     if isinstance(found, KindProblem):
         return _failing("bad_implementation", f"{action.kind}: {found.path} {found.problem}")
     try:
-        act = found.isolate() if action.isolation == "process" else found.prepare()
-        if act is None:
-            return _failing("unsupported_isolation", f"an action of the kind '{action.kind}' has no process to run in")
-        return _ready(_name(reference, action), action, found, act, library)
+        handler = found.isolate() if action.isolation == "process" else found.prepare()
+        if handler is None:
+            return _failing(
+                "unsupported_isolation", f"an action of the kind '{action.kind}' cannot run in a process of its own"
+            )
+        return _compiled(_name(reference, action), action, found, handler, library)
     except FunctionMissing as missing:
         return _failing("function_missing", f"there is no function {missing}")
 
 
-def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: Library) -> CompiledAction:
+def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, library: Library) -> CompiledAction:
     execution = action.execution or Execution()
-    policy = execution.retry_policy or ONCE
+    policy = execution.retry_policy or NO_RETRY
     limits = _limits(name, action.kind, execution, library.settings)
     once = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
     lane = "process" if action.isolation == "process" else kind.lane()
     return CompiledAction(
-        act=act,
+        handler=handler,
         lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
@@ -194,7 +188,7 @@ def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: L
 
 
 def _name(reference: str | Action, action: Action) -> str:
-    """What limits and keys know an action by: its name, whatever its version; or what it does, if it has none."""
+    """The name that limits and keys use: that of the action without its version, or a hash of an inline action."""
     if isinstance(reference, str):
         return reference.partition("@")[0]
     return f"{action.kind}:{hashlib.sha256(_canonical(action.implementation)).hexdigest()}"
@@ -210,14 +204,14 @@ def _limits(name: str, kind: str, execution: Execution, settings: JsonObject) ->
 
 
 def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
-    return CompiledIdempotencyKey(name, compile_value(idempotency.key, EXPRESSION_VARIABLES), idempotency.ttl_ms)
+    return CompiledIdempotencyKey(name, compile_value(idempotency.key, TASK_VARIABLES), idempotency.ttl_ms)
 
 
 def _failing(failure: str, message: str) -> CompiledAction:
-    """An action that cannot be made ready fails when its step is reached, not before."""
+    """An action that fails when its step is reached, because it cannot be compiled."""
     failed = ActionFailed(failure, message, fatal=True)
 
-    async def act(call: ActionCall) -> Json | ActionFailed:
+    async def handler(call: ActionCall) -> Json | ActionFailed:
         return failed
 
-    return CompiledAction(act, "instant", ONCE, None, None, None)
+    return CompiledAction(handler, "instant", NO_RETRY, None, None, None)

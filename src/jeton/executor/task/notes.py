@@ -1,4 +1,4 @@
-"""What one attempt at a task says of itself: bounded, whoever says it, so that a flood cannot grow a commit."""
+"""Notes of one attempt at a task: progress, logs and costs, bounded so that a flood of them cannot grow a commit."""
 
 import asyncio
 import threading
@@ -12,66 +12,66 @@ import msgspec
 from jeton.model.definition.profile import whole_credits
 from jeton.model.note import CostNote, LogNote, MissingNote, Note, ProgressNote, TokensNote
 
-MOST_NOTES: Final = 200
-MOST_LETTERS: Final = 32_768
+MAX_NOTES: Final = 200
+MAX_CHARACTERS: Final = 32_768
 
 
 _lock = threading.RLock()
-"""One for all: it is held for a moment, and an attempt need not make its own."""
+"""Shared by all attempts: it is held briefly, and creating one per attempt would cost more."""
 
 
 class NoteLimiter:
-    """Hands notes on, up to a number and a size; the last one says that there were more.
+    """Passes notes on, up to a number and a size; the last one is marked as truncated.
 
-    A function may speak from any thread, so the bound is kept where it speaks: what waits for the loop is bounded too.
+    Notes may come from any thread. The limit applies before they are queued for the event loop, which bounds the queue.
     """
 
-    __slots__ = ("_cost", "_done", "_left", "_letters", "_millionths", "_tell", "_truncated")
+    __slots__ = ("_characters", "_cost", "_done", "_left", "_millionths", "_send", "_truncated")
 
-    def __init__(self, tell: Callable[[Note], None], most: int = MOST_NOTES, letters: int = MOST_LETTERS) -> None:
-        self._tell = tell
+    def __init__(self, send: Callable[[Note], None], most: int = MAX_NOTES, characters: int = MAX_CHARACTERS) -> None:
+        self._send = send
         self._left = most
-        self._letters = letters
+        self._characters = characters
         self._truncated = False
-        self._cost = 0  # of all steps together
-        self._millionths = 0  # beside that: what models cost, rounded only when it is told
-        self._done: dict[str, int] | None = None  # most tasks say nothing
+        self._cost = 0  # of all steps
+        self._millionths = 0  # of credits, for model calls; rounded when reported
+        self._done: dict[str, int] | None = None  # most tasks report no progress
 
-    def tell(self, note: Note) -> None:
-        """Hand it on, unless there is no more room, or it is how far the step was before."""
+    def add(self, note: Note) -> None:
+        """Pass a note on, unless the limit is reached or the progress has not changed."""
         with _lock:
-            kept = self._added_up(note) if isinstance(note, CostNote | TokensNote) else self._kept(note)
+            kept = self._add_cost(note) if isinstance(note, CostNote | TokensNote) else self._limited(note)
             if kept is not None:
-                self._tell(kept)
+                self._send(kept)
 
-    def _added_up(self, note: CostNote | TokensNote) -> Note | None:
-        """What the attempt has cost so far, in all; a model call is told of beside it."""
+    def _add_cost(self, note: CostNote | TokensNote) -> Note | None:
+        """The total cost of the attempt so far; the tokens of a model call are passed on as well."""
         if isinstance(note, CostNote):
             self._cost += note.credits
         else:
-            self._tell(note)
+            self._send(note)
             if note.millionths is None:
                 return None
             self._millionths += note.millionths
         return CostNote(note.step, self._cost + whole_credits(self._millionths))
 
-    def _kept(self, note: ProgressNote | LogNote | MissingNote) -> Note | None:
+    def _limited(self, note: ProgressNote | LogNote | MissingNote) -> Note | None:
         if isinstance(note, MissingNote):
-            return note  # a definition has so many mappings and no more
-        if self._truncated or (isinstance(note, ProgressNote) and self._is_known(note)):
+            return note  # bounded by the mappings of the definition
+        if self._truncated or (isinstance(note, ProgressNote) and self._is_unchanged(note)):
             return None
         self._left -= 1
-        self._letters -= len(note.text)
-        if self._left > 0 and self._letters >= 0:
+        self._characters -= len(note.text)
+        if self._left > 0 and self._characters >= 0:
             return note
         self._truncated = True
         if isinstance(note, ProgressNote):
             return LogNote(note.step, "log", "", truncated=True)
-        fits = note.text[: len(note.text) + min(self._letters, 0)]
+        fits = note.text[: len(note.text) + min(self._characters, 0)]
         return msgspec.structs.replace(note, text=fits, truncated=True)
 
-    def _is_known(self, note: ProgressNote) -> bool:
-        """A loop over a million items has a hundred things to say."""
+    def _is_unchanged(self, note: ProgressNote) -> bool:
+        """Whether the percentage is the same as before, so that a loop over a million items sends a hundred notes."""
         if note.done is None:
             return False
         percent = int(note.done * 100 + 1e-9)  # 0.29 * 100 is a little less than 29
@@ -82,21 +82,21 @@ class NoteLimiter:
         return known
 
 
-def _nobody_listens(_note: Note) -> None:
+def _ignore(_note: Note) -> None:
     pass
 
 
-NO_NOTES: Final = NoteLimiter(_nobody_listens)
+NO_NOTES: Final = NoteLimiter(_ignore)
 
 
-def on_the_loop(tell: Callable[[Note], None]) -> Callable[[Note], None]:
-    """The same, callable from any thread: what another one says is heard when the loop comes to it."""
-    return partial(_hand_over, asyncio.get_running_loop(), threading.get_ident(), tell)
+def thread_safe(send: Callable[[Note], None]) -> Callable[[Note], None]:
+    """Wrap a callback so that any thread may call it; other threads schedule it on the event loop."""
+    return partial(_forward, asyncio.get_running_loop(), threading.get_ident(), send)
 
 
-def _hand_over(loop: asyncio.AbstractEventLoop, home: int, tell: Callable[[Note], None], note: Note) -> None:
-    if threading.get_ident() == home:
-        tell(note)
+def _forward(loop: asyncio.AbstractEventLoop, loop_thread: int, send: Callable[[Note], None], note: Note) -> None:
+    if threading.get_ident() == loop_thread:
+        send(note)
         return
-    with suppress(RuntimeError):  # the loop is closed: the thread was given up long ago
-        loop.call_soon_threadsafe(tell, note)
+    with suppress(RuntimeError):  # the loop is closed, and the thread was abandoned before
+        loop.call_soon_threadsafe(send, note)

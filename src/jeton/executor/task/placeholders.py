@@ -1,7 +1,7 @@
-"""`{name}` in a text of an `implementation`: the only places where the input of a call has a say.
+"""Placeholders: `{name}` in a text of an `implementation` is replaced by a value of the input.
 
-A name may be a path, `{order.id}`. `{{name}}` stands for itself, and a brace that belongs to no name is only a brace.
-Filling is one pass: what is filled in is never looked at again.
+A name may be a path, as in `{order.id}`. `{{name}}` is an escaped `{name}`, and any other brace stands for itself.
+Replacing is one pass: inserted values are not searched for placeholders.
 """
 
 import re
@@ -15,60 +15,60 @@ _URL = re.compile(r"(?P<scheme>[^:/?#]*)://(?P<authority>[^/?#]*)(?P<rest>.*)", 
 
 
 class PlaceholderError(Exception):
-    """The input lacks what a placeholder asks for, or has something there that does not fit."""
+    """The input lacks the value of a placeholder, or has one that does not fit."""
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """What a text asks of the input, in order."""
+    """The names of the placeholders in a text, in order."""
     return tuple(found["name"] for found in _PLACEHOLDER.finditer(text) if found["name"])
 
 
 def whole_name(text: str) -> str | None:
-    """What a text asks of the input, if it is one placeholder and nothing else."""
+    """The name, if the text is one placeholder and nothing else."""
     whole = _PLACEHOLDER.fullmatch(text)
     return None if whole is None else whole["name"]
 
 
 def literal_text(text: str) -> str:
-    """A text that asks for nothing, as it is meant: `{{name}}` stands for `{name}`."""
+    """A text without placeholders, unescaped: `{{name}}` becomes `{name}`."""
     return _PLACEHOLDER.sub(lambda found: f"{{{found['literal']}}}" if found["literal"] else found[0], text)
 
 
-def filled_text(text: str, given: Json, encode: Callable[[str], str] = str) -> str:
-    """The text with every placeholder filled, each value passed through `encode`."""
+def fill_text(text: str, given: Json, encode: Callable[[str], str] = str) -> str:
+    """Replace the placeholders of a text, passing each value through `encode`."""
 
-    def fill(found: re.Match[str]) -> str:
+    def replace(found: re.Match[str]) -> str:
         return f"{{{found['literal']}}}" if found["literal"] else encode(_scalar(found["name"], given))
 
-    return _PLACEHOLDER.sub(fill, text)
+    return _PLACEHOLDER.sub(replace, text)
 
 
-def filled(value: Json, given: Json) -> Json:
-    """The value with its texts filled; a text that is one placeholder becomes what the input has there, whole."""
+def fill(value: Json, given: Json) -> Json:
+    """Replace the placeholders in all texts of a value. A text that is one placeholder becomes the value itself."""
     match value:
         case str():
             name = whole_name(value)
-            return filled_text(value, given) if name is None else value_at(name, given)
+            return fill_text(value, given) if name is None else value_at(name, given)
         case list():
-            return [filled(item, given) for item in value]
+            return [fill(item, given) for item in value]
         case dict():
-            made: JsonObject = {key: filled(item, given) for key, item in value.items()}
+            made: JsonObject = {key: fill(item, given) for key, item in value.items()}
             return made
         case _:
             return value
 
 
 def value_at(name: str, given: Json) -> Json:
-    """What the input has at a name."""
+    """The value of the input at a path. Raises PlaceholderError."""
     for key in name.split("."):
         if not isinstance(given, dict) or key not in given:
-            raise PlaceholderError(f"'{{{name}}}' needs '{name}', and the input has none")
+            raise PlaceholderError(f"'{{{name}}}' needs '{name}', which the input lacks")
         given = given[key]
     return given
 
 
-def plain_text(value: Json) -> str | None:
-    """A text, number or boolean as text; nothing else has one form that everybody expects."""
+def scalar_text(value: Json) -> str | None:
+    """A string, number or boolean as text; None for other values, which have no obvious text."""
     match value:
         case str():
             return value
@@ -81,26 +81,28 @@ def plain_text(value: Json) -> str | None:
 
 
 def url_problem(url: str) -> tuple[str, str] | None:
-    """What is wrong with the url of an `implementation`, and what to do; nothing a call fills in may move its host."""
+    """The problem with a url in an `implementation`, and the remedy. Input must not be able to change the host."""
     parts = _URL.fullmatch(url)
     if parts is None or parts["scheme"].lower() not in ("http", "https") or not parts["authority"]:
-        return "is no http or https address", "write it whole: https://host/path"
+        return "is not an http or https url", "write it in full: https://host/path"
     if "@" in parts["authority"]:
-        return "has a user name in it", "write 'auth: {basic: …}' with a secret instead"
+        return "contains a user name", "write 'auth: {basic: …}' with a secret instead"
     if "{" in parts["authority"] or "%" in parts["authority"]:
-        return "has a host that is not fixed", "write the host out: input may fill the path and the query only"
+        return "has a host that is not fixed", "write the host out: placeholders are for the path and the query only"
     if "\\" in url or any(character.isspace() or not character.isprintable() for character in url):
-        return "has a space, a backslash or a control character in it", "write %20 for a space"
+        return "contains a space, a backslash or a control character", "write %20 for a space"
     if "#" in url:
-        return "has a fragment, which is never sent", "leave out what follows '#'"
+        return "has a fragment, which is never sent", "remove what follows '#'"
     if any(segment in (".", "..") for segment in parts["rest"].partition("?")[0].split("/")):
-        return "has '.' or '..' in its path", "write the path that is meant"
+        return "contains '.' or '..' in its path", "write the path without them"
     return None
 
 
 def _scalar(name: str, given: Json) -> str:
     value = value_at(name, given)
-    text = plain_text(value)
+    text = scalar_text(value)
     if text is None:
-        raise PlaceholderError(f"'{{{name}}}' takes a text, a number or a boolean, and the input has {kind_of(value)}")
+        raise PlaceholderError(
+            f"'{{{name}}}' must be a string, a number or a boolean, and the input has {kind_of(value)}"
+        )
     return text

@@ -1,4 +1,4 @@
-"""One action as its step sees it. This is the infrastructure retry: the same call again, unseen by the task."""
+"""Run one action of a step, with infrastructure retries: the same call again, invisible to the task."""
 
 import asyncio
 import traceback
@@ -20,7 +20,7 @@ from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.storable import valid_text
 
-LONGEST_STACK = 8_000
+MAX_STACK_LENGTH = 8_000
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -37,10 +37,10 @@ async def run_action(
     *,
     alone: bool = False,
 ) -> ActionResult:
-    """The action's result, or its last failure. Only what is transient is tried again, and only as the policy says.
+    """The result of the action, or its last failure. Transient failures are retried as the policy says.
 
-    `alone`: its step is the only one of the task, so that beginning the task again repeats nothing else. One with a key
-    of its own keeps its place all the same, because others wait behind it.
+    `alone`: its step is the only one of the task, so that the task can be suspended and started again. That excludes
+    actions with an idempotency key, because other calls may be waiting for theirs.
     """
     if action.input_validator is not None:
         problem = action.input_validator.problem(given, "input")
@@ -52,34 +52,34 @@ async def run_action(
     first = ActionCall(
         given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend, task.at
     )
-    return await (_tries(action, first) if action.once is None else _once(action, action.once, first))
+    return await (_run_with_retries(action, first) if action.once is None else _run_once(action, action.once, first))
 
 
-async def _once(action: CompiledAction, once: CompiledIdempotencyKey, call: ActionCall) -> ActionResult:
-    """What the first call with the key gave, or gives now: a second one waits for it, and is made only if it fails."""
+async def _run_once(action: CompiledAction, once: CompiledIdempotencyKey, call: ActionCall) -> ActionResult:
+    """The result stored under the idempotency key, or that of a call made now. A second call waits for the first."""
     value = once.expression.evaluate(call.scope())
     if isinstance(value, Failed):
         return ActionFailed("expression_error", failure_text("idempotency.key", value), fatal=True)
     if value is None or isinstance(value, Missing):
-        return ActionFailed("no_idempotency_key", f"{once.expression.source} gives no key")
-    key, keys = f"{once.name}:{_encode(value).decode()}", call.resources.idempotency
-    async with call.resources.limiter.turn(("key", key), 1, call.call.run):
-        found = await keys.begin(key, call.call.idempotency_key)
+        return ActionFailed("no_idempotency_key", f"{once.expression.source} has no value")
+    key, store = f"{once.name}:{_encode(value).decode()}", call.resources.idempotency
+    async with call.resources.limiter.hold(("key", key), 1, call.call.run):
+        found = await store.begin(key, call.call.idempotency_key)
         if isinstance(found, Completed):
             return found.result
-        same_call = msgspec.structs.replace(call.call, idempotency_key=found.call)
-        result = await _tries(action, msgspec.structs.replace(call, call=same_call))
+        same_call = msgspec.structs.replace(call.call, idempotency_key=found.idempotency_key)
+        result = await _run_with_retries(action, msgspec.structs.replace(call, call=same_call))
         if isinstance(result, ActionFailed):
-            await keys.forget(key)
+            await store.forget(key)
         elif not isinstance(result, Suspended):
-            await keys.finish(key, result, once.ttl_ms)
+            await store.finish(key, result, once.ttl_ms)
         return result
 
 
-async def _tries(action: CompiledAction, call: ActionCall) -> ActionResult:
+async def _run_with_retries(action: CompiledAction, call: ActionCall) -> ActionResult:
     while True:
         plain = action.limits is None and action.breaker is None
-        result = _redacted(await (_attempt(action, call) if plain else _in_turn(action, call)), call.secrets)
+        result = _redacted(await (_run_attempt(action, call) if plain else _run_limited(action, call)), call.secrets)
         if type(result) is Suspended:
             return result
         if type(result) is not ActionFailed:
@@ -97,40 +97,40 @@ async def _tries(action: CompiledAction, call: ActionCall) -> ActionResult:
 
 
 def retry_delay_ms(policy: RetryPolicy, attempt: int, key: str, retry_after_ms: int | None = None) -> int:
-    """The delay before the next attempt; longer if the other side asks for it."""
+    """The delay before the next attempt: that of the policy, or `retry_after_ms` if it is longer."""
     return max(policy.delay_ms(attempt, key), retry_after_ms or 0)
 
 
-async def _in_turn(action: CompiledAction, call: ActionCall) -> ActionResult:
-    """One attempt, when its limits allow it. Waiting for a turn is no part of the action's own time."""
+async def _run_limited(action: CompiledAction, call: ActionCall) -> ActionResult:
+    """One attempt, once its limits allow it. Waiting does not count towards the timeout of the action."""
     if action.limits is None:
-        return await _guarded(action, call)
+        return await _run_guarded(action, call)
     async with call.resources.limiter.call(action.limits, call.call.run, call.resources.clock):
-        return await _guarded(action, call)
+        return await _run_guarded(action, call)
 
 
-async def _guarded(action: CompiledAction, call: ActionCall) -> ActionResult:
-    """One attempt, unless too many before it failed. A failure that does not pass is an answer: somebody is there."""
+async def _run_guarded(action: CompiledAction, call: ActionCall) -> ActionResult:
+    """One attempt, unless the circuit is open. A failure that is not transient counts as a response of the service."""
     guard = action.breaker
     if guard is None:
-        return await _attempt(action, call)
+        return await _run_attempt(action, call)
     try:
-        with call.resources.breakers.call(guard.name, guard.breaker, call.resources.clock) as attempted:
-            result = await _attempt(action, call)
-            attempted.answered = not (isinstance(result, ActionFailed) and result.transient)
+        with call.resources.breakers.call(guard.name, guard.breaker, call.resources.clock) as permitted:
+            result = await _run_attempt(action, call)
+            permitted.answered = not (isinstance(result, ActionFailed) and result.transient)
             return result
     except CircuitOpen as circuit:
         return ActionFailed("circuit_open", str(circuit), transient=True, retry_after_ms=circuit.wait_ms)
 
 
-async def _attempt(action: CompiledAction, call: ActionCall) -> ActionResult:
-    """One attempt. Whatever a function raises is a failure, even if it asks the process to end."""
+async def _run_attempt(action: CompiledAction, call: ActionCall) -> ActionResult:
+    """One attempt. Whatever a function raises is a failure, even SystemExit."""
     try:
         if action.timeout_ms is None or action.lane == "instant":
-            return await action.act(call)
-        return await call.resources.clock.within(action.timeout_ms, action.act(call))
+            return await action.handler(call)
+        return await call.resources.clock.within(action.timeout_ms, action.handler(call))
     except TimedOut:
-        return ActionFailed("action_timed_out", f"gave no answer within {action.timeout_ms} ms", transient=True)
+        return ActionFailed("action_timed_out", f"did not finish within {action.timeout_ms} ms", transient=True)
     except SecretUnavailable as unavailable:
         return ActionFailed("secret_unavailable", str(unavailable))
     except asyncio.CancelledError as error:
@@ -138,18 +138,18 @@ async def _attempt(action: CompiledAction, call: ActionCall) -> ActionResult:
             raise
         return _raised(error, call)
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
-        # whoever closes us has the error raised in each of our callers too, and what we give then is dropped
+        # if the coroutine is closed, its callers are closed too and the result is dropped
         return _raised(error, call)
 
 
 def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
-    """The failure, with where it was raised: redacted before it is cut, or half a secret would show."""
+    """The failure, with its traceback: redacted before it is truncated, or part of a secret could remain."""
     stack = call.secrets.text(valid_text("".join(traceback.format_exception(error))))
-    return msgspec.structs.replace(failure_from(error), stack=stack[-LONGEST_STACK:])
+    return msgspec.structs.replace(failure_from(error), stack=stack[-MAX_STACK_LENGTH:])
 
 
 def _redacted(result: ActionResult, secrets: ProjectSecrets) -> ActionResult:
-    """What leaves the executor, whichever kind of action it comes from."""
+    """Redact the secrets in a result, whatever the kind of action."""
     if secrets is NO_SECRETS:
         return result
     if isinstance(result, ActionFailed):

@@ -1,6 +1,6 @@
-"""Steps in order, and what a failing step does to the rest.
+"""Run the steps of a task in order, and handle those that fail.
 
-The whole task lives in memory: its `state` and `output` are gone when it ends, and only the output gets out.
+The `state` and `output` of a task are in memory only, and only the output is returned.
 """
 
 from typing import Literal, TypeAlias
@@ -25,7 +25,7 @@ TaskResult: TypeAlias = Json | TaskFailed | Suspended
 async def run_task(
     call: TaskCall, task: CompiledTask, resources: Resources, notes: NoteLimiter = NO_NOTES
 ) -> TaskResult:
-    """The task's output, or why it has none, or has none yet. Waits only where an action or a delay does."""
+    """The output of the task, its failure, or its suspension. Waits only where an action or a delay does."""
     context = _Context(call.input, notes)
     if task.lane == "instant":
         return await _run_steps(call, task, context, resources)
@@ -36,7 +36,7 @@ async def run_task(
 
 
 class _Context:
-    """What the steps of one attempt share."""
+    """The data that the steps of one attempt share."""
 
     __slots__ = ("input", "notes", "output", "state", "step")
 
@@ -52,10 +52,10 @@ class _Context:
 
     def note_missing(self, step: str, paths: tuple[str, ...]) -> None:
         if paths:
-            self.notes.tell(MissingNote(step, paths))
+            self.notes.add(MissingNote(step, paths))
 
     def record(self, step: str, failed: ActionFailed) -> None:
-        """A failure that the task goes on after."""
+        """Add a failure that the task continues after to `state._errors`."""
         before = self.state.get("_errors")
         error: JsonObject = {"step": step, "type": failed.type, "message": failed.message}
         self.state = {**self.state, "_errors": [*(before if isinstance(before, list) else []), error]}
@@ -67,13 +67,13 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
         return TaskFailed("input_invalid", problem)
     for step in task.steps:
         context.step = step.ref
-        wanted = "continue" if step.condition is None else _outcome(step, step.condition, context)
-        if wanted == "skip":
+        decision = "continue" if step.condition is None else _decide(step, step.condition, context)
+        if decision == "skip":
             continue
-        if wanted == "succeed":
+        if decision == "succeed":
             break
         alone = len(task.steps) == 1
-        failed = await _run_step(call, step, context, resources, alone) if wanted == "continue" else wanted
+        failed = await _run_step(call, step, context, resources, alone) if decision == "continue" else decision
         if failed is None:
             continue
         if isinstance(failed, Suspended):
@@ -86,10 +86,10 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
     return context.output if problem is None else TaskFailed("output_invalid", problem, retry=True)
 
 
-def _outcome(
+def _decide(
     step: CompiledStep, condition: Expression, context: _Context
 ) -> Literal["continue", "skip", "succeed"] | ActionFailed:
-    """Whether the step runs. The outcome `fail` fails the step, so that its `on_failure` has a say."""
+    """What the condition of a step decides. `fail` fails the step, so that its `on_failure` applies."""
     holds = condition.holds(context.scope())
     if isinstance(holds, Failed):
         return _expression_error("condition.if", holds)
@@ -124,7 +124,7 @@ async def _run_step(
 
 
 def _write(step: str, mapping: CompiledMapping, context: _Context, result: Json) -> ActionFailed | None:
-    """All values are worked out before the first is written."""
+    """Write the output of a step. All values are evaluated before the first is written."""
     found = evaluate_mapping(mapping, {**context.scope(), "result": result})
     if isinstance(found, Failed):
         return _expression_error("output_mapping", found)

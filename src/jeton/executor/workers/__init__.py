@@ -1,1 +1,1 @@
-"""ThreadPool and processes that carry out work."""
+"""Threads and processes that run functions and programs."""

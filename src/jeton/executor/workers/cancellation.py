@@ -1,10 +1,10 @@
-"""Who runs, and whether somebody wants it to stop."""
+"""The current asyncio task, and whether it is being cancelled."""
 
 import asyncio
 
 
 def current_task() -> "asyncio.Task[object] | None":
-    """A task that never waits may be driven by hand, and then it is nobody; so it is in a thread."""
+    """The current asyncio task; None in a thread, and for a task that runs without an asyncio task."""
     try:
         return asyncio.current_task()
     except RuntimeError:
@@ -12,6 +12,6 @@ def current_task() -> "asyncio.Task[object] | None":
 
 
 def is_being_cancelled() -> bool:
-    """Whether a cancellation is meant for us, or comes from something that was waited for."""
+    """Whether the current task is cancelled, as opposed to something that it awaited."""
     task = current_task()
     return task is not None and task.cancelling() > 0

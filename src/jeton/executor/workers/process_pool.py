@@ -1,7 +1,6 @@
-"""ProcessPool for Python functions that must be possible to kill: `isolation: process`.
+"""Processes for Python functions with `isolation: process`, which can be killed.
 
-A process serves one call at a time, and the next one when it is done. One whose call is given up is killed, with every
-process that the function has started.
+A process runs one call at a time and is reused. If a call is abandoned, its process is killed with all descendants.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from jeton.model.json import Json
 from jeton.model.note import Note
 
 DEFAULT_PROCESSES = 8
-MOST_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_REPLY_BYTES = 16 * 1024 * 1024
 WORKER = (sys.executable, "-m", "jeton.executor.workers.worker")
 
 
@@ -28,13 +27,13 @@ class WorkerRequest(msgspec.Struct, frozen=True):
     """One call of a function, by its reference."""
 
     function: str
-    input: object  # with contents among plain JSON
+    input: object  # plain JSON, and bytes where artifacts were referenced
     call: CurrentCall
     profiles: dict[str, ModelProfile] = {}
 
 
 class WorkerFailure(msgspec.Struct, frozen=True):
-    """A call that gave no value."""
+    """A failed call."""
 
     type: str
     message: str
@@ -43,44 +42,42 @@ class WorkerFailure(msgspec.Struct, frozen=True):
 
 
 class WorkerReply(msgspec.Struct, frozen=True, tag="reply"):
-    """What a call gave; `last` if the process takes no other."""
+    """The result of a call. `last`: the process accepts no other."""
 
     failure: WorkerFailure | None = None
     value: Json = None
-    contents: tuple[tuple[Path, bytes], ...] = ()  # what was lifted out of the value
+    contents: tuple[tuple[Path, bytes], ...] = ()  # taken out of the value
     last: bool = False
 
 
 class WorkerNote(msgspec.Struct, frozen=True, tag="note"):
-    """What a call says before it answers."""
+    """A note that a call sends before its reply."""
 
     note: Note
 
 
 WorkerMessage: TypeAlias = WorkerReply | WorkerNote
-"""What a process says: any number of notes, and then the answer."""
+"""What a process sends: any number of notes, then the reply."""
 
 _encode = msgspec.json.Encoder().encode
-_line = msgspec.json.Decoder[WorkerMessage](WorkerMessage)
+_decode = msgspec.json.Decoder[WorkerMessage](WorkerMessage).decode
 
 
 class ProcessPool:
-    """Runs functions in processes. How many at a time is up to the lanes; as many as were ever needed stay."""
+    """Runs functions in processes. The lanes limit how many run at a time; idle processes are kept."""
 
     def __init__(self) -> None:
         self._idle: list[_Process] = []
         self._closed = False
 
-    async def run(self, request: WorkerRequest, tell: Callable[[Note], None]) -> WorkerReply:
-        """What the function gives, or how it failed; `tell` hears what it says meanwhile.
-
-        Whoever is cancelled while waiting has the process killed."""
-        process = self._borrow() or await _Process.start()
+    async def run(self, request: WorkerRequest, report: Callable[[Note], None]) -> WorkerReply:
+        """The reply of the function. Notes go to `report`. If the caller is cancelled, the process is killed."""
+        process = self._take_idle() or await _Process.start()
         done = False
         try:
-            answer = await process.ask(request, tell)
-            done = process.child.alive and not answer.last
-            return answer
+            reply = await process.ask(request, report)
+            done = process.child.alive and not reply.last
+            return reply
         finally:
             if done and not self._closed:
                 self._idle.append(process)
@@ -88,12 +85,12 @@ class ProcessPool:
                 await process.child.stop()
 
     async def close(self) -> None:
-        """End those that rest."""
+        """End the idle processes."""
         self._closed = True
         idle, self._idle = self._idle, []
         await asyncio.gather(*(process.child.stop() for process in idle))
 
-    def _borrow(self) -> "_Process | None":
+    def _take_idle(self) -> "_Process | None":
         while self._idle:
             process = self._idle.pop()
             if process.child.alive:
@@ -102,67 +99,69 @@ class ProcessPool:
 
 
 class _Process:
-    """One process, and the answer it is working on."""
+    """One process, and the reply it is working on."""
 
     child: SupervisedProcess
 
     def __init__(self) -> None:
-        self._line = bytearray()
-        self._answer: asyncio.Future[WorkerReply] | None = None
-        self._note: Callable[[Note], None] | None = None
+        self._buffer = bytearray()
+        self._reply: asyncio.Future[WorkerReply] | None = None
+        self._report: Callable[[Note], None] | None = None
 
     @classmethod
     async def start(cls) -> "_Process":
         process = cls()
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}  # what can be imported here can be there
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}  # the worker can import what we can
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
         try:
             process.child = await SupervisedProcess.start(
-                WORKER, folder=folder, env=env, output=process._heard, ended=process._ended, errors_too=False
+                WORKER, folder=folder, env=env, output=process._received, ended=process._ended, errors_too=False
             )
         finally:
             os.close(folder)
         return process
 
-    async def ask(self, request: WorkerRequest, tell: Callable[[Note], None]) -> WorkerReply:
-        self._note = tell
-        self._answer = asyncio.get_running_loop().create_future()
+    async def ask(self, request: WorkerRequest, report: Callable[[Note], None]) -> WorkerReply:
+        self._report = report
+        self._reply = asyncio.get_running_loop().create_future()
         self.child.write(_encode(request) + b"\n")
-        answer = await self._answer
-        if answer is _LOST:
+        reply = await self._reply
+        if reply is _LOST:
             return await self._how_it_ended()
-        return answer
+        return reply
 
     async def _how_it_ended(self) -> WorkerReply:
         code = await self.child.ended()
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return WorkerReply(WorkerFailure("process_died", f"its process {how} before it had answered", transient=True))
+        return WorkerReply(
+            WorkerFailure("process_died", f"the process of the function {how} before it replied", transient=True)
+        )
 
-    def _heard(self, stream: int, data: bytes) -> None:
+    def _received(self, stream: int, data: bytes) -> None:
         assert stream == STDOUT
-        begun = len(self._line)
-        self._line += data
-        while (end := self._line.find(b"\n", begun)) >= 0:
-            line, begun = bytes(self._line[:end]), 0
-            del self._line[: end + 1]
-            self._take(_line.decode(line))
-        if len(self._line) > MOST_ANSWER_BYTES:
-            self._line.clear()
-            problem = f"its result has more than {MOST_ANSWER_BYTES} bytes, which is the most"
-            self._tell(WorkerReply(WorkerFailure("too_large", problem), last=True))
+        searched = len(self._buffer)
+        self._buffer += data
+        while (end := self._buffer.find(b"\n", searched)) >= 0:
+            line, searched = bytes(self._buffer[:end]), 0
+            del self._buffer[: end + 1]
+            self._handle(_decode(line))
+        if len(self._buffer) > MAX_REPLY_BYTES:
+            self._buffer.clear()
+            problem = f"the result is larger than {MAX_REPLY_BYTES} bytes, the limit of a process"
+            self._resolve(WorkerReply(WorkerFailure("too_large", problem), last=True))
 
-    def _take(self, said: WorkerMessage) -> None:
-        if isinstance(said, WorkerReply):
-            self._tell(said)
-        elif self._note is not None:
-            self._note(said.note)
+    def _handle(self, message: WorkerMessage) -> None:
+        if isinstance(message, WorkerReply):
+            self._resolve(message)
+        elif self._report is not None:
+            self._report(message.note)
 
     def _ended(self) -> None:
-        self._tell(_LOST)
+        self._resolve(_LOST)
 
-    def _tell(self, answer: WorkerReply) -> None:
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result(answer)
+    def _resolve(self, reply: WorkerReply) -> None:
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_result(reply)
 
 
 _LOST = WorkerReply(last=True)

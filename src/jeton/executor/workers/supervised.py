@@ -1,4 +1,4 @@
-"""Programs that the engine runs, each under a supervisor that leaves nothing of them behind."""
+"""Programs run by the engine, each below a supervisor that ends all its descendants."""
 
 import asyncio
 import os
@@ -12,28 +12,28 @@ from typing import Protocol
 SUPERVISE = Path(__file__).with_name("supervise.py")
 STDOUT, STDERR = 1, 2
 DEFAULT_GRACE_MS = 500
-OVERTIME_S = 6.0  # the supervisor gives up a little sooner
+STOP_TIMEOUT_S = 6.0  # a little longer than the supervisor's own
 
 
 class SupervisorLost(ConnectionError):
-    """Somebody killed the supervisor, and nobody knows what became of the program: a passing failure."""
+    """The supervisor was killed, so the fate of the program is unknown. A transient failure."""
 
 
 class Output(Protocol):
-    """Whoever wants to know what a program writes, as it writes it."""
+    """Receives what a program writes, as it is written."""
 
     def __call__(self, stream: int, data: bytes, /) -> None: ...
 
 
 class SupervisedProcess(asyncio.SubprocessProtocol):
-    """One program, from `start` to `ended` or `stop`. One of the two must be awaited."""
+    """A running program. After `start`, `ended` or `stop` must be awaited."""
 
     _transport: asyncio.SubprocessTransport
 
     def __init__(self, output: Output, control: socket.socket, ended: Callable[[], None]) -> None:
         self._output = output
         self._control = control
-        self._tell_ended = ended
+        self._on_ended = ended
         self._gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @classmethod
@@ -49,7 +49,7 @@ class SupervisedProcess(asyncio.SubprocessProtocol):
         grace_ms: int = DEFAULT_GRACE_MS,
         memory_bytes: int = 0,
     ) -> "SupervisedProcess":
-        """Start a program in a folder, given as an open file. Without `errors_too`, stderr is that of the engine."""
+        """Start a program in a folder, given as a file descriptor. Without `errors_too`, stderr is the engine's."""
         ours, theirs = socket.socketpair()
         limits = (str(theirs.fileno()), str(folder), str(grace_ms), str(memory_bytes))
         try:
@@ -59,7 +59,7 @@ class SupervisedProcess(asyncio.SubprocessProtocol):
                 stderr=asyncio.subprocess.PIPE if errors_too else None,
                 pass_fds=(theirs.fileno(), folder),
                 env=env,
-                start_new_session=True,  # an interrupt typed at the terminal is the engine's to handle
+                start_new_session=True,  # Ctrl-C at the terminal is for the engine only
             )
         except BaseException:
             ours.close()
@@ -74,19 +74,19 @@ class SupervisedProcess(asyncio.SubprocessProtocol):
         return not self._gone.done()
 
     def write(self, data: bytes) -> None:
-        """To its stdin. What it does not read is dropped when it ends."""
+        """Write to stdin. What the program does not read is dropped when it ends."""
         self._stdin().write(data)
 
     def end_of_input(self) -> None:
         self._stdin().close()
 
     async def ended(self) -> int:
-        """Its exit code, negative for a signal, once no process of it is left. Raises OSError if it did not start."""
+        """The exit code, negative for a signal, once no descendant is left. Raises OSError if it did not start."""
         await asyncio.shield(self._gone)
         with self._control:
-            told = self._control.recv(64).decode()
-        what, _, number = told.partition(" ")
-        match what:
+            report = self._control.recv(64).decode()
+        verdict, _, number = report.partition(" ")
+        match verdict:
             case "exit":
                 return int(number)
             case "signal":
@@ -94,22 +94,22 @@ class SupervisedProcess(asyncio.SubprocessProtocol):
             case "errno":
                 raise OSError(int(number), os.strerror(int(number)))
             case _:
-                raise SupervisorLost("its supervisor was killed, and nobody knows what became of it")
+                raise SupervisorLost("the supervisor of the program was killed, so its result is unknown")
 
     async def stop(self) -> None:
-        """Have it ended with all its descendants, and wait until it is; nothing, if it has ended before."""
+        """End the program with all its descendants and wait for that. Does nothing if it has ended."""
         with self._control, suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
-            await asyncio.wait([self._gone], timeout=OVERTIME_S)
+            await asyncio.wait([self._gone], timeout=STOP_TIMEOUT_S)
         self._transport.close()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._output(fd, data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The supervisor has ended, and so have the streams."""
+        """Called when the supervisor has ended and the streams are closed."""
         self._gone.set_result(None)
-        self._tell_ended()
+        self._on_ended()
 
     def _stdin(self) -> asyncio.WriteTransport:
         stdin = self._transport.get_pipe_transport(0)

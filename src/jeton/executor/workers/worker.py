@@ -1,6 +1,6 @@
-"""The inside of a process that runs Python functions for the engine: one request a line, and one answer a line.
+"""The process that runs Python functions for the engine: one request per line in, one reply per line out.
 
-Before the answer there may be lines with what the function says meanwhile.
+Lines with notes of the function may precede the reply.
 
 usage: python -m jeton.executor.workers.worker
 """
@@ -17,7 +17,7 @@ from jeton.executor.call import enter_call
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.functions import FunctionMissing, find_function
 from jeton.executor.python.signature import BadArguments
-from jeton.executor.task.notes import MOST_NOTES, NoteLimiter
+from jeton.executor.task.notes import MAX_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import WorkerFailure, WorkerMessage, WorkerNote, WorkerReply, WorkerRequest
 from jeton.model.json import Json
 from jeton.model.note import CostNote, Note, TokensNote
@@ -27,50 +27,50 @@ _encode = msgspec.json.Encoder().encode
 
 
 def serve() -> None:
-    """WorkerReply until there are no more requests, or until a function has left a process of its own behind."""
-    requests, answers = _private_streams()
-    with os.fdopen(requests, "rb") as lines, os.fdopen(answers, "wb", buffering=0) as out:
+    """Handle requests until there are none, or until a function has left a child process behind."""
+    requests, replies = _private_streams()
+    with os.fdopen(requests, "rb") as lines, os.fdopen(replies, "wb", buffering=0) as out:
         for line in lines:
-            voice = _ReplyWriter(out)
-            answer = _answer(_decode(line), voice)
+            writer = _ReplyWriter(out)
+            reply = _handle(_decode(line), writer)
             last = _has_children()
-            voice.end(msgspec.structs.replace(answer, last=last))
+            writer.end(msgspec.structs.replace(reply, last=last))
             if last:
                 return
 
 
 class _ReplyWriter:
-    """One call's lines. A thread that the function left behind is not heard after the answer: the next is another's.
+    """Writes the lines of one call. Notes after the reply, from a thread left behind, are dropped.
 
-    Both bounds lie above those of the engine, which sees that there was more, and redacts before it cuts.
+    Both limits are above those of the engine, which marks the truncation and redacts before it truncates.
     """
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._lock = threading.Lock()
         self._ended = False
-        self._notes = NoteLimiter(self._tell, 2 * MOST_NOTES, 2**20)
+        self._notes = NoteLimiter(self._send, 2 * MAX_NOTES, 2**20)
 
-    def tell(self, note: Note) -> None:
-        """What adds up is added up by the engine alone: done twice, it would be counted twice."""
-        (self._tell if isinstance(note, CostNote | TokensNote) else self._notes.tell)(note)
+    def report(self, note: Note) -> None:
+        """Send a note. Costs bypass the limiter, which would add them up: the engine does."""
+        (self._send if isinstance(note, CostNote | TokensNote) else self._notes.add)(note)
 
-    def _tell(self, note: Note) -> None:
+    def _send(self, note: Note) -> None:
         with self._lock:
             if not self._ended:
                 self._write(WorkerNote(note))
 
-    def end(self, answer: WorkerReply) -> None:
+    def end(self, reply: WorkerReply) -> None:
         with self._lock:
             self._ended = True
-            self._write(answer)
+            self._write(reply)
 
     def _write(self, line: WorkerMessage) -> None:
         self._out.write(_encode(line) + b"\n")
 
 
-def _answer(request: WorkerRequest, voice: _ReplyWriter) -> WorkerReply:
-    enter_call(request.call, voice.tell, request.profiles)
+def _handle(request: WorkerRequest, writer: _ReplyWriter) -> WorkerReply:
+    enter_call(request.call, writer.report, request.profiles)
     try:
         function = find_function(request.function)
         value: Any = function.call(**function.signature.arguments(cast("Json", request.input)))
@@ -79,21 +79,21 @@ def _answer(request: WorkerRequest, voice: _ReplyWriter) -> WorkerReply:
             return WorkerReply(value=result.value, contents=result.contents)
         return WorkerReply(value=result)
     except FunctionMissing as missing:
-        return WorkerReply(WorkerFailure("function_missing", f"a process of its own has no function {missing}"))
+        return WorkerReply(WorkerFailure("function_missing", f"the process has no function {missing}"))
     except BadArguments as bad:
         return WorkerReply(WorkerFailure("input_invalid", str(bad)))
-    except BaseException as error:  # even one that asks the process to end: the next request may be another's
+    except BaseException as error:  # even SystemExit: the process serves other calls
         failed = failure_from(error)
         return WorkerReply(WorkerFailure(failed.type, failed.message, failed.transient, failed.retry_after_ms))
 
 
 def _private_streams() -> tuple[int, int]:
-    """Our stdin and stdout under other numbers: what a function reads is empty, and what it prints goes to stderr."""
-    requests, answers = os.dup(0), os.dup(1)
+    """Move stdin and stdout to other descriptors: functions read nothing, and what they print goes to stderr."""
+    requests, replies = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    return requests, answers
+    return requests, replies
 
 
 def _has_children() -> bool:
