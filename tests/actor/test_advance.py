@@ -12,6 +12,7 @@ from jeton.actor.sections import encode_sections, load_run
 from jeton.apply.draft import Draft
 from jeton.apply.fold_run import fold
 from jeton.apply.record import count_events, events_of
+from jeton.model.codes import CustomFailure
 from jeton.model.decision import Decision, RouteToken, SettleSlot
 from jeton.model.definition.workflow import (
     Foreach,
@@ -86,7 +87,7 @@ def test_law_8_after_the_outcome_messages_are_no_ops(fan: Journal) -> None:
 
 def test_the_journal_folds_to_the_stored_state(fan: Journal) -> None:
     fan.tell(done(2))
-    fan.tell(done(2), TaskFinished(6, T(1), 1, failure=TaskFailed("boom", "no")))
+    fan.tell(done(2), TaskFinished(6, T(1), 1, failure=TaskFailed(CustomFailure("boom"), "no")))
     folded = replay(fan.run.state.head, [decode_entry(body) for body in fan.entries])
     assert folded.state.head == fan.run.state.head
     assert folded.state.output == fan.run.state.output

@@ -4,6 +4,7 @@ import pytest
 
 from jeton.actor.advance import Commit
 from jeton.apply.record import events_of
+from jeton.model.codes import CustomFailure
 from jeton.model.decision import DispatchToken, IgnoreLate, OpenFanIn
 from jeton.model.definition.workflow import Foreach, Merge, MOfN, Node, Strategy, Synchronization, Transition
 from jeton.model.effect import StopTask
@@ -64,7 +65,7 @@ def test_j12_a_late_result_for_a_cancelled_sibling_is_ignored_and_recorded() -> 
 def test_a_late_error_for_a_cancelled_sibling_fails_nothing() -> None:
     journal = panel("any")
     journal.tell(done(2))
-    journal.tell(TaskFinished(6, T(1), 1, failure=TaskFailed("boom", "too late")))
+    journal.tell(TaskFinished(6, T(1), 1, failure=TaskFailed(CustomFailure("boom"), "too late")))
     assert journal.run.state.head.status == "running"
 
 

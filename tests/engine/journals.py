@@ -8,12 +8,13 @@ from jeton.definitions import library_from
 from jeton.engine.views.explain.answer import Told
 from jeton.hosts.simulated.script import Answer, Reply, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.codes import CustomFailure
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
 from jeton.model.state.run import Head
 from jeton.planning.program.workflow import compile_program
 
-FAILS = Answer(failure=TaskFailed("broken", "it broke"), takes_ms=1)
+FAILS = Answer(failure=TaskFailed(CustomFailure("broken"), "it broke"), takes_ms=1)
 WORK: dict[str, Json] = {"action": {"kind": "mock", "implementation": {"output": {}}}}
 PANEL: dict[str, Json] = {
     "initial_node": "ask",

@@ -9,6 +9,7 @@ from jeton.engine.views.explain.answer import Told
 from jeton.engine.views.explain.views import Verdict
 from jeton.hosts.simulated.script import Answer, Call
 from jeton.hosts.simulated.world import World
+from jeton.model.codes import CustomFailure
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
@@ -160,7 +161,7 @@ def test_a_retry_says_which_attempt_comes() -> None:
         "steps": [{"action": WORK["action"], "on_failure": "retry"}],
         "retry": {"max_attempts": 2, "initial_delay_ms": 1000},
     }
-    again = Answer(failure=TaskFailed("broken", "it broke", retry=True), takes_ms=1)
+    again = Answer(failure=TaskFailed(CustomFailure("broken"), "it broke", retry=True), takes_ms=1)
     tries = told({"initial_node": "a", "nodes": {"a": {"task": task}}}, answers={"a": again})
     (wait,) = explain_run(up_to(tries, 2)).waits
     assert (wait.kind, wait.attempt) == ("retry", 2)

@@ -7,6 +7,7 @@ from jeton.actor.rows import RunRow
 from jeton.engine.views.explain.answer import Told
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import NoOutput, RunRecord, record_of
+from jeton.model.codes import CustomFailure
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
@@ -81,7 +82,7 @@ def test_times_are_rfc_3339() -> None:
 def test_only_a_completed_run_has_an_output(status: RunStatus) -> None:
     row = RunRow(RunId("r"), "w", 1, "completed", False, 0, 0, 5, None, 1, output={"n": 1})
     assert record_of(row, None).output_or_raise() == {"n": 1}
-    other = RunRow(RunId("r"), "w", 1, status, False, 0, 0, 5, None, 1, RunError("broken", "it broke"))
+    other = RunRow(RunId("r"), "w", 1, status, False, 0, 0, 5, None, 1, RunError(CustomFailure("broken"), "it broke"))
     with pytest.raises(NoOutput, match="it broke") as refused:
         record_of(other, None).output_or_raise()
     assert refused.value.record.status == status

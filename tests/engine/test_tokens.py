@@ -5,13 +5,14 @@ import pytest
 from jeton.engine.views.tokens import TokenView, token_views
 from jeton.hosts.simulated.script import Answer
 from jeton.hosts.simulated.world import World
+from jeton.model.codes import CustomFailure
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from tests.engine.journals import FAILS, PANEL, WORK, branches_take, told, up_to
 
 RETRIED: Json = {"steps": [{"action": WORK["action"], "on_failure": "retry"}], "retry": {"max_attempts": 2}}
-ASKS_AGAIN = Answer(failure=TaskFailed("broken", "it broke", retry=True), takes_ms=1)
+ASKS_AGAIN = Answer(failure=TaskFailed(CustomFailure("broken"), "it broke", retry=True), takes_ms=1)
 
 
 def line(token: TokenView) -> tuple[int, str, str, str, int | None]:

@@ -12,6 +12,7 @@ from jeton.actor.workers import Workers
 from jeton.executor import ActionCall, ActionFailed, Executor, Kind, action, register_kind
 from jeton.executor.action import ActionHandler, LaneName
 from jeton.executor.task.run_task import TaskResult
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask, StopTask
@@ -362,7 +363,7 @@ class Rude(Kind, frozen=True):
         pytest.param(
             "waits", TaskFailed("broken_kind", "an action that says it never waits has waited"), id="it waits"
         ),
-        pytest.param("raises", TaskFailed("Unruly", "no manners"), id="it raises what nobody expects"),
+        pytest.param("raises", TaskFailed(CustomFailure("Unruly"), "no manners"), id="it raises what nobody expects"),
     ],
 )
 async def test_a_kind_that_breaks_its_promises_fails_its_task(how: str, then: TaskFailed) -> None:

@@ -25,6 +25,7 @@ from jeton.executor import (
     run_task,
 )
 from jeton.executor.task.run_task import TaskResult
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused, TaskFailed
@@ -192,17 +193,29 @@ def raises_in_a_thread(error: str) -> None:
 
 ERRORS = [
     pytest.param(
-        "transient", TaskFailed("TransientError", "later", "s0", transient=True), id="transient by its own word"
+        "transient",
+        TaskFailed(CustomFailure("TransientError"), "later", "s0", transient=True),
+        id="transient by its own word",
     ),
-    pytest.param("subclass", TaskFailed("Hiccup", "hic", "s0", transient=True), id="a subclass of it"),
-    pytest.param("connection", TaskFailed("ConnectionResetError", "gone", "s0", transient=True), id="a connection"),
-    pytest.param("timeout", TaskFailed("TimeoutError", "slow", "s0", transient=True), id="a timeout"),
-    pytest.param("value", TaskFailed("ValueError", "bad", "s0"), id="anything else is business"),
-    pytest.param("silent", TaskFailed("KeyError", "KeyError", "s0"), id="an error without words"),
-    pytest.param("exit", TaskFailed("SystemExit", "3", "s0"), id="asking the process to end"),
-    pytest.param("interrupt", TaskFailed("KeyboardInterrupt", "KeyboardInterrupt", "s0"), id="interrupting it"),
-    pytest.param("cancelled", TaskFailed("CancelledError", "CancelledError", "s0"), id="cancelled by something else"),
-    pytest.param("closed", TaskFailed("GeneratorExit", "GeneratorExit", "s0"), id="what closes a generator"),
+    pytest.param("subclass", TaskFailed(CustomFailure("Hiccup"), "hic", "s0", transient=True), id="a subclass of it"),
+    pytest.param(
+        "connection", TaskFailed(CustomFailure("ConnectionResetError"), "gone", "s0", transient=True), id="a connection"
+    ),
+    pytest.param("timeout", TaskFailed(CustomFailure("TimeoutError"), "slow", "s0", transient=True), id="a timeout"),
+    pytest.param("value", TaskFailed(CustomFailure("ValueError"), "bad", "s0"), id="anything else is business"),
+    pytest.param("silent", TaskFailed(CustomFailure("KeyError"), "KeyError", "s0"), id="an error without words"),
+    pytest.param("exit", TaskFailed(CustomFailure("SystemExit"), "3", "s0"), id="asking the process to end"),
+    pytest.param(
+        "interrupt", TaskFailed(CustomFailure("KeyboardInterrupt"), "KeyboardInterrupt", "s0"), id="interrupting it"
+    ),
+    pytest.param(
+        "cancelled",
+        TaskFailed(CustomFailure("CancelledError"), "CancelledError", "s0"),
+        id="cancelled by something else",
+    ),
+    pytest.param(
+        "closed", TaskFailed(CustomFailure("GeneratorExit"), "GeneratorExit", "s0"), id="what closes a generator"
+    ),
 ]
 
 

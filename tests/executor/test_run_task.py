@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.executor.task.run_task import TaskResult
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.task import Action, Step, StepCondition, StepOutcome, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
@@ -300,7 +301,7 @@ def test_any_list_of_steps_ends_as_the_rules_say(plan: list[Planned]) -> None:
         elif each.on_failure != "continue":
             unwanted = each.outcome == "fail"
             kind, message = ("condition_failed", "true is true") if unwanted else ("mock_failure", "no luck")
-            expected = TaskFailed(kind, message, f"s{index}", retry=each.on_failure == "retry")
+            expected = TaskFailed(CustomFailure(kind), message, f"s{index}", retry=each.on_failure == "retry")
             break
     steps = [
         Step(

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from jeton.hosts.sqlite import SqliteHost
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import StartTask
 from jeton.model.failure import TaskFailed
@@ -100,7 +101,7 @@ def at_first(effect: StartTask) -> Json | TaskFailed:
         case "hold", _:
             return HELD
         case "back_off", _:
-            return TaskFailed("shaky", "not yet", retry=True)
+            return TaskFailed(CustomFailure("shaky"), "not yet", retry=True)
         case "judge", {"n": 2 | 3}:
             return HELD
         case _:

@@ -11,6 +11,7 @@ from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.tools.verify import verify
+from jeton.model.codes import CustomFailure
 from jeton.model.decision import EndChild
 from jeton.model.effect import StartTask
 from jeton.model.failure import Refused, TaskFailed
@@ -105,7 +106,7 @@ Answering = Callable[[StartTask], Json | TaskFailed]
 def breaks_once(broken: list[str]) -> Answering:
     def answer(effect: StartTask) -> Json | TaskFailed:
         if effect.node == "n7" and broken:
-            return TaskFailed("boom", broken.pop())
+            return TaskFailed(CustomFailure("boom"), broken.pop())
         return work(effect)
 
     return answer

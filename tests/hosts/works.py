@@ -1,5 +1,6 @@
 """What the workers of the test workflows do."""
 
+from jeton.model.codes import CustomFailure
 from jeton.model.effect import StartTask
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
@@ -10,7 +11,7 @@ def work(effect: StartTask) -> Json | TaskFailed:
     """Add one to the input; the node `try` succeeds the third time, and `hold` is not answered by itself."""
     match effect.node:
         case "try":
-            return {"n": 3} if effect.attempt == 3 else TaskFailed("shaky", "not yet", retry=True)
+            return {"n": 3} if effect.attempt == 3 else TaskFailed(CustomFailure("shaky"), "not yet", retry=True)
         case "hold":
             return HELD
         case _:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from jeton.definitions import library_from
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import RunError, TaskFailed
@@ -66,7 +67,7 @@ class Driver:
 
     def fail(self, node: str, message: str = "boom") -> None:
         self.calls.pop(node)
-        self._end(node, TaskFailed("failed", message))
+        self._end(node, TaskFailed(CustomFailure("failed"), message))
 
     def wake(self, node: str) -> None:
         """The time a node waits for has come."""

@@ -2,13 +2,14 @@
 
 import pytest
 
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.task import RetryPolicy
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
 ASKED = TaskFailed("assertion_failed", "no", retry=True)
-NOT_ASKED = TaskFailed("http_error", "no", transient=True)
+NOT_ASKED = TaskFailed(CustomFailure("http_error"), "no", transient=True)
 RUN, TOKEN = RunId("r"), TokenId(1)
 
 

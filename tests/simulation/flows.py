@@ -24,6 +24,7 @@ from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.codes import CustomFailure
 from jeton.model.decision import SuspendToken, WakeToken
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
@@ -176,7 +177,7 @@ def play_flow(scenario: FlowScenario) -> Played:
         if before.input != call.input:
             broken(f"node {call.node} is asked again with other input: {call.input}, it was {before.input}")
         result = result_of(scenario.seed, call.node)
-        failed = Answer(failure=TaskFailed("boom", "as it should"))
+        failed = Answer(failure=TaskFailed(CustomFailure("boom"), "as it should"))
         return naps.before(call, failed if result is None else Answer(result))
 
     library = flow_library(scenario.flow)

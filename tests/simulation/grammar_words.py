@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.model.codes import CustomFailure
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
 
@@ -54,7 +55,9 @@ class SeededScript(Script):
         if rng.random() < self._failing:
             retry = rng.random() < 0.5
             kind = rng.choice(("boom", "crack"))
-            return Answer(failure=TaskFailed(kind, f"{call.node} broke", "only", retry=retry), takes_ms=takes_ms)
+            return Answer(
+                failure=TaskFailed(CustomFailure(kind), f"{call.node} broke", "only", retry=retry), takes_ms=takes_ms
+            )
         return Answer(self._result(rng), takes_ms=takes_ms)
 
     def _result(self, rng: Random) -> Json:

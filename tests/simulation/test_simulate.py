@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from jeton.definitions import library_from
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.testing import Answer, Call, Fault, FaultPlan, ManualClock, Script, TaskFailed, World, outcome_of, simulate
@@ -34,14 +35,14 @@ def test_an_answer_may_be_worked_out_from_the_call() -> None:
 def test_a_task_may_fail_first_and_be_tried_again() -> None:
     def third_time_right(call: Call) -> Answer:
         if call.attempt < 3:
-            return Answer(failure=TaskFailed("boom", "not yet", retry=True))
+            return Answer(failure=TaskFailed(CustomFailure("boom"), "not yet", retry=True))
         return Answer({"text": f"at attempt {call.attempt}"})
 
     assert simulate(GREET, "w", script={"greet": third_time_right}).output == {"said": "at attempt 3"}
 
 
 def test_a_failure_ends_the_run_with_its_error() -> None:
-    outcome = simulate(GREET, "w", script={"greet": Answer(failure=TaskFailed("boom", "it broke"))})
+    outcome = simulate(GREET, "w", script={"greet": Answer(failure=TaskFailed(CustomFailure("boom"), "it broke"))})
     assert outcome.status == "failed"
     assert outcome.error is not None
     assert (outcome.error.type, outcome.error.node) == ("boom", "greet")

@@ -9,6 +9,7 @@ from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.simulate import Outcome, outcome_of
 from jeton.hosts.simulated.world import LOOK_AFTER_MS, World
+from jeton.model.codes import CustomFailure
 from jeton.model.decision import RedeliverToken
 from jeton.model.definition.workflow import Library
 from jeton.model.event import LateIgnored
@@ -148,7 +149,7 @@ def test_a_late_result_of_a_lost_delivery_counts_and_the_other_is_ignored() -> N
 def test_a_late_answer_of_an_earlier_attempt_is_ignored() -> None:
     def second_time_right(call: Call) -> Answer:
         if call.attempt == 1:
-            return Answer(failure=TaskFailed("boom", "not yet", retry=True), takes_ms=1)
+            return Answer(failure=TaskFailed(CustomFailure("boom"), "not yet", retry=True), takes_ms=1)
         return Answer({"n": 2}, takes_ms=10)
 
     twice = library(

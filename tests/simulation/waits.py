@@ -14,6 +14,7 @@ from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Call, Script
 from jeton.hosts.simulated.world import World
+from jeton.model.codes import CustomFailure
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import Effect
 from jeton.model.failure import TaskFailed
@@ -66,9 +67,9 @@ def read(workflows: Object) -> Library:
 def says(call: Call) -> Answer:
     """The node and where it stands; a task that is retried fails first, and `x` always."""
     if call.node.startswith("x"):
-        return Answer(failure=TaskFailed("boom", "as it should"))
+        return Answer(failure=TaskFailed(CustomFailure("boom"), "as it should"))
     if call.node.startswith("r") and call.attempt < 3:
-        return Answer(failure=TaskFailed("boom", "not yet", retry=True))
+        return Answer(failure=TaskFailed(CustomFailure("boom"), "not yet", retry=True))
     return Answer({"v": f"{call.node}@{call.path}"})
 
 

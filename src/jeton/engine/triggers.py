@@ -18,6 +18,7 @@ from jeton.executor import LoopClock, ThreadPool
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.loop.triggers import NEVER, Schedule
+from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -29,7 +30,7 @@ from jeton.planning.triggers.firing import Delivery
 
 SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
 DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
-REMEDIES = {
+REMEDIES: dict[RefusalCode, str] = {
     "disabled": "enable it with engine.enable, or `jeton triggers --enable`",
     "too_deep": "see whether the runs go round in circles, or set triggers.max_depth",
     "input_invalid": "mend what is delivered, or the trigger's own input",

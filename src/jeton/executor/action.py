@@ -24,6 +24,7 @@ from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretStore
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import ProcessPool
 from jeton.executor.workers.thread_pool import ThreadPool
+from jeton.model.codes import CustomFailure, FailureName
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Suspended
 from jeton.model.json import Json, JsonObject
@@ -56,7 +57,7 @@ class TransientError(Exception):
 class ActionFailed(msgspec.Struct, frozen=True):
     """An action that failed. `fatal`: the definition is at fault, so no step may pass over it or ask for a retry."""
 
-    type: str
+    type: FailureName
     message: str
     transient: bool = False
     retry_after_ms: int | None = None
@@ -154,5 +155,9 @@ def failure_from(error: BaseException) -> ActionFailed:
         return ActionFailed("bad_result", valid_text(str(error)))
     message = valid_text(str(error)) or type(error).__name__
     if isinstance(error, TransientError):
-        return ActionFailed(type(error).__name__, message, transient=True, retry_after_ms=error.retry_after_ms)
-    return ActionFailed(type(error).__name__, message, transient=isinstance(error, ConnectionError | TimeoutError))
+        return ActionFailed(
+            CustomFailure(type(error).__name__), message, transient=True, retry_after_ms=error.retry_after_ms
+        )
+    return ActionFailed(
+        CustomFailure(type(error).__name__), message, transient=isinstance(error, ConnectionError | TimeoutError)
+    )

@@ -10,11 +10,13 @@ from jeton.hosts.simulated.observer import Observer, Step
 from jeton.hosts.simulated.script import Answer, Call, Reply, Script
 from jeton.hosts.simulated.simulate import Outcome, outcome_of, simulate
 from jeton.hosts.simulated.world import World
+from jeton.model.codes import CustomFailure
 from jeton.model.failure import TaskFailed
 
 __all__ = [
     "Answer",
     "Call",
+    "CustomFailure",
     "Fault",
     "FaultKind",
     "FaultPlan",

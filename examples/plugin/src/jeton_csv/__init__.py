@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 
 from jeton.executor import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
+from jeton.model.codes import CustomFailure
 from jeton.model.json import Json
 
 MOST_ROWS = 10_000
@@ -34,7 +35,7 @@ class Csv(Kind, frozen=True):
                     return ActionFailed("too_large", f"the text has more than {MOST_ROWS} rows, which is the most")
                 missing = [column for column in self.columns if row.get(column) is None]
                 if missing:
-                    return ActionFailed("bad_row", f"row {len(rows) + 1} has no {', '.join(missing)}")
+                    return ActionFailed(CustomFailure("bad_row"), f"row {len(rows) + 1} has no {', '.join(missing)}")
                 rows.append({str(name): value for name, value in row.items()})
             return {"rows": rows}
 

@@ -21,6 +21,7 @@ from jeton.executor.python.functions import FunctionMissing
 from jeton.expression import Expression
 from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
+from jeton.model.codes import FailureType
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import (
     Action,
@@ -107,7 +108,7 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
     )
 
 
-def failing_task(failure: str, message: str) -> CompiledTask:
+def failing_task(failure: FailureType, message: str) -> CompiledTask:
     """A task that cannot be made ready fails when it is run."""
     step = CompiledStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
     return CompiledTask((step,), 0, "instant", None, None)
@@ -213,7 +214,7 @@ def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
     return CompiledIdempotencyKey(name, compile_value(idempotency.key, EXPRESSION_VARIABLES), idempotency.ttl_ms)
 
 
-def _failing(failure: str, message: str) -> CompiledAction:
+def _failing(failure: FailureType, message: str) -> CompiledAction:
     """An action that cannot be made ready fails when its step is reached, not before."""
     failed = ActionFailed(failure, message, fatal=True)
 

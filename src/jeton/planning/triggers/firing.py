@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.expression import Failed, Missing, compile_expression
+from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import OnEvent, Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject, Schema
@@ -45,7 +46,7 @@ class Startable(msgspec.Struct, frozen=True):
 class Refusal(msgspec.Struct, frozen=True):
     """Why nothing was started."""
 
-    code: str
+    code: RefusalCode
     problem: str
     remedy: str
 

@@ -2,6 +2,7 @@
 
 from msgspec import UnsetType
 
+from jeton.model.codes import CustomFailure
 from jeton.model.decision import CallWorkflow, Decision, EndChild, EndRun, IgnoreLate, RouteToken, UndoCall
 from jeton.model.definition.workflow import WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
@@ -82,7 +83,7 @@ def caught_error(message: ChildEnded) -> JsonObject:
 
 def _failure(program: Program, token: Token, message: ChildEnded) -> TaskFailed:
     called = _target(program, token).workflow
-    kind = message.status if message.error is None else message.error.type
+    kind = CustomFailure(message.status) if message.error is None else message.error.type
     why = "" if message.error is None else f": {message.error.message}"
     return TaskFailed(kind, f"workflow '{called}' {message.status.replace('_', ' ')} as run {message.child}{why}")
 
