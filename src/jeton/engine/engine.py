@@ -16,7 +16,6 @@ from jeton.engine.collecting import fewer_collections
 from jeton.engine.input import check_input, plain_input, plain_value
 from jeton.engine.paths import check_paths
 from jeton.engine.pins import check_pins
-from jeton.engine.reference import parts_of
 from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
 from jeton.engine.triggers import Firing
 from jeton.engine.views.flows import Overrides, overrides_in
@@ -31,6 +30,7 @@ from jeton.model.failure import Problem, Refused
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
+from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, RunStatus
 from jeton.planning.credits import balance_of
 
@@ -143,7 +143,7 @@ class Engine(Firing):
             await self.deploy(workflow)
         else:
             check_texts(workflow=workflow)
-        name, version = parts_of(workflow if isinstance(workflow, str) else workflow.name)
+        name, version = parse_reference(workflow if isinstance(workflow, str) else workflow.name)
         bundle, version = self._bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(self._program(name, version), value)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from jeton.definitions.bundle import bundle_of
-from jeton.engine.reference import parts_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.mirrors.bundles import bundle_hash
 from jeton.model.definition.workflow import Library, WorkflowTarget
 from jeton.model.failure import DefinitionError, Problem
+from jeton.model.reference import parse_reference
 
 
 def check_pins(host: SqliteHost, library: Library) -> None:
@@ -19,7 +19,7 @@ def check_pins(host: SqliteHost, library: Library) -> None:
 
 def _problems(host: SqliteHost, library: Library) -> Iterator[Problem]:
     for path, called in _calls(library):
-        child, version = parts_of(called)
+        child, version = parse_reference(called)
         if version is None or host.bundle(child, version) is not None:
             continue
         brought = _brought(host, library, child)

@@ -10,7 +10,6 @@ from msgspec import UNSET, UnsetType
 from jeton.actor.advance import LiveRun
 from jeton.actor.rows import RunRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
-from jeton.engine.reference import parts_of
 from jeton.engine.views.events import events_in, trace_in
 from jeton.engine.views.explain.answer import Told, explain_run, explain_token, explain_transition
 from jeton.engine.views.explain.views import Explanation
@@ -28,6 +27,7 @@ from jeton.model.entry import Entry
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import Reference, parse_reference
 from jeton.model.state.run import TERMINAL, Head, RunStatus
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
@@ -241,7 +241,7 @@ class Reading:
 
     def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it reaches; raises Refused if there is none."""
-        return self._bundle(*parts_of(reference))[0]
+        return self._bundle(*parse_reference(reference))[0]
 
     # the host
 
@@ -268,7 +268,7 @@ class Reading:
         check_texts(workflow=name)
         found = self._host.bundle(name, version)
         if found is None:
-            called = name if version is None else f"{name}@{version}"
+            called = Reference(name, version)
             raise Refused("unknown_workflow", f"no workflow '{called}' is deployed in this store", "deploy it first")
         return found
 

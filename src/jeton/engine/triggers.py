@@ -23,6 +23,7 @@ from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import name_of, parse_reference
 from jeton.model.times import maybe_moment
 from jeton.planning.program.workflow import validator_of
 from jeton.planning.schema_problem import schema_problem
@@ -148,7 +149,7 @@ class Firing(Spending):
 
     async def _check_signature(self, trigger: Trigger, name: str, body: bytes, headers: Mapping[str, str]) -> None:
         """HMAC-SHA256 over the body's very bytes, compared in a time that says nothing about how much was right."""
-        bundle, _ = self._bundle(*_parts(trigger.start))
+        bundle, _ = self._bundle(*parse_reference(trigger.start))
         try:
             secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), ThreadPool())
         except SecretUnavailable as unavailable:
@@ -180,16 +181,11 @@ def _view(row: TriggerRow, last: list[FiringRow], disabled: frozenset[str], now:
         kind,
         trigger.start,
         on,
-        _parts(trigger.start)[0] in disabled,
+        name_of(trigger.start) in disabled,
         row.origin,
         maybe_moment(next_at),
         firing_view(last[0]) if last else None,
     )
-
-
-def _parts(reference: str) -> tuple[str, int | None]:
-    name, _, version = reference.partition("@")
-    return name, int(version) if version else None
 
 
 def _unknown(trigger: str) -> Refused:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
-from jeton.definitions.checks.definitions import REFERENCE, Definitions
+from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.place import Place
 from jeton.definitions.read.task import TaskSource
@@ -55,12 +55,12 @@ def check_reference(reference: str, kind: Referred, known: Collection[str], plac
     """A name, or a name and a version, of something there is."""
     if not reference:
         return  # whatever stood there is already reported
-    parts = REFERENCE.fullmatch(reference)
-    if parts is None:
+    name = name_referred_to(reference)
+    if name is None:
         problem = f"{shown(reference)} cannot be the name of a definition"
         report.error(place, "bad_name", problem, "write a name, or a name and a version like 'name@3'")
-    elif parts[1] not in known:
-        problem = f"there is no {kind} called {shown(parts[1])}"
+    elif name not in known:
+        problem = f"there is no {kind} called {shown(name)}"
         python = ", or name the Python that defines it with '--app'" if kind == "action" else ""
-        remedy = did_you_mean(parts[1], known, f"add it under '{kind}s:'{python}")
+        remedy = did_you_mean(name, known, f"add it under '{kind}s:'{python}")
         report.error(place, UNKNOWN[kind], problem, remedy)

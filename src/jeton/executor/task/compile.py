@@ -35,6 +35,7 @@ from jeton.model.definition.task import (
 )
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import name_of
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -127,7 +128,7 @@ def missing_function(task: Task, library: Library) -> str | None:
 
 def named_action(name: str, library: Library) -> Action | None:
     """An action of a bundle, where `name@3` and `name` are the same: a bundle holds one version of each."""
-    return library.actions.get(name) or library.actions.get(name.partition("@")[0])
+    return library.actions.get(name) or library.actions.get(name_of(name))
 
 
 def _actions(task: Task, library: Library) -> Iterator[Action]:
@@ -197,7 +198,7 @@ def _ready(name: str, action: Action, kind: Kind, act: ActionHandler, library: L
 def _name(reference: str | Action, action: Action) -> str:
     """What limits and keys know an action by: its name, whatever its version; or what it does, if it has none."""
     if isinstance(reference, str):
-        return reference.partition("@")[0]
+        return name_of(reference)
     return f"{action.kind}:{hashlib.sha256(_canonical(action.implementation)).hexdigest()}"
 
 
