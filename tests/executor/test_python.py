@@ -192,7 +192,9 @@ def raises_in_a_thread(error: str) -> None:
 
 ERRORS = [
     pytest.param(
-        "transient", TaskFailed("TransientError", "later", "s0", transient=True), id="transient by its own word"
+        "transient",
+        TaskFailed("TransientError", "later", "s0", transient=True),
+        id="transient by its own word",
     ),
     pytest.param("subclass", TaskFailed("Hiccup", "hic", "s0", transient=True), id="a subclass of it"),
     pytest.param("connection", TaskFailed("ConnectionResetError", "gone", "s0", transient=True), id="a connection"),
@@ -201,7 +203,11 @@ ERRORS = [
     pytest.param("silent", TaskFailed("KeyError", "KeyError", "s0"), id="an error without words"),
     pytest.param("exit", TaskFailed("SystemExit", "3", "s0"), id="asking the process to end"),
     pytest.param("interrupt", TaskFailed("KeyboardInterrupt", "KeyboardInterrupt", "s0"), id="interrupting it"),
-    pytest.param("cancelled", TaskFailed("CancelledError", "CancelledError", "s0"), id="cancelled by something else"),
+    pytest.param(
+        "cancelled",
+        TaskFailed("CancelledError", "CancelledError", "s0"),
+        id="cancelled by something else",
+    ),
     pytest.param("closed", TaskFailed("GeneratorExit", "GeneratorExit", "s0"), id="what closes a generator"),
 ]
 

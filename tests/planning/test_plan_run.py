@@ -276,8 +276,8 @@ BRANCH_LATE = d.IgnoreLate(TWO, 1, "the branch was abandoned")
         ),
         pytest.param(
             RUNNING,
-            TriggerHeard(NOW, "go", 1, RunId("x"), "c", "p"),
-            Plan([d.NoteFiring("go", 1, RunId("x"), "c", "p")]),
+            TriggerHeard(NOW, "go", 1, RunId("x"), "too_deep", "p"),
+            Plan([d.NoteFiring("go", 1, RunId("x"), "too_deep", "p")]),
             id="what a trigger made of its event is kept",
         ),
         pytest.param(RUNNING, AlarmRang(NOW), Plan([]), id="what an alarm means follows as cues"),

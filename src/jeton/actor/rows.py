@@ -6,6 +6,7 @@ They are plain values, the same for every host. Times are milliseconds since 197
 import msgspec
 
 from jeton.executor.event_sink import ActionEvent
+from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import Trigger
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
@@ -85,7 +86,7 @@ class FiringRow(msgspec.Struct, frozen=True):
     depth: int
     at: int
     run: RunId | None
-    code: str | None
+    code: RefusalCode | None
     problem: str | None
 
 

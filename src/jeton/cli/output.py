@@ -12,9 +12,10 @@ import msgspec
 
 from jeton.cli.options import Exit
 from jeton.engine.views.plain import plain
+from jeton.model.codes import RefusalCode
 from jeton.model.failure import DefinitionError, Problem, Refused
 
-EXITS = {
+EXITS: dict[RefusalCode, Exit] = {
     "input_invalid": Exit.BAD_USAGE,
     "app_not_loaded": Exit.BAD_USAGE,
     "which_workflow": Exit.BAD_USAGE,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Library, TaskTarget, Workflow, WorkflowTarget
+from jeton.model.reference import name_of
 
 
 def bundle_of(library: Library, name: str) -> Library:
@@ -16,11 +17,11 @@ def bundle_of(library: Library, name: str) -> Library:
         here = waiting.pop()
         if here in library.workflows and here not in workflows:
             workflows[here] = library.workflows[here]
-            waiting += [child.partition("@")[0] for child in _children(workflows[here])]
+            waiting += [name_of(child) for child in _children(workflows[here])]
         elif here in library.flows and here not in flows:
             flows[here] = library.flows[here]
-            waiting += [child.partition("@")[0] for child in _called(flows[here])]
-    types = [node.type.partition("@")[0] for flow in flows.values() for node in flow.nodes.values()]
+            waiting += [name_of(child) for child in _called(flows[here])]
+    types = [name_of(node.type) for flow in flows.values() for node in flow.nodes.values()]
     refs = [ref for workflow in workflows.values() for ref in _tasks(workflow)]
     tasks = {ref: library.tasks[ref] for ref in (*refs, *types) if ref in library.tasks}
     actions: dict[str, Action] = {kind: library.actions[kind] for kind in types if kind in library.actions}
@@ -68,7 +69,7 @@ def _called(flow: Flow) -> Iterator[str]:
 def _tasks(workflow: Workflow) -> Iterator[str]:
     for node in workflow.nodes.values():
         if isinstance(node.target, TaskTarget) and isinstance(node.target.task, str):
-            yield node.target.task.partition("@")[0]
+            yield name_of(node.target.task)
 
 
 def _inline_tasks(workflow: Workflow) -> Iterator[Task]:

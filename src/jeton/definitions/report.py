@@ -5,6 +5,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from jeton.definitions.read.place import Place, path_text
+from jeton.model.codes import ProblemCode
 from jeton.model.failure import Problem
 from jeton.model.json import Json
 
@@ -24,15 +25,15 @@ class Report:
     def __init__(self) -> None:
         self._problems: dict[Problem, None] = {}
 
-    def error(self, place: Place, code: str, problem: str, remedy: str) -> None:
+    def error(self, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
         """Something that stops deployment."""
         self.add("error", place, code, problem, remedy)
 
-    def warning(self, place: Place, code: str, problem: str, remedy: str) -> None:
+    def warning(self, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
         """Something that is probably not meant, and runs all the same."""
         self.add("warning", place, code, problem, remedy)
 
-    def add(self, severity: Severity, place: Place, code: str, problem: str, remedy: str) -> None:
+    def add(self, severity: Severity, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
         """Either, for rules whose severity depends on what they find."""
         if len(self._problems) < MOST_PROBLEMS:
             file, path = printable(place.file), path_text(place.path)

@@ -1,5 +1,6 @@
 """What is asked of the engine, checked at its door: whatever got past it would be found in the store, by everybody."""
 
+from jeton.model.codes import RefusalCode
 from jeton.model.failure import Refused
 from jeton.model.storable import is_valid_text
 
@@ -21,7 +22,7 @@ def check_maybe_texts(**given: object) -> None:
     check_texts(**{name: value for name, value in given.items() if value is not None})
 
 
-def check_whole(name: str, value: object, least: int, most: int, code: str = "bad_argument") -> None:
+def check_whole(name: str, value: object, least: int, most: int, code: RefusalCode = "bad_argument") -> None:
     """Raises Refused unless it is a whole number within these bounds; `True` is none."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         problem = f"must be a whole number from {least} to {most}, and is {_shown(value)}"
@@ -33,7 +34,7 @@ def check_credits(name: str, value: object, least: int = 0) -> None:
     check_whole(name, value, least, MOST_CREDITS - 1, "bad_amount")
 
 
-def _refused(name: str, problem: str, remedy: str, code: str = "bad_argument") -> Refused:
+def _refused(name: str, problem: str, remedy: str, code: RefusalCode = "bad_argument") -> Refused:
     return Refused(code, f"'{name}' {problem}", remedy)
 
 

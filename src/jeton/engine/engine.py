@@ -18,7 +18,6 @@ from jeton.engine.deploying import Deployment, deploy_library
 from jeton.engine.input import check_input, plain_input
 from jeton.engine.lookup import Lookup
 from jeton.engine.reading import Context, Reading
-from jeton.engine.reference import parts_of
 from jeton.engine.reply import Reply
 from jeton.engine.run import Run
 from jeton.engine.triggers import Triggers, TriggerView
@@ -35,6 +34,7 @@ from jeton.model.entry import Entry
 from jeton.model.failure import Problem
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, RunStatus
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -95,7 +95,7 @@ class Engine:
             await self.deploy(workflow)
         else:
             check_texts(workflow=workflow)
-        name, version = parts_of(workflow if isinstance(workflow, str) else workflow.name)
+        name, version = parse_reference(workflow if isinstance(workflow, str) else workflow.name)
         bundle, version = await self._lookup.bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(await self._lookup.program(name, version), value)

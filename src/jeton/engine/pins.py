@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterator
 from jeton.actor.definitions import bundle_hash
 from jeton.actor.host import Reads
 from jeton.definitions.bundle import bundle_of
-from jeton.engine.reference import parts_of
 from jeton.model.definition.workflow import Library, WorkflowTarget
 from jeton.model.failure import DefinitionError, Problem
+from jeton.model.reference import parse_reference
 
 
 async def check_pins(reads: Reads, library: Library) -> None:
@@ -19,7 +19,7 @@ async def check_pins(reads: Reads, library: Library) -> None:
 
 async def _problems(reads: Reads, library: Library) -> AsyncIterator[Problem]:
     for path, called in _calls(library):
-        child, version = parts_of(called)
+        child, version = parse_reference(called)
         if version is None or await reads.bundle(child, version) is not None:
             continue
         brought = await _brought(reads, library, child)

@@ -10,7 +10,6 @@ from msgspec import UNSET, UnsetType
 from jeton.actor.rows import RunRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.lookup import Lookup
-from jeton.engine.reference import parts_of
 from jeton.engine.views.events import events_in, trace_in
 from jeton.engine.views.explain.explain import RunHistory, explain_run, explain_token, explain_transition
 from jeton.engine.views.explain.views import Explanation
@@ -27,6 +26,7 @@ from jeton.model.entry import Entry
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, Head, RunStatus
 
 
@@ -221,4 +221,4 @@ class Reading:
 
     async def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it reaches; raises Refused if there is none."""
-        return (await self._lookup.bundle(*parts_of(reference)))[0]
+        return (await self._lookup.bundle(*parse_reference(reference)))[0]

@@ -7,6 +7,7 @@ import msgspec
 
 from jeton.actor.host import Host
 from jeton.engine.views.record import RunRecord
+from jeton.model.codes import RefusalCode
 from jeton.model.decision import KeepAnswer, KeepSignal, ReplyTo, TakeAnswer, TakeSignal
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
@@ -80,5 +81,5 @@ def _outcome(entry: Entry, message: AnswerGate | SignalRun) -> ReplyOutcome | No
 def _refusal(why: str, message: AnswerGate | SignalRun) -> Refused:
     if why == CLOSED:
         return Refused("gate_closed", why, "list the gates that are open")
-    code = "answer_refused" if isinstance(message, AnswerGate) else "signal_refused"
+    code: RefusalCode = "answer_refused" if isinstance(message, AnswerGate) else "signal_refused"
     return Refused(code, why, "send one that fits")

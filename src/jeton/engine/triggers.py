@@ -13,22 +13,23 @@ from jeton.actor.triggers import NEVER, Schedule
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.input import plain_input, read_input
 from jeton.engine.lookup import Lookup
-from jeton.engine.reference import parts_of
 from jeton.engine.views.firings import FiringView, firing_view
 from jeton.executor import LoopClock, ThreadPool
 from jeton.executor.secrets import SecretStore, SecretUnavailable
 from jeton.expression.schema import compile_schema
+from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import name_of, parse_reference
 from jeton.model.times import maybe_moment
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.triggers.firing import Delivery
 
 SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
 DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
-REMEDIES = {
+REMEDIES: dict[RefusalCode, str] = {
     "disabled": "enable it with engine.enable, or `jeton triggers --enable`",
     "too_deep": "see whether the runs go round in circles, or set triggers.max_depth",
     "input_invalid": "mend what is delivered, or the trigger's own input",
@@ -146,7 +147,7 @@ class Triggers:
 
     async def _check_signature(self, trigger: Trigger, name: str, body: bytes, headers: Mapping[str, str]) -> None:
         """HMAC-SHA256 over the body's very bytes, compared in a time that says nothing about how much was right."""
-        bundle, _ = await self._lookup.bundle(*parts_of(trigger.start))
+        bundle, _ = await self._lookup.bundle(*parse_reference(trigger.start))
         try:
             secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), ThreadPool())
         except SecretUnavailable as unavailable:
@@ -180,7 +181,7 @@ def _view(row: TriggerRow, last: FiringRow | None, disabled: frozenset[str], now
         kind,
         trigger.start,
         on,
-        parts_of(trigger.start)[0] in disabled,
+        name_of(trigger.start) in disabled,
         row.origin,
         maybe_moment(next_at),
         None if last is None else firing_view(last),

@@ -24,6 +24,7 @@ from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretStore
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import ProcessPool
 from jeton.executor.workers.thread_pool import ThreadPool
+from jeton.model.codes import FailureName
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Suspended
 from jeton.model.json import Json, JsonObject
@@ -52,7 +53,7 @@ class TransientError(Exception):
 class ActionFailed(msgspec.Struct, frozen=True):
     """A failed action. `fatal`: the definition is at fault, so `on_failure` does not apply and nothing is retried."""
 
-    type: str
+    type: FailureName
     message: str
     transient: bool = False
     retry_after_ms: int | None = None

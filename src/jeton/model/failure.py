@@ -4,6 +4,7 @@ from typing import final
 
 import msgspec
 
+from jeton.model.codes import FailureName, ProblemCode, RefusalCode
 from jeton.model.json import Json
 
 
@@ -11,7 +12,7 @@ class Problem(msgspec.Struct, frozen=True):
     """One thing wrong with a definition: where, what, and what to write instead."""
 
     severity: str  # error | warning
-    code: str
+    code: ProblemCode
     file: str
     line: int
     path: str
@@ -30,8 +31,9 @@ class DefinitionError(Exception):
 class Refused(Exception):
     """The caller asked for something that is not possible now."""
 
-    def __init__(self, code: str, problem: str, remedy: str = "") -> None:
-        self.code, self.problem, self.remedy = code, problem, remedy
+    def __init__(self, code: RefusalCode, problem: str, remedy: str = "") -> None:
+        self.code: RefusalCode = code
+        self.problem, self.remedy = problem, remedy
         super().__init__(f"{problem} ({remedy})" if remedy else problem)
 
 
@@ -47,7 +49,7 @@ class BrokenInvariant(Exception):
 class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
     """A task that failed. `retry`: a business retry was asked for; `timed_out` is the type of a task timeout."""
 
-    type: str
+    type: FailureName
     message: str
     step: str | None = None
     transient: bool = False
@@ -58,7 +60,7 @@ class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
 class RunError(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a run ended otherwise than completed."""
 
-    type: str
+    type: FailureName
     message: str
     node: str | None = None
     token: int | None = None

@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.model.codes import StoredRefusalCode
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
@@ -177,7 +178,7 @@ class TriggerHeard(msgspec.Struct, frozen=True, tag="trigger_heard", omit_defaul
     trigger: str
     depth: int  # of the run that it starts, or would
     run: RunId | None = None
-    code: str | None = None
+    code: StoredRefusalCode | None = None
     problem: str | None = None
 
 

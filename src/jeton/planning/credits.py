@@ -21,6 +21,7 @@ from jeton.model.definition.workflow import (
 from jeton.model.failure import RunError
 from jeton.model.json import Json
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
+from jeton.model.reference import name_of
 from jeton.model.state.credits import ACCOUNT, Purse
 from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForSubworkflow
 from jeton.model.state.run import RunState, Token
@@ -67,7 +68,7 @@ def _costs(settings: Mapping[str, Json]) -> dict[str, int]:
 def _names(target: object, type: str | None) -> Iterator[str]:
     """What a node's price may be written under; the first that is there counts."""
     if isinstance(target, TaskTarget) and isinstance(target.task, str):
-        yield target.task.partition("@")[0]
+        yield name_of(target.task)
     if type is not None:
         yield type
     match target:
@@ -89,7 +90,7 @@ def _priced_steps(target: object, library: Library, costs: Mapping[str, int]) ->
     """The sum over a task's actions, by name or by kind, if any of them has a price."""
     task = target.task if isinstance(target, TaskTarget) else None
     if isinstance(task, str):
-        task = library.tasks.get(task.partition("@")[0])
+        task = library.tasks.get(name_of(task))
     if not isinstance(task, Task):
         return None
     prices = [_action_price(step.action, library, costs) for step in task.steps]

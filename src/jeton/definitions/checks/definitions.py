@@ -1,7 +1,5 @@
 """Every definition a reference may mean: those being loaded, and those known besides."""
 
-import re
-
 import msgspec
 
 from jeton.definitions.library import LibrarySource
@@ -9,8 +7,8 @@ from jeton.definitions.read.place import NAME
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Library, Workflow
-
-REFERENCE = re.compile(rf"({NAME.pattern})(@[1-9][0-9]*)?")
+from jeton.model.failure import Refused
+from jeton.model.reference import parse_reference
 
 
 class Definitions(msgspec.Struct, frozen=True):
@@ -30,6 +28,15 @@ class Definitions(msgspec.Struct, frozen=True):
 
     def workflow(self, reference: str) -> Workflow | None:
         return self.workflows.get(reference)
+
+
+def name_referred_to(reference: str) -> str | None:
+    """The name in a reference as written in a file; None if it is no valid reference."""
+    try:
+        name = parse_reference(reference).name
+    except Refused:
+        return None
+    return name if NAME.fullmatch(name) else None
 
 
 def all_definitions(source: LibrarySource, known: Library) -> Definitions:

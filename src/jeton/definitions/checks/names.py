@@ -1,14 +1,24 @@
 """References to definitions that nobody made."""
 
 from collections.abc import Collection
+from typing import Literal, TypeAlias
 
-from jeton.definitions.checks.definitions import REFERENCE, Definitions
+from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.place import Place
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.read.workflow import WorkflowSource
 from jeton.definitions.report import Report, did_you_mean, shown
+from jeton.model.codes import ProblemCode
 from jeton.model.definition.workflow import AgentTarget, TaskTarget, WorkflowTarget
+
+Referred: TypeAlias = Literal["task", "action", "workflow", "agent"]
+UNKNOWN: dict[Referred, ProblemCode] = {
+    "task": "unknown_task",
+    "action": "unknown_action",
+    "workflow": "unknown_workflow",
+    "agent": "unknown_agent",
+}
 
 
 def check_names(source: LibrarySource, definitions: Definitions, report: Report) -> None:
@@ -41,16 +51,16 @@ def _check_actions(source: TaskSource, definitions: Definitions, report: Report)
             check_reference(step.action, "action", definitions.actions, source.action(index), report)
 
 
-def check_reference(reference: str, kind: str, known: Collection[str], place: Place, report: Report) -> None:
+def check_reference(reference: str, kind: Referred, known: Collection[str], place: Place, report: Report) -> None:
     """A name, or a name and a version, of something there is."""
     if not reference:
         return  # whatever stood there is already reported
-    parts = REFERENCE.fullmatch(reference)
-    if parts is None:
+    name = name_referred_to(reference)
+    if name is None:
         problem = f"{shown(reference)} cannot be the name of a definition"
         report.error(place, "bad_name", problem, "write a name, or a name and a version like 'name@3'")
-    elif parts[1] not in known:
-        problem = f"there is no {kind} called {shown(parts[1])}"
+    elif name not in known:
+        problem = f"there is no {kind} called {shown(name)}"
         python = ", or name the Python that defines it with '--app'" if kind == "action" else ""
-        remedy = did_you_mean(parts[1], known, f"add it under '{kind}s:'{python}")
-        report.error(place, f"unknown_{kind}", problem, remedy)
+        remedy = did_you_mean(name, known, f"add it under '{kind}s:'{python}")
+        report.error(place, UNKNOWN[kind], problem, remedy)

@@ -11,6 +11,7 @@ from typing import TypeVar
 from jeton.definitions.check_schema import check_schema
 from jeton.definitions.read.place import NAME, Place
 from jeton.definitions.report import Report, closest, kind, listed, shown
+from jeton.model.codes import ProblemCode
 from jeton.model.json import Json, JsonObject, Schema
 
 Choice = TypeVar("Choice", bound=str)
@@ -38,7 +39,11 @@ class Fields:
         return self._value.get(key, default)
 
     def only(
-        self, keys: Collection[str], what: str, hints: Mapping[str, str] | None = None, code: str = "unknown_key"
+        self,
+        keys: Collection[str],
+        what: str,
+        hints: Mapping[str, str] | None = None,
+        code: ProblemCode = "unknown_key",
     ) -> "Fields":
         """The same fields, after unknown keys are reported; `hints` are remedies for keys often tried."""
         for key in self._value:
@@ -170,7 +175,7 @@ def fields_of(
     keys: Collection[str],
     what: str,
     hints: Mapping[str, str] | None = None,
-    code: str = "unknown_key",
+    code: ProblemCode = "unknown_key",
 ) -> Fields | None:
     """The fields of an object whose keys are known."""
     if not isinstance(value, dict):

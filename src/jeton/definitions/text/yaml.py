@@ -23,6 +23,7 @@ from jeton.definitions.text.plain import (
     stop_if_too_deep,
     stop_if_too_many,
 )
+from jeton.model.codes import ProblemCode
 from jeton.model.json import Json
 
 NULL = frozenset(("", "~", "null", "Null", "NULL"))
@@ -137,7 +138,7 @@ class _Reader:
         around = self._frames[:-1] if self._frames and self._frames[-1].wants_key else self._frames
         return tuple(frame.next_key for frame in around)
 
-    def _error(self, line: int, code: str, problem: str, remedy: str) -> None:
+    def _error(self, line: int, code: ProblemCode, problem: str, remedy: str) -> None:
         self._report.error(somewhere(self._file, line, self._path()), code, problem, remedy)
 
     def _count(self, nodes: int, line: int) -> None:

@@ -54,7 +54,7 @@ class Flow(GraphBuilder):
             type = self._registered(type)
         elif callable(type):
             remedy = "write @jeton.node above its definition"
-            raise self._error(f"nodes.{name}.type", "is a plain function, not a node", remedy)
+            raise self._definition_error(f"nodes.{name}.type", "is a plain function, not a node", remedy)
         fields = {"type": type, "inputs": inputs, "data": data, "repeated": repeated or None}
         return self._add(name, fields, self.connect)
 

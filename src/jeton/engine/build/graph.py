@@ -50,7 +50,7 @@ class GraphBuilder:
         self, name: str, fields: Mapping[str, object], connect: Callable[[NodeHandle, NodeHandle], None]
     ) -> NodeHandle:
         if name in self._nodes:
-            raise self._error(f"nodes.{name}", "already exists", "give it another name")
+            raise self._definition_error(f"nodes.{name}", "already exists", "give it another name")
         self._nodes[name] = given_values(**fields)
         return NodeHandle(name, connect)
 
@@ -65,9 +65,11 @@ class GraphBuilder:
         try:
             return schema_of(shape)
         except TypeError as error:
-            raise self._error(key, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema") from None
+            raise self._definition_error(
+                key, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema"
+            ) from None
 
-    def _error(self, path: str, problem: str, remedy: str) -> DefinitionError:
+    def _definition_error(self, path: str, problem: str, remedy: str) -> DefinitionError:
         where = f"{self.section}.{self.name}.{path}"
         return DefinitionError((Problem("error", "bad_builder", "", 0, where, problem, remedy),))
 

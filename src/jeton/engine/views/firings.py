@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from jeton.actor.rows import FiringRow
+from jeton.model.codes import RefusalCode
 from jeton.model.ids import RunId
 from jeton.model.times import moment
 
@@ -19,7 +20,7 @@ class FiringView(msgspec.Struct, frozen=True):
     depth: int
     at: datetime
     run_id: RunId | None = None
-    code: str | None = None
+    code: RefusalCode | None = None
     problem: str | None = None
 
 

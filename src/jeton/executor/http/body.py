@@ -11,6 +11,7 @@ import msgspec
 from httpcore2 import Response
 
 from jeton.executor.python.results import BadResult, check_bounds
+from jeton.model.codes import FailureType
 from jeton.model.json import Json
 
 PIECE: Final = 262_144  # bytes decompressed at a time, so that a small chunk cannot fill the memory
@@ -24,9 +25,9 @@ _MORE: Final = frozenset(("shift_jis", "shift_jis_2004", "shift_jisx0213", "tis-
 class BodyRefused(Exception):
     """A response that is too large or malformed."""
 
-    def __init__(self, type: str, message: str) -> None:
+    def __init__(self, type: FailureType, message: str) -> None:
         super().__init__(message)
-        self.type = type
+        self.type: FailureType = type
 
 
 class MediaType(msgspec.Struct, frozen=True):

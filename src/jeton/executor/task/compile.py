@@ -13,6 +13,7 @@ from jeton.executor.python.functions import FunctionMissing
 from jeton.expression import Expression
 from jeton.expression.mapping import TASK_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
+from jeton.model.codes import FailureType
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import (
     Action,
@@ -26,6 +27,7 @@ from jeton.model.definition.task import (
 )
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import name_of
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -99,7 +101,7 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
     )
 
 
-def failing_task(failure: str, message: str) -> CompiledTask:
+def failing_task(failure: FailureType, message: str) -> CompiledTask:
     """A task that fails when it is run, because it cannot be compiled."""
     step = CompiledStep("", _failing(failure, message), "abort", None, "continue", "skip", None, None)
     return CompiledTask((step,), 0, "instant", None, None)
@@ -118,7 +120,7 @@ def missing_function(task: Task, library: Library) -> str | None:
 
 def named_action(name: str, library: Library) -> Action | None:
     """An action of a bundle. `name@3` and `name` are the same, because a bundle has one version of each."""
-    return library.actions.get(name) or library.actions.get(name.partition("@")[0])
+    return library.actions.get(name) or library.actions.get(name_of(name))
 
 
 def _actions(task: Task, library: Library) -> Iterator[Action]:
@@ -190,7 +192,7 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
 def _name(reference: str | Action, action: Action) -> str:
     """The name that limits and keys use: that of the action without its version, or a hash of an inline action."""
     if isinstance(reference, str):
-        return reference.partition("@")[0]
+        return name_of(reference)
     return f"{action.kind}:{hashlib.sha256(_canonical(action.implementation)).hexdigest()}"
 
 
@@ -207,7 +209,7 @@ def _key(name: str, idempotency: Idempotency) -> CompiledIdempotencyKey:
     return CompiledIdempotencyKey(name, compile_value(idempotency.key, TASK_VARIABLES), idempotency.ttl_ms)
 
 
-def _failing(failure: str, message: str) -> CompiledAction:
+def _failing(failure: FailureType, message: str) -> CompiledAction:
     """An action that fails when its step is reached, because it cannot be compiled."""
     failed = ActionFailed(failure, message, fatal=True)
 

@@ -14,6 +14,7 @@ import msgspec
 from jeton.executor.call import CurrentCall
 from jeton.executor.python.bytes_paths import Path
 from jeton.executor.workers.supervised import STDOUT, SupervisedProcess
+from jeton.model.codes import FailureName
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.json import Json
 from jeton.model.note import Note
@@ -35,7 +36,7 @@ class WorkerRequest(msgspec.Struct, frozen=True):
 class WorkerFailure(msgspec.Struct, frozen=True):
     """A failed call."""
 
-    type: str
+    type: FailureName
     message: str
     transient: bool = False
     retry_after_ms: int | None = None

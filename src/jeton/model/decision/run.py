@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from jeton.model.codes import StoredRefusalCode
 from jeton.model.decision.base import DecisionBase
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
@@ -36,7 +37,7 @@ class NoteFiring(DecisionBase, frozen=True, tag="note_firing"):
     trigger: str
     depth: int
     run: RunId | None = None
-    code: str | None = None
+    code: StoredRefusalCode | None = None
     problem: str | None = None
 
 

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from jeton.model.codes import StoredRefusalCode
 from jeton.model.event.base import FactBase
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
@@ -32,7 +33,7 @@ class TriggerRefused(FactBase, frozen=True, tag="trigger.refused"):
     """A trigger heard an event that this run published, and started nothing."""
 
     trigger: str
-    code: str
+    code: StoredRefusalCode
     problem: str
 
 

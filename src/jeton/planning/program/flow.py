@@ -9,6 +9,7 @@ from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.definition.flow import PURE_TYPES, Flow, FlowNode
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import AgentTarget, GateTarget, Library, TaskTarget, WorkflowTarget
+from jeton.model.reference import name_of
 from jeton.planning.flow.builtins import Compute, compile_builtin
 from jeton.planning.program.flow_order import graph_of_flow
 
@@ -107,7 +108,7 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
 
 def _work(name: str, node: FlowNode, library: Library) -> NodeWork:
     """What the type stands for. Built-ins come first, so that a new task cannot change what a flow means by `sum`."""
-    reference = node.type.partition("@")[0]
+    reference = name_of(node.type)
     match node.type:
         case "trigger":
             return TriggerNode()

@@ -22,6 +22,7 @@ from jeton.model.definition.workflow import (
     Workflow,
 )
 from jeton.model.json import Json, JsonObject, Schema
+from jeton.model.reference import name_of
 from jeton.model.state.lineage import Join
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _compile_node(
     task = wait = None
     match node.target:
         case TaskTarget(task=str() as ref):
-            task = library.tasks[ref if ref in library.tasks else ref.partition("@")[0]]
+            task = library.tasks[ref if ref in library.tasks else name_of(ref)]
         case TaskTarget(task=Task() as inline):
             task = inline
         case WaitTarget():

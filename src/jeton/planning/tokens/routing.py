@@ -4,6 +4,7 @@ import msgspec
 
 from jeton.expression import Failed, Missing
 from jeton.expression.mapping import evaluate_copied
+from jeton.model.codes import FailureType
 from jeton.model.decision import Considered, CreateToken, Decision, OpenGroup, ParkToken, RouteToken
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
@@ -15,7 +16,7 @@ from jeton.planning.program.workflow import CompiledNode, CompiledTransition, Pr
 class BadFanOut(msgspec.Struct, frozen=True):
     """A fan-out that cannot be made: it fails the node."""
 
-    type: str
+    type: FailureType
     message: str
 
 

@@ -10,10 +10,12 @@ import msgspec
 
 from jeton.expression import Failed, Missing, compile_expression
 from jeton.expression.schema import compile_schema
+from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import OnEvent, Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.message import StartRun
+from jeton.model.reference import Reference
 from jeton.model.state.run import FiredBy
 from jeton.model.times import rfc3339
 from jeton.planning.schema_problem import schema_problem
@@ -45,7 +47,7 @@ class Startable(msgspec.Struct, frozen=True):
 class Refusal(msgspec.Struct, frozen=True):
     """Why nothing was started."""
 
-    code: str
+    code: RefusalCode
     problem: str
     remedy: str
 
@@ -90,7 +92,7 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
         "source": delivery.source,
     }
     fired = FiredBy(delivery.type, depth, trigger.name, trigger.node, delivery.source)
-    return StartRun(delivery.at, given, f"{startable.workflow}@{startable.version}", trigger=fired)
+    return StartRun(delivery.at, given, str(Reference(startable.workflow, startable.version)), trigger=fired)
 
 
 def startable_in(bundle: Library, name: str, version: int) -> Startable | None:

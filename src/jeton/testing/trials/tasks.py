@@ -23,6 +23,7 @@ from jeton.model.definition.workflow import Library
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
+from jeton.model.reference import name_of
 from jeton.planning.program.workflow import Program
 
 PURE = frozenset({"assert", "context", "emit", "metric", "mock"})
@@ -103,7 +104,7 @@ class TaskRunner:
     def _named(self, action: str | Action) -> Action | None:
         if isinstance(action, Action):
             return action
-        return self._library.actions.get(action) or self._library.actions.get(action.partition("@")[0])
+        return self._library.actions.get(action) or self._library.actions.get(name_of(action))
 
 
 class TaskScript(Script):

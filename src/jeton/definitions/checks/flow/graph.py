@@ -1,6 +1,6 @@
 """A flow's graph: cycles, nodes past the limit, types and handles that nobody has."""
 
-from jeton.definitions.checks.definitions import REFERENCE, Definitions
+from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.checks.graph.cycles import components, way_round
 from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.report import Report, did_you_mean, shown
@@ -28,8 +28,7 @@ def _check_types(source: FlowSource, definitions: Definitions, report: Report) -
     """An unknown type may be a Python node that is registered later, so it is only warned of."""
     known = {*BUILT_IN_TYPES, *definitions.tasks, *definitions.actions}
     for name, node in source.flow.nodes.items():
-        reference = REFERENCE.fullmatch(node.type)
-        if node.type and (reference is None or reference[1] not in known):
+        if node.type and name_referred_to(node.type) not in known:
             problem = f"no task, action or built-in is called {shown(node.type)}, so the node fails when it runs"
             remedy = did_you_mean(node.type, sorted(known), "register a Python node of that name")
             report.warning(source.node(name) / "type", "unknown_node_type", problem, remedy)
