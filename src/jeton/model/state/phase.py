@@ -18,6 +18,7 @@ class PhaseBase(msgspec.Struct, frozen=True):
     _work: ClassVar[Literal["task", "timer"] | None] = None  # what its node does meanwhile
     _resumes_task: ClassVar[bool] = False  # at its time a worker is given the task, so not while the run is paused
     _restarts_on_edit: ClassVar[bool] = False  # its work was asked for with the state as it was then
+    outlives_branch: ClassVar[bool] = False  # it may finish when its branch is abandoned
 
     @property
     def kind(self) -> PhaseKind:
@@ -58,6 +59,7 @@ class _WithWorker(PhaseBase, frozen=True):
     busy: ClassVar[bool] = True
     _work: ClassVar[Literal["task", "timer"] | None] = "task"
     _restarts_on_edit: ClassVar[bool] = True
+    outlives_branch: ClassVar[bool] = True
 
     since: int
     deadline: int
@@ -78,6 +80,8 @@ class Executing(_WithWorker, frozen=True, tag="executing"):
 
 class WaitingForTimer(PhaseBase, frozen=True, tag="waiting_for_timer", omit_defaults=True):
     """Held until a time."""
+
+    outlives_branch: ClassVar[bool] = True
 
     since: int
     due: int
@@ -128,6 +132,7 @@ class WaitingForSubworkflow(PhaseBase, frozen=True, tag="waiting_for_subworkflow
 
     _kind: ClassVar[PhaseKind] = "subworkflow"
     _restarts_on_edit: ClassVar[bool] = True
+    outlives_branch: ClassVar[bool] = True
 
     since: int
     child: RunId
