@@ -402,9 +402,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run hears nothing of what a trigger made of its event",
-        "src/jeton/actor/causes.py",
-        'if row.type != "event":',
-        "if row.source is not None:",
+        "src/jeton/actor/firings.py",
+        'if row.type == "event" and row.source is not None:',
+        'if row.type == "event" and row.source is None:',
     ),
     Mutant(
         "a run is told of one that was refused as if it had been started",

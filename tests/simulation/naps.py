@@ -5,7 +5,7 @@ from random import Random
 from jeton.hosts.simulated.script import Answer, Call
 from jeton.model.definition.task import Suspended
 from jeton.model.ids import RunId
-from jeton.model.state.phase import WaitingForTimer
+from jeton.model.state.phase import Sleeping
 from jeton.model.state.run import Token
 
 LENGTHS = (1, 5, 20, 60)
@@ -13,7 +13,7 @@ LENGTHS = (1, 5, 20, 60)
 
 def sleeps_until(token: Token) -> int | None:
     """When a token whose task sleeps is due; None if its task does not sleep."""
-    return token.phase.due if isinstance(token.phase, WaitingForTimer) and token.phase.asleep else None
+    return token.phase.due if isinstance(token.phase, Sleeping) else None
 
 
 class Naps:

@@ -12,7 +12,7 @@ from jeton.model.effect import StartTask
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import TokenId
 from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
-from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForRetry, WaitingForTimer
+from jeton.model.state.phase import Dispatched, Executing, Pending, Sleeping, WaitingForRetry
 from jeton.model.state.ranges import count_in, numbers_in
 from jeton.model.state.run import Slot, Token, TokenEnd
 
@@ -95,14 +95,14 @@ def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, Dispatched | Executing):
         raise BrokenInvariant("only a task that a worker has goes to sleep", token=token.id)
-    phase = WaitingForTimer(decision.at, decision.due, decision.sleep, asleep=True)
+    phase = Sleeping(decision.at, decision.due, decision.sleep)
     draft.put_token(msgspec.structs.replace(token, phase=phase, slept=decision.sleep))
     draft.timers.watch_token(decision.due, decision.at, token.id)
 
 
 def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
     token = draft.token(decision.token)
-    if not (isinstance(token.phase, WaitingForTimer) and token.phase.asleep):
+    if not isinstance(token.phase, Sleeping):
         raise BrokenInvariant("only a task that sleeps is woken", token=token.id)
     woken = msgspec.structs.replace(token, woken=decision.at)
     _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))

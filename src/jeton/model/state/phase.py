@@ -13,27 +13,12 @@ PhaseKind: TypeAlias = Literal["turn", "worker", "sleep", "timer", "retry", "sub
 class PhaseBase(msgspec.Struct, frozen=True):
     """What a phase says of itself, so that those who ask need not know every phase."""
 
-    _kind: ClassVar[PhaseKind]  # what the token waits for
+    kind: ClassVar[PhaseKind]  # what the token waits for
     busy: ClassVar[bool] = False  # it moves by itself, or a worker has it
-    _work: ClassVar[Literal["task", "timer"] | None] = None  # what its node does meanwhile
-    _resumes_task: ClassVar[bool] = False  # at its time a worker is given the task, so not while the run is paused
-    _restarts_on_edit: ClassVar[bool] = False  # its work was asked for with the state as it was then
-
-    @property
-    def kind(self) -> PhaseKind:
-        return self._kind
-
-    @property
-    def work(self) -> Literal["task", "timer"] | None:
-        return self._work
-
-    @property
-    def resumes_task(self) -> bool:
-        return self._resumes_task
-
-    @property
-    def restarts_on_edit(self) -> bool:
-        return self._restarts_on_edit
+    work: ClassVar[Literal["task", "timer"] | None] = None  # what its node does meanwhile
+    resumes_task: ClassVar[bool] = False  # at its time a worker is given the task, so not while the run is paused
+    restarts_on_edit: ClassVar[bool] = False  # its work was asked for with the state as it was then
+    outlives_branch: ClassVar[bool] = False  # it may finish when its branch is abandoned
 
     @property
     def wakes_at(self) -> int | None:
@@ -49,15 +34,16 @@ class PhaseBase(msgspec.Struct, frozen=True):
 class Pending(PhaseBase, frozen=True, tag="pending"):
     """Made, and not yet begun."""
 
-    _kind: ClassVar[PhaseKind] = "turn"
+    kind: ClassVar[PhaseKind] = "turn"
     busy: ClassVar[bool] = True
 
 
 class _WithWorker(PhaseBase, frozen=True):
-    _kind: ClassVar[PhaseKind] = "worker"
+    kind: ClassVar[PhaseKind] = "worker"
     busy: ClassVar[bool] = True
-    _work: ClassVar[Literal["task", "timer"] | None] = "task"
-    _restarts_on_edit: ClassVar[bool] = True
+    work: ClassVar[Literal["task", "timer"] | None] = "task"
+    restarts_on_edit: ClassVar[bool] = True
+    outlives_branch: ClassVar[bool] = True
 
     since: int
     deadline: int
@@ -79,26 +65,13 @@ class Executing(_WithWorker, frozen=True, tag="executing"):
 class WaitingForTimer(PhaseBase, frozen=True, tag="waiting_for_timer", omit_defaults=True):
     """Held until a time."""
 
+    kind: ClassVar[PhaseKind] = "timer"
+    work: ClassVar[Literal["task", "timer"] | None] = "timer"
+    outlives_branch: ClassVar[bool] = True
+
     since: int
     due: int
     label: str | None = None
-    asleep: bool = False  # it is the task that waits, and goes on with a worker
-
-    @property
-    def kind(self) -> PhaseKind:
-        return "sleep" if self.asleep else "timer"
-
-    @property
-    def work(self) -> Literal["task", "timer"]:
-        return "task" if self.asleep else "timer"
-
-    @property
-    def resumes_task(self) -> bool:
-        return self.asleep
-
-    @property
-    def restarts_on_edit(self) -> bool:
-        return self.asleep
 
     @property
     def wakes_at(self) -> int:
@@ -109,11 +82,33 @@ class WaitingForTimer(PhaseBase, frozen=True, tag="waiting_for_timer", omit_defa
         return self.label
 
 
+class Sleeping(PhaseBase, frozen=True, tag="sleeping"):
+    """Its task asked to sleep: no worker has it until it is due, and then one is given the same attempt again."""
+
+    kind: ClassVar[PhaseKind] = "sleep"
+    work: ClassVar[Literal["task", "timer"] | None] = "task"
+    resumes_task: ClassVar[bool] = True
+    restarts_on_edit: ClassVar[bool] = True
+    outlives_branch: ClassVar[bool] = True
+
+    since: int
+    due: int
+    name: str  # of the sleep, which is the task's own
+
+    @property
+    def wakes_at(self) -> int:
+        return self.due
+
+    @property
+    def caption(self) -> str:
+        return self.name
+
+
 class WaitingForRetry(PhaseBase, frozen=True, tag="waiting_for_retry"):
     """Failed, and to be tried again; the delay is an alarm, so no worker waits."""
 
-    _kind: ClassVar[PhaseKind] = "retry"
-    _resumes_task: ClassVar[bool] = True
+    kind: ClassVar[PhaseKind] = "retry"
+    resumes_task: ClassVar[bool] = True
 
     since: int
     due: int
@@ -126,8 +121,9 @@ class WaitingForRetry(PhaseBase, frozen=True, tag="waiting_for_retry"):
 class WaitingForSubworkflow(PhaseBase, frozen=True, tag="waiting_for_subworkflow", omit_defaults=True):
     """Called another workflow, as a run of its own."""
 
-    _kind: ClassVar[PhaseKind] = "subworkflow"
-    _restarts_on_edit: ClassVar[bool] = True
+    kind: ClassVar[PhaseKind] = "subworkflow"
+    restarts_on_edit: ClassVar[bool] = True
+    outlives_branch: ClassVar[bool] = True
 
     since: int
     child: RunId
@@ -154,7 +150,7 @@ class GateAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 class WaitingForGate(PhaseBase, frozen=True, tag="waiting_for_gate", omit_defaults=True):
     """Held until enough people have answered."""
 
-    _kind: ClassVar[PhaseKind] = "gate"
+    kind: ClassVar[PhaseKind] = "gate"
 
     since: int
     title: str
@@ -173,7 +169,7 @@ class WaitingForGate(PhaseBase, frozen=True, tag="waiting_for_gate", omit_defaul
 class WaitingForSignal(PhaseBase, frozen=True, tag="waiting_for_signal", omit_defaults=True):
     """Held until a signal of this name comes. `turn` says who came first, whatever was done to the clock."""
 
-    _kind: ClassVar[PhaseKind] = "signal"
+    kind: ClassVar[PhaseKind] = "signal"
 
     since: int
     name: str
@@ -195,6 +191,7 @@ Phase: TypeAlias = (
     | Dispatched
     | Executing
     | WaitingForTimer
+    | Sleeping
     | WaitingForRetry
     | WaitingForSubworkflow
     | WaitingForGate

@@ -12,7 +12,6 @@ from jeton.model import decision as d
 from jeton.model.definition.workflow import MOfN, Strategy, Synchronization
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
-from jeton.model.state.phase import Dispatched, Executing, WaitingForSubworkflow, WaitingForTimer
 from jeton.model.state.ranges import numbers_in, to_ranges
 from jeton.model.state.run import Group, Progress, RunState, TokenEnd
 from jeton.planning.program.workflow import Program
@@ -148,7 +147,7 @@ def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left
     tokens = [token for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)]
     left: list[TokenId] = []
     if sync.on_early_complete == "abandon" and left_behind == "cancelled":
-        left = [t for t in tokens if _has_work_outside(state, t)]
+        left = [t for t in tokens if _outlives_branch(state, t)]
     ended = set(tokens) - set(left)
     decisions: list[d.Decision] = []
     if left:
@@ -156,11 +155,9 @@ def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left
     return decisions + end_tokens(state, ended, left_behind, f"the fan-in at '{node}' opened")
 
 
-def _has_work_outside(state: RunState, token_id: TokenId) -> bool:
+def _outlives_branch(state: RunState, token_id: TokenId) -> bool:
     token = state.tokens.get(token_id)
-    return token is not None and isinstance(
-        token.phase, Dispatched | Executing | WaitingForTimer | WaitingForSubworkflow
-    )
+    return token is not None and token.phase.outlives_branch
 
 
 def fail_fan_in(

@@ -6,6 +6,7 @@ from jeton.model.failure import RunError, TaskFailed
 from jeton.model.state.phase import (
     Dispatched,
     Executing,
+    Sleeping,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
@@ -35,7 +36,7 @@ def plan_due(program: Program, state: RunState, timer: TimerDue, now: int) -> Pl
 def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -> Plan:
     allowed = timeout_ms(program, token)
     match token.phase:
-        case WaitingForTimer(asleep=True):
+        case Sleeping():
             return Plan([WakeToken(token.id, token.node, now, now + allowed, token.attempt)])
         case WaitingForTimer() if token.abandoned:
             return Plan([RouteToken(token.id, token.node, "completed")])
