@@ -1,5 +1,6 @@
 """What a node does with a token that comes to it."""
 
+import msgspec
 import pytest
 
 from jeton.model import decision as d
@@ -150,7 +151,10 @@ def test_a_node_that_costs(run: Given, node: str, then: list[d.Decision]) -> Non
 
 
 FLOW_TASK = flow("nodes: {a: {type: work, inputs: {x: 1}}}")
-FLOW_GATE = flow("nodes: {a: {type: gate, inputs: {x: 1}, data: {title: '{{ inputs.x }} of {{ context.name }}'}}}")
+FLOW_GATE = flow("""
+nodes:
+  a: {type: gate, inputs: {x: 1}, data: {approvals: 2, title: "{{ inputs.x }}/{{ data.approvals }} {{ context.name }}"}}
+""")
 FLOW_CALL = flow("nodes: {a: {type: workflow, inputs: {x: 1}, data: {workflow: child}}}")
 FLOW_SUM = flow("nodes: {a: {type: sum, inputs: {values: [1, 2]}}}")
 FLOW_WAIT = flow("nodes: {a: {type: wait, data: {seconds: 2}}}")
@@ -167,8 +171,8 @@ BEGIN = d.BeginNode(ZERO, "a")
         ),
         pytest.param(
             at("a", FLOW_GATE, started({"name": "Ada"})),
-            [BEGIN, d.OpenGate(ZERO, "a", NOW, "1 of Ada")],
-            id="a gate's title may use inputs and context",
+            [BEGIN, d.OpenGate(ZERO, "a", NOW, "1/2 Ada")],
+            id="a gate's title may use inputs, data and context",
         ),
         pytest.param(
             at("a", FLOW_CALL, started()),
@@ -211,5 +215,5 @@ def test_a_node_that_asks_an_agent_fails(name: str, first: type[d.Decision], say
     assert isinstance(decisions[0], first)
     failures = [each for each in decisions if isinstance(each, d.FailNode | d.BreakNode)]
     assert len(failures) == 1
-    said = failures[0].error["message"] if isinstance(failures[0], d.FailNode) else failures[0].failure.message
-    assert said == says
+    failure = failures[0].error if isinstance(failures[0], d.FailNode) else msgspec.to_builtins(failures[0].failure)
+    assert (failure["type"], failure["message"]) == ("unsupported_target", says)

@@ -161,6 +161,13 @@ def test_the_failing_token_ends_first_and_not_with_the_others() -> None:
     ]
 
 
+def test_the_failing_token_ends_failed_unless_it_is_said_otherwise() -> None:
+    state = AT_WORK.state()
+    assert end_run(state, 9, "failed", BOOM, failing=state.tokens[TokenId(4)])[0] == d.RouteToken(
+        TokenId(4), "w", "failed"
+    )
+
+
 def test_those_who_ended_before_are_not_ended_again() -> None:
     ended = {TokenId(3), TokenId(4)}
     assert end_run(AT_WORK.state(), 9, "failed", BOOM, ended=ended, rest="timed_out", untold=True) == [

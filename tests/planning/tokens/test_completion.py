@@ -10,8 +10,8 @@ from tests.planning.given import Given, before, done, flow, started, workflow
 NOW = 9
 PLAIN = workflow("nodes: {a: {task: work, output_mapping: {output.x: result.x, state.y: result.x}}}")
 MAPPED = workflow("""
-nodes: {a: {task: work, output_mapping: {state.y: result.x}}}
-output_mapping: {deep.y: state.y, deep.gone: state.gone, given: input.i}
+nodes: {a: {task: work, output_mapping: {state.y: result.x, output.z: result.x}}}
+output_mapping: {deep.y: state.y, deep.gone: state.gone, given: input.i, was: output.z}
 """)
 UNMAPPABLE = workflow("""
 nodes: {a: {task: work, output_mapping: {state.y: result.x}}}
@@ -40,7 +40,11 @@ FLOW = flow("nodes: {a: {type: work}}")
         ),
         pytest.param(
             before(d.EndRun, MAPPED, started({"i": 3}), done(0, {"x": 1})),
-            [d.EndRun(NOW, "completed", {"deep": {"y": 1, "gone": None}, "given": 3}, missing=("state.gone",))],
+            [
+                d.EndRun(
+                    NOW, "completed", {"deep": {"y": 1, "gone": None}, "given": 3, "was": 1}, missing=("state.gone",)
+                )
+            ],
             id="or what the workflow's mapping makes of the run, a missing path null and recorded",
         ),
         pytest.param(

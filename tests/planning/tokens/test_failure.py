@@ -37,6 +37,13 @@ transitions:
 - {from: a, to: c, condition: has(state._last_error)}
 """)
 FLOW = flow("{nodes: {a: {type: work}, b: {type: merge}}, connections: [{from: a, to: b}]}")
+LATE = TaskFailed("timed_out", "it broke", "s")
+FIRST_HANDLER = workflow("""
+nodes: {a: {task: work, fan_out: first_match}, b: {task: work}, c: {task: work}}
+transitions:
+- {from: a, to: b, condition: has(state._last_error)}
+- {from: a, to: c, condition: has(state._last_error)}
+""")
 MATCHED = (d.Considered(1, "matched"),)
 
 
@@ -89,10 +96,10 @@ MATCHED = (d.Considered(1, "matched"),)
         ),
         pytest.param(
             given(BAD_FAN_OUT, started()),
-            BOOM,
+            LATE,
             [
-                FAIL,
-                d.RouteToken(TokenId(0), "a", "failed"),
+                d.FailNode(TokenId(0), "a", {**ERROR, "type": "timed_out"}),
+                d.RouteToken(TokenId(0), "a", "timed_out"),
                 d.EndRun(
                     NOW,
                     "failed",
@@ -128,6 +135,16 @@ MATCHED = (d.Considered(1, "matched"),)
             id="a failure can fan out into its handlers, and each branch has it",
         ),
         pytest.param(
+            given(FIRST_HANDLER, started()),
+            BOOM,
+            [
+                FAIL,
+                d.RouteToken(TokenId(0), "a", "failed", (d.Considered(0, "matched"), d.Considered(1, "not_first"))),
+                d.CreateToken(TokenId(1), "b", "root", TokenId(0), error=ERROR),
+            ],
+            id="or be handled by the first of them, if the node says so",
+        ),
+        pytest.param(
             given(FLOW, started()),
             BOOM,
             [
@@ -146,8 +163,11 @@ def test_a_failure(run: Given, failure: TaskFailed, then: list[d.Decision]) -> N
 
 def test_a_handlers_condition_that_cannot_be_evaluated_fails_the_run() -> None:
     state = given(BAD_CONDITION, started({"n": "x"})).state()
-    *first, end = plan_failure(BAD_CONDITION, state, state.tokens[TokenId(0)], BOOM, NOW)
-    assert first == [FAIL, d.RouteToken(TokenId(0), "a", "failed")]
+    *first, end = plan_failure(BAD_CONDITION, state, state.tokens[TokenId(0)], LATE, NOW)
+    assert first == [
+        d.FailNode(TokenId(0), "a", {**ERROR, "type": "timed_out"}),
+        d.RouteToken(TokenId(0), "a", "timed_out"),
+    ]
     assert isinstance(end, d.EndRun)
     assert end.error is not None
     assert (end.status, end.error.type) == ("failed", "expression_error")

@@ -69,6 +69,58 @@ transitions:
 - {from: w, to: end, condition: has(state._last_error), synchronization: {}}
 - {from: w, to: end, condition: '!has(state._last_error)', synchronization: {}}
 """)
+UNNAMED = workflow("""
+nodes: {s: {}, o: {}, w: {task: work}, m: {}, end: {}}
+transitions:
+- {from: s, to: o, spawn_count: 1}
+- {from: o, to: w, spawn_count: 1}
+- {from: w, to: m, synchronization: {}}
+- {from: m, to: end, synchronization: {}}
+""")
+# groups: 0 top, 1 g, 2 a, 3 b, each inside the one before
+DEEP = workflow("""
+nodes: {s: {}, o: {}, p: {}, q: {}, w: {task: work}, m: {}, end: {}, last: {}}
+transitions:
+- {from: s, to: o, spawn_count: 1, sibling_group: top}
+- {from: o, to: p, spawn_count: 1, sibling_group: g}
+- {from: p, to: q, spawn_count: 1, sibling_group: a}
+- {from: q, to: w, spawn_count: 1, sibling_group: b}
+- {from: w, to: m, synchronization: {sibling_group: a}}
+- {from: m, to: end, synchronization: {}}
+- {from: end, to: last, synchronization: {}}
+""")
+REPAIRED = workflow("""
+nodes: {s: {}, w: {task: work}, fix: {}, end: {}, fixed: {}}
+transitions:
+- {from: s, to: w, spawn_count: 1, sibling_group: g}
+- {from: w, to: end, synchronization: {}}
+- {from: w, to: fix, condition: has(state._last_error)}
+- {from: fix, to: fixed, synchronization: {}}
+""")
+BESIDE = workflow("""
+nodes: {s: {}, w: {task: work}, x: {}, y: {}, end: {}}
+transitions:
+- {from: s, to: w, spawn_count: 1, sibling_group: g}
+- {from: w, to: x}
+- {from: w, to: y, sibling_group: h}
+- {from: x, to: end, synchronization: {}}
+""")
+FIRST = workflow("""
+nodes: {s: {}, w: {task: work, fan_out: first_match}, x: {}, y: {}, end: {}}
+transitions:
+- {from: s, to: w, spawn_count: 1, sibling_group: g}
+- {from: w, to: x}
+- {from: w, to: y}
+- {from: x, to: end, synchronization: {}}
+""")
+MAYBE = workflow("""
+nodes: {s: {}, w: {task: work}, x: {}, y: {}, end: {}}
+transitions:
+- {from: s, to: w, spawn_count: 1, sibling_group: g}
+- {from: w, to: x}
+- {from: w, to: y, condition: result.more}
+- {from: x, to: end, synchronization: {}}
+""")
 
 
 @pytest.mark.parametrize(
@@ -89,6 +141,18 @@ transitions:
         ),
         pytest.param(given(CIRCLE, started()), 0, ["end"], id="a loop ends the walk"),
         pytest.param(given(SPLIT, started()), 0, ["end"], id="a split inside the branch joins its own parts first"),
+        pytest.param(given(UNNAMED, started()), 1, ["m"], id="the walk ends where the group is joined"),
+        pytest.param(given(UNNAMED, started()), 0, ["end"], id="an unnamed join is that of the innermost group"),
+        pytest.param(given(DEEP, started()), 3, [], id="a group that is left outwards has none"),
+        pytest.param(given(DEEP, started()), 2, ["m"], id="the group that a join names has it"),
+        pytest.param(given(DEEP, started()), 1, ["end"], id="behind it all inner groups are left"),
+        pytest.param(given(DEEP, started()), 0, ["last"], id="and behind that one the next"),
+        pytest.param(given(REPAIRED, started()), 0, ["end", "fixed"], id="one that only a handled failure leads to"),
+        pytest.param(
+            given(BESIDE, started()), 0, ["end"], id="beside a named group a plain transition makes no branch"
+        ),
+        pytest.param(given(FIRST, started()), 0, ["end"], id="nor where only the first match is followed"),
+        pytest.param(given(MAYBE, started()), 0, ["end"], id="a split that may not happen is no split"),
         pytest.param(given(HANDLED, started()), 0, ["end"], id="a failure and a success never split with each other"),
     ],
 )

@@ -176,6 +176,10 @@ transitions:
 - {from: a, to: b, foreach: {collection: input.n}}
 - {from: a, to: c, condition: has(state._last_error)}
 """)
+FIRST = workflow("""
+nodes: {a: {task: work, fan_out: first_match}, b: {}, c: {}}
+transitions: [{from: a, to: b}, {from: a, to: c}]
+""")
 MATCHED, FALSE = d.Considered(0, "matched"), d.Considered(0, "false")
 
 
@@ -191,6 +195,15 @@ def onward(run: Given, result: Json) -> list[d.Decision]:
             None,
             [d.RouteToken(ZERO, "a", "completed", (MATCHED,)), d.CreateToken(ONE, "b", "root", ZERO)],
             id="the only way on is taken",
+        ),
+        pytest.param(
+            before(d.RouteToken, FIRST, started(), done(0)),
+            None,
+            [
+                d.RouteToken(ZERO, "a", "completed", (MATCHED, d.Considered(1, "not_first"))),
+                d.CreateToken(ONE, "b", "root", ZERO),
+            ],
+            id="of several the first, if the node says so",
         ),
         pytest.param(
             before(d.RouteToken, TASK, started(), done(0)),

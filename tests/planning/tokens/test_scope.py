@@ -106,9 +106,11 @@ def test_a_value_that_holds_a_whole_section_does_not_change_with_it() -> None:
     names: JsonObject = {"input": {}, "state": {"x": 1}, "output": {}}
     section = names["state"]
     assert isinstance(section, dict)
-    kept = evaluate_copied(compile_expression("{'all': state}", names), names)
+    whole = compile_expression("{'all': state}", names)
+    kept, also_kept = evaluate_copied(whole, names), evaluate_mapping((("to", whole),), names)
     section["x"] = 2
     assert kept == {"all": {"x": 1}}
+    assert also_kept == ({"to": {"all": {"x": 1}}}, ())
 
 
 @pytest.mark.parametrize(

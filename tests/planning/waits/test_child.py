@@ -182,6 +182,12 @@ STOPPED = "workflow 'child' timed out as run r.0"
             id="so is one that comes when the token has ended",
         ),
         pytest.param(
+            given(HANDLED, started(), ended("failed", error=BOOM)),
+            ended("completed", token=ONE),
+            Plan([d.IgnoreLate(ONE, 1, "nobody waits for run r.1 any more")]),
+            id="or called nobody",
+        ),
+        pytest.param(
             given(RACE, started(), ended("completed", token=ONE)),
             ended("completed", {"x": 1}, token=TokenId(2)),
             Plan(
@@ -211,6 +217,10 @@ def test_the_end_of_a_child(run: Given, message: ChildEnded, then: Plan) -> None
     assert plan_child_ended(run.program, run.state(), message) == then
 
 
+BAD_HANDLER = workflow("""
+nodes: {a: {workflow: child}, b: {task: work}}
+transitions: [{from: a, to: b, condition: has(state._last_error), foreach: {collection: input.gone}}]
+""")
 SPENT = RunError("credits_exhausted", "no more")
 OVER = d.EndChild(ZERO, CHILD, "exhausted", SPENT)
 UNDO = [OVER, d.UndoCall(ZERO, "a"), d.DeclareShort(0)]
@@ -235,6 +245,7 @@ def test_a_child_that_ran_out_of_credits(run: Given, then: list[d.Decision]) -> 
     ("run", "last"),
     [
         pytest.param(given(HANDLED, started(credits=5)), d.CreateToken, id="where somebody handles it"),
+        pytest.param(given(BAD_HANDLER, started(credits=5)), d.EndRun, id="also if handling it fails the run"),
         pytest.param(given(PLAIN, started()), d.EndRun, id="where this run has no credits to run out of"),
     ],
 )

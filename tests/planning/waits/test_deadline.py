@@ -99,7 +99,7 @@ def run_failed(message: str) -> list[d.Decision]:
             id="a task is tried again, as the next attempt with the same input",
         ),
         pytest.param(
-            given(CALL, started()),
+            given(CALL, started(at=100)),
             ZERO,
             Plan([d.StopChild(ZERO, RunId("r.0"), "timed out"), *run_failed(TOO_LATE)]),
             id="a run that was called is stopped, and its node fails",

@@ -30,6 +30,7 @@ BOTH_LATER = workflow("""
 nodes: {w: {task: work}, a: {gate: {title: t, approvals: 2}}}
 transitions: [{from: w, to: a}]
 """)
+NEXT = workflow("{nodes: {a: {gate: {title: t}}, b: {gate: {title: t}}}, transitions: [{from: a, to: b}]}")
 MANY = workflow("{nodes: {s: {}, a: {gate: {title: t}}}, transitions: [{from: s, to: a, spawn_count: 2}]}")
 BAD_TITLE = workflow("nodes: {a: {gate: {title: '{{ input.gone }}'}}}")
 
@@ -155,6 +156,12 @@ def refused(why: str) -> Plan:
             answer(token=None, node="a"),
             Plan([d.KeepAnswer(0, "a", "root", GateAnswer(1)), KEPT]),
             id="a gate on another path is not answered",
+        ),
+        pytest.param(
+            given(NEXT, started()),
+            answer(token=None, node="b"),
+            Plan([d.KeepAnswer(0, "b", "root", GateAnswer(1)), KEPT]),
+            id="nor is one at another node",
         ),
     ],
 )
