@@ -12,7 +12,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 
 
-class Call(msgspec.Struct, frozen=True):
+class ScriptedCall(msgspec.Struct, frozen=True):
     """One attempt at a task. `visit`: how often a token stood at this node on this path before."""
 
     run: RunId
@@ -48,7 +48,7 @@ def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
             return Answer(found, takes_ms=takes_ms)
 
 
-Reply: TypeAlias = Answer | Callable[[Call], Answer]
+ScriptedAnswer: TypeAlias = Answer | Callable[[ScriptedCall], Answer]
 
 
 class Script:
@@ -58,11 +58,11 @@ class Script:
     on the call, and on nothing else. A task that sleeps gives its answer when its time has come.
     """
 
-    def __init__(self, answers: Mapping[str, Reply] | None = None, seed: int = 0) -> None:
+    def __init__(self, answers: Mapping[str, ScriptedAnswer] | None = None, seed: int = 0) -> None:
         self._answers = dict(answers or {})
         self.seed = seed
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: ScriptedCall) -> Answer:
         """What the worker who is given this call will say."""
         found = self._answers.get(call.node, _NOTHING_TO_SAY)
         answer = found if isinstance(found, Answer) else found(call)
@@ -70,7 +70,7 @@ class Script:
             return answer
         return msgspec.structs.replace(answer, takes_ms=self.chance(call).randint(1, 20))
 
-    def chance(self, call: Call) -> Random:
+    def chance(self, call: ScriptedCall) -> Random:
         """Random numbers that belong to this call alone."""
         return Random(f"{self.seed}/{call.run}/{call.node}/{call.path}/{call.visit}/{call.attempt}")
 

@@ -8,7 +8,7 @@ from jeton.actor.journal import decode_entry
 from jeton.actor.sections import load_run
 from jeton.apply.record import events_of
 from jeton.hosts.simulated.faults import FaultPlan
-from jeton.hosts.simulated.script import Reply, Script
+from jeton.hosts.simulated.script import Script, ScriptedAnswer
 from jeton.hosts.simulated.world import World
 from jeton.model.definition.workflow import Library
 from jeton.model.event import Event
@@ -18,7 +18,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunStatus
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class SimulatedRun(msgspec.Struct, frozen=True):
     """What became of a run, and everything that happened on the way."""
 
     run: RunId
@@ -35,10 +35,10 @@ def simulate(
     workflow: str,
     input: Json = None,
     *,
-    script: Script | Mapping[str, Reply] | None = None,
+    script: Script | Mapping[str, ScriptedAnswer] | None = None,
     seed: int = 0,
     plan: FaultPlan | None = None,
-) -> Outcome:
+) -> SimulatedRun:
     """Run a workflow to its end without waiting for anything.
 
     `script` says what each node's task answers: a `Script`, or answers by node. `seed` settles everything left to
@@ -49,16 +49,16 @@ def simulate(
     world = World(library, seed=seed, plan=plan, script=answers)
     run = world.start(workflow, {} if input is None else input)
     world.run()
-    return outcome_of(world, run)
+    return simulated_run(world, run)
 
 
-def outcome_of(world: World, run: RunId) -> Outcome:
+def simulated_run(world: World, run: RunId) -> SimulatedRun:
     """How far a run has come."""
     row, sections = world.store.row(run), world.store.sections(run)
     if row is None or sections is None:
         raise Refused("not_started", f"nothing has happened to '{run}' yet", "let time pass: call run()")
     entries = [decode_entry(body) for body in world.store.journal(run)]
-    return Outcome(
+    return SimulatedRun(
         run=run,
         status=row.status,
         output=row.output,
