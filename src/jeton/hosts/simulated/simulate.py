@@ -1,4 +1,4 @@
-"""One run to its end, in virtual time: what a test of a workflow needs."""
+"""Simulation of one run in virtual time, for tests of workflows."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ from jeton.model.state.run import RunStatus
 
 
 class SimulatedRun(msgspec.Struct, frozen=True):
-    """What became of a run, and everything that happened on the way."""
+    """A run on the simulated host: its status, output, error, state and events."""
 
     run: RunId
     status: RunStatus
@@ -39,11 +39,10 @@ def simulate(
     seed: int = 0,
     plan: FaultPlan | None = None,
 ) -> SimulatedRun:
-    """Run a workflow to its end without waiting for anything.
+    """Run a workflow to its end in virtual time.
 
-    `script` says what each node's task answers: a `Script`, or answers by node. `seed` settles everything left to
-    chance: how long tasks take, and the order of what falls on the same millisecond. `plan` adds faults; there are none
-    without it.
+    `script` has the results of tasks: a `Script`, or answers by node. `seed` decides how long tasks take, and the order
+    of what happens in the same millisecond. `plan` adds faults.
     """
     answers = script if isinstance(script, Script) else Script(script, seed)
     world = World(library, seed=seed, plan=plan, script=answers)
@@ -53,10 +52,10 @@ def simulate(
 
 
 def simulated_run(world: World, run: RunId) -> SimulatedRun:
-    """How far a run has come."""
+    """The run as it is now. Raises Refused if it has not begun."""
     row, sections = world.store.row(run), world.store.sections(run)
     if row is None or sections is None:
-        raise Refused("not_started", f"nothing has happened to '{run}' yet", "let time pass: call run()")
+        raise Refused("not_started", f"run '{run}' has not begun", "let time pass: call run()")
     entries = [decode_entry(body) for body in world.store.journal(run)]
     return SimulatedRun(
         run=run,
