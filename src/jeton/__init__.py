@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from jeton.actor.retention import Pruned
     from jeton.engine.build.flow import Flow
     from jeton.engine.build.workflow import Workflow, join, merge
     from jeton.engine.control import CancelAnswer
@@ -63,6 +64,7 @@ __all__ = [
     "NoOutput",
     "NodeView",
     "Problem",
+    "Pruned",
     "Publisher",
     "Refused",
     "Reply",
@@ -92,6 +94,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "jeton.actor.retention": ("Pruned",),
     "jeton.engine.build.workflow": ("Workflow", "join", "merge"),
     "jeton.engine.credits": ("CreditsView", "TokensView", "UsageView"),
     "jeton.engine.control": ("CancelAnswer",),

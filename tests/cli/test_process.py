@@ -134,3 +134,11 @@ def cpu_of(args: Sequence[str]) -> float:
 
 def test_help_costs_at_most_ten_times_what_python_costs() -> None:
     assert cpu_of([JETON, "--help"]) <= 10 * cpu_of([sys.executable, "-c", "pass"])
+
+
+def test_a_run_that_is_left_waiting_is_reported_in_one_line(jeton: Verbs) -> None:
+    args = [JETON, "run", str(jeton.library), "ship", "--wait", "0.2", "--store", str(jeton.store)]
+    done = subprocess.run(args, capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    (run,) = (each["run_id"] for each in jeton.json("ls")["runs"])
+    assert done.stderr == f"run {run} has not ended; to go on: jeton resume --store {jeton.store}\n"

@@ -33,7 +33,7 @@ from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import MemoryEventSink
 from jeton.executor.limits.idempotency import MemoryIdempotencyStore
 from jeton.hosts.simulated.observer import Nobody, Step
-from jeton.hosts.simulated.script import Answer, Call, Reply, Script, answer_of
+from jeton.hosts.simulated.script import Answer, Script, ScriptedAnswer, ScriptedCall, answer_of
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.host import wall_ms
@@ -186,13 +186,13 @@ async def _kept(host: SqliteHost, run: RunId) -> tuple[str, ...]:
     return (*left, *(f"slots/{slot}" for slot in state.slots), *(f"arrived/{a}" for a in state.arrived))
 
 
-def really_run(library: Library, artifacts: Artifacts, runner: asyncio.Runner) -> dict[str, Reply]:
+def really_run(library: Library, artifacts: Artifacts, runner: asyncio.Runner) -> dict[str, ScriptedAnswer]:
     """Answers worked out by the executor, on a clock that passes at once. Nodes of two workflows differ in name."""
     programs = [compile_definition(library, name) for name in (*library.workflows, *library.flows)]
     tasks = {name: place.task for program in programs for name, place in program.nodes.items() if place.task}
     keys = MemoryIdempotencyStore()
 
-    def answer(call: Call) -> Answer:
+    def answer(call: ScriptedCall) -> Answer:
         task = tasks[call.node]
         clock = VirtualClock()
         token = TokenId(crc32(f"{call.node}/{call.path}/{call.visit}".encode()))  # the steps of each are its own

@@ -6,7 +6,7 @@ from typing import cast
 from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
 from jeton.engine.views.explain.explain import RunHistory
-from jeton.hosts.simulated.script import Answer, Reply, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedAnswer
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
@@ -36,7 +36,7 @@ PANEL: dict[str, Json] = {
 def told(
     workflow: Mapping[str, object],
     input: object = None,
-    answers: Mapping[str, Reply] | None = None,
+    answers: Mapping[str, ScriptedAnswer] | None = None,
     *,
     meanwhile: Callable[[World], None] | None = None,
 ) -> RunHistory:
@@ -56,6 +56,6 @@ def up_to(whole: RunHistory, entries: int) -> RunHistory:
     return RunHistory(whole.program, whole.head, whole.entries[:entries])
 
 
-def branches_take(*ms: int) -> Reply:
+def branches_take(*ms: int) -> ScriptedAnswer:
     """An answer that takes its time by branch: the first number is branch 0's."""
     return lambda call: Answer({}, takes_ms=ms[int(call.path.rpartition(".")[2])])

@@ -7,7 +7,7 @@ import pytest
 from jeton.engine.views.explain import RunExplained, explain_run, explain_token, explain_transition, explained
 from jeton.engine.views.explain.explain import RunHistory
 from jeton.engine.views.explain.views import Verdict
-from jeton.hosts.simulated.script import Answer, Call
+from jeton.hosts.simulated.script import Answer, ScriptedCall
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
@@ -140,7 +140,7 @@ def test_everybody_under_way_says_what_it_waits_for() -> None:
 
 
 def test_a_lost_branch_is_counted() -> None:
-    def first_fails(call: Call) -> Answer:
+    def first_fails(call: ScriptedCall) -> Answer:
         return FAILS if call.path.endswith("0") else Answer({}, takes_ms=9)
 
     panel = told(PANEL, {"judges": ["a", "b", "c", "d"]}, {"judge": first_fails})

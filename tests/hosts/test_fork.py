@@ -8,7 +8,7 @@ import pytest
 
 from jeton.actor.journal import decode_entry
 from jeton.actor.starts import NewFork, NewRun
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.world import World
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.tools.verify import verify
@@ -27,13 +27,13 @@ LENGTH = 20
 CHAIN = chain(LENGTH)
 
 
-def adding(call: Call) -> Answer:
+def adding(call: ScriptedCall) -> Answer:
     given = call.input.get("n") if isinstance(call.input, dict) else None
     return Answer({"n": given + 1 if isinstance(given, int) else 1})
 
 
 def counted(calls: list[tuple[str, str]]) -> Script:
-    def answer(call: Call) -> Answer:
+    def answer(call: ScriptedCall) -> Answer:
         calls.append((call.run, call.node))
         return adding(call)
 
@@ -170,7 +170,7 @@ def test_forks_of_a_run_with_children_a_gate_a_wait_and_a_timer() -> None:
     """At every entry: in the middle of the fan-in, at the open gate, at the wait and at the timer."""
     calls: list[tuple[str, str]] = []
 
-    def answer(call: Call) -> Answer:
+    def answer(call: ScriptedCall) -> Answer:
         calls.append((call.run, call.node))
         return adding(call)
 

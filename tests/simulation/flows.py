@@ -22,7 +22,7 @@ from jeton.definitions.text.files import SourceFile
 from jeton.definitions.text.python import read_python
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import SuspendToken, WakeToken
 from jeton.model.definition.task import Action
@@ -111,7 +111,7 @@ class FlowWatchers:
         self._invariants: dict[RunId, RunInvariants] = {}
         self._nodes: dict[RunId, FlowNodes] = {}
         self.cases: Counter[str] = Counter()
-        self.calls: dict[RunId, dict[str, Call]] = {}
+        self.calls: dict[RunId, dict[str, ScriptedCall]] = {}
         self.shared: dict[RunId, set[str]] = {}  # by fork: the nodes that were done in what it shares
         self.commits = 0
         self.world: World | None = None
@@ -171,7 +171,7 @@ def play_flow(scenario: FlowScenario) -> Played:
 
     naps = Naps(scenario.seed)
 
-    def answer(call: Call) -> Answer:
+    def answer(call: ScriptedCall) -> Answer:
         before = watchers.calls.setdefault(call.run, {}).setdefault(call.node, call)
         if before.input != call.input:
             broken(f"node {call.node} is asked again with other input: {call.input}, it was {before.input}")
@@ -292,7 +292,7 @@ def _stopped(error: str, live: LiveRun, *, over_limit: bool, stops: bool, most: 
         broken(f"it stopped because of {error}, with {list(flow.errors)} failed")
 
 
-def _asked_as_it_should(oracle: FlowOracle, calls: dict[str, Call]) -> None:
+def _asked_as_it_should(oracle: FlowOracle, calls: dict[str, ScriptedCall]) -> None:
     for node, call in calls.items():
         given = {"inputs": oracle.inputs(node), "context": oracle.context(node)}
         asked = call.input if isinstance(call.input, dict) else {}

@@ -7,7 +7,7 @@ milliseconds, where the engine adds no jitter.
 from random import Random
 from typing import Any, TypeAlias
 
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
 
@@ -48,7 +48,7 @@ class SeededScript(Script):
         self._odd = swarm.choice((0.0, 0.0, 0.1))
         self._slow = swarm.choice((0.0, 0.1))
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: ScriptedCall) -> Answer:
         rng = self.chance(call)
         takes_ms = rng.randint(30, 100) if rng.random() < self._slow else rng.randint(0, 12)
         if rng.random() < self._failing:

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from jeton.hosts.simulated.script import Answer, Call
+from jeton.hosts.simulated.script import Answer, ScriptedCall
 from jeton.model.definition.task import Suspended
 from jeton.model.ids import RunId
 from jeton.model.state.phase import Sleeping
@@ -24,7 +24,7 @@ class Naps:
         self._chance = chance
         self._due: dict[tuple[RunId, str, str, int, int], int] = {}
 
-    def before(self, call: Call, answer: Answer) -> Answer:
+    def before(self, call: ScriptedCall, answer: Answer) -> Answer:
         """The answer, or that its task is asleep until it gives it."""
         for number, length in enumerate(self._naps(call.node)):
             nap = (call.run, call.node, call.path, call.visit, number)

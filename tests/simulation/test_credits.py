@@ -7,7 +7,7 @@ import pytest
 
 from jeton.definitions import library_from
 from jeton.model.event import CreditsReserved, CreditsShort, TaskDispatched
-from jeton.testing import Answer, Script, World, outcome_of
+from jeton.testing import Answer, Script, World, simulated_run
 from tests.simulation.credit_trees import CREDIT_TREE_CASES, play_credit_tree
 from tests.simulation.credits import play_credits
 
@@ -71,7 +71,7 @@ def test_how_far_credits_go(own: bool, credits: int, dispatched: int, status: st
     world = World(library_from(fan_out(**settings)).require(), script=Script({"work": Answer({}, takes_ms=7)}))
     run = world.start("w", {"items": [1, 2, 3, 4]}, credits=credits if own else None)
     world.run()
-    outcome = outcome_of(world, run)
+    outcome = simulated_run(world, run)
     facts = [event.fact for event in outcome.events]
     assert outcome.status == status
     assert sum(isinstance(fact, TaskDispatched) for fact in facts) == dispatched
@@ -85,11 +85,11 @@ def test_what_is_running_when_credits_run_out_is_waited_for_and_its_results_coun
     world = World(library_from(fan_out()).require(), script=Script({"work": Answer({}, takes_ms=500)}))
     run = world.start("w", {"items": [1, 2, 3]}, credits=3)
     world.run()
-    outcome = outcome_of(world, run)
+    outcome = simulated_run(world, run)
     assert (outcome.status, outcome.took_ms >= 500) == ("exhausted", True)
     again = world.fork(run, len(world.store.journal(run)) - 1, credits=2)
     world.run()
-    outcome = outcome_of(world, again)
+    outcome = simulated_run(world, again)
     assert outcome.status == "completed"
     forked = next(n for n, event in enumerate(outcome.events) if event.fact.__struct_config__.tag == "run.forked")
     assert sum(isinstance(event.fact, TaskDispatched) for event in outcome.events[forked:]) == 1
@@ -101,4 +101,4 @@ def test_a_paused_run_is_not_exhausted_before_it_goes_on() -> None:
     world.pause(run)
     world.unpause(run, after_ms=1000)
     world.run()
-    assert outcome_of(world, run).status == "exhausted"
+    assert simulated_run(world, run).status == "exhausted"

@@ -7,7 +7,18 @@ import pytest
 from jeton.definitions import library_from
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
-from jeton.testing import Answer, Call, Fault, FaultPlan, ManualClock, Script, TaskFailed, World, outcome_of, simulate
+from jeton.testing import (
+    Answer,
+    Fault,
+    FaultPlan,
+    ManualClock,
+    Script,
+    ScriptedCall,
+    TaskFailed,
+    World,
+    simulate,
+    simulated_run,
+)
 
 
 def library(**nodes: Any) -> Library:
@@ -25,14 +36,14 @@ def test_a_workflow_runs_to_its_end_with_the_answers_it_is_given() -> None:
 
 
 def test_an_answer_may_be_worked_out_from_the_call() -> None:
-    def greet(call: Call) -> Answer:
+    def greet(call: ScriptedCall) -> Answer:
         return Answer({"text": f"hello {call.input['name']}" if isinstance(call.input, dict) else ""})
 
     assert simulate(GREET, "w", {"name": "Ada"}, script={"greet": greet}).output == {"said": "hello Ada"}
 
 
 def test_a_task_may_fail_first_and_be_tried_again() -> None:
-    def third_time_right(call: Call) -> Answer:
+    def third_time_right(call: ScriptedCall) -> Answer:
         if call.attempt < 3:
             return Answer(failure=TaskFailed("boom", "not yet", retry=True))
         return Answer({"text": f"at attempt {call.attempt}"})
@@ -70,9 +81,9 @@ def test_a_world_is_driven_by_hand_for_more_than_one_run() -> None:
     first, second = world.start("w", {}), world.start("w", {}, after_ms=5)
     world.cancel(second, "changed my mind", after_ms=20)
     with pytest.raises(Refused):
-        outcome_of(world, first)
+        simulated_run(world, first)
     world.run()
-    assert (outcome_of(world, first).status, outcome_of(world, second).status) == ("completed", "cancelled")
+    assert (simulated_run(world, first).status, simulated_run(world, second).status) == ("completed", "cancelled")
 
 
 def test_an_unknown_workflow_is_refused() -> None:

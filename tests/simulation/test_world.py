@@ -6,8 +6,8 @@ import pytest
 
 from jeton.definitions import library_from
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
-from jeton.hosts.simulated.script import Answer, Call, Script
-from jeton.hosts.simulated.simulate import Outcome, outcome_of
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
+from jeton.hosts.simulated.simulate import SimulatedRun, simulated_run
 from jeton.hosts.simulated.world import LOOK_AFTER_MS, World
 from jeton.model.decision import RedeliverToken
 from jeton.model.definition.workflow import Library
@@ -50,19 +50,19 @@ JUDGES: Json = {"judges": ["a", "b", "c"]}
 VOTES: Json = {"votes": ["a", "b", "c"], "count": 3}
 
 
-def vote(call: Call) -> Answer:
+def vote(call: ScriptedCall) -> Answer:
     return Answer({"vote": call.input["judge"]} if isinstance(call.input, dict) and "judge" in call.input else {})
 
 
 def played(
     plan: FaultPlan | None = None, definition: Library = PANEL, script: Script | None = None
-) -> tuple[Outcome, Watched, World]:
+) -> tuple[SimulatedRun, Watched, World]:
     watched = Watched()
     answers = script or Script({"judge": vote, "tally": vote}, seed=1)
     world = watched.world = World(definition, seed=1, plan=plan, script=answers, observer=watched)
     run = world.start("w", JUDGES)
     world.run()
-    return outcome_of(world, run), watched, world
+    return simulated_run(world, run), watched, world
 
 
 def struck(kind: FaultKind, *nth: int, by_ms: int = 0) -> FaultPlan:
@@ -146,7 +146,7 @@ def test_a_late_result_of_a_lost_delivery_counts_and_the_other_is_ignored() -> N
 
 
 def test_a_late_answer_of_an_earlier_attempt_is_ignored() -> None:
-    def second_time_right(call: Call) -> Answer:
+    def second_time_right(call: ScriptedCall) -> Answer:
         if call.attempt == 1:
             return Answer(failure=TaskFailed("boom", "not yet", retry=True), takes_ms=1)
         return Answer({"n": 2}, takes_ms=10)
@@ -189,7 +189,7 @@ def test_after_the_end_messages_are_no_ops() -> None:
     outcome, _, world = played()
     world.cancel(outcome.run, "too late")
     world.run()
-    assert outcome_of(world, outcome.run) == outcome
+    assert simulated_run(world, outcome.run) == outcome
 
 
 def test_effects_leave_after_their_commit() -> None:
@@ -215,5 +215,5 @@ def test_many_runs_share_a_host_and_its_crashes() -> None:
     world = World(PANEL, seed=3, plan=plan, script=Script({"judge": vote, "tally": vote}, seed=3))
     runs = [world.start("w", JUDGES, after_ms=n) for n in range(20)]
     world.run()
-    assert [outcome_of(world, run).output for run in runs] == [VOTES] * 20
+    assert [simulated_run(world, run).output for run in runs] == [VOTES] * 20
     assert world.crashes == 3

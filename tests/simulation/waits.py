@@ -12,7 +12,7 @@ from jeton.definitions.text.files import SourceFile
 from jeton.definitions.text.python import read_python
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.world import World
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import Effect
@@ -63,7 +63,7 @@ def read(workflows: Object) -> Library:
     return library
 
 
-def says(call: Call) -> Answer:
+def says(call: ScriptedCall) -> Answer:
     """The node and where it stands; a task that is retried fails first, and `x` always."""
     if call.node.startswith("x"):
         return Answer(failure=TaskFailed("boom", "as it should"))
@@ -124,7 +124,7 @@ def play_waits(scenario: WaitScenario) -> Played:
     library = read(scenario.made.workflows)
     naps = Naps(scenario.seed)
 
-    def answer(call: Call) -> Answer:
+    def answer(call: ScriptedCall) -> Answer:
         return naps.before(call, says(call))
 
     answers = {node: answer for workflow in library.workflows.values() for node in workflow.nodes}

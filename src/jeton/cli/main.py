@@ -35,6 +35,7 @@ VERBS = {
     "credits": ("look.credits", "Show the credit account, and what was used."),
     "verify": ("store.verify", "Check a store for damage."),
     "backup": ("store.backup", "Copy a store while it is in use."),
+    "prune": ("store.prune", "Remove old runs."),
     "export": ("store.export", "Write a run to a file."),
     "import": ("store.import_", "Import a run from a file."),
 }

@@ -4,11 +4,15 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 
+from jeton.model.state.run import RunStatus
+
 DEFAULT_STORE = "jeton.db"
+UNFINISHED: tuple[RunStatus, ...] = ("submitted", "running", "waiting")
+ENDED: tuple[RunStatus, ...] = ("completed", "failed", "cancelled", "timed_out", "exhausted")
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -52,6 +56,23 @@ def wait_option(command: _Command) -> _Command:
     """`--wait`."""
     text = "Follow the run for at most S seconds."
     return click.option("--wait", "wait_s", type=click.FloatRange(min=0), metavar="S", help=text)(command)
+
+
+class Duration(click.ParamType[int]):
+    """A number with a unit, such as `30d`, converted to milliseconds."""
+
+    name = "duration"
+    units: ClassVar = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
+        number, unit = text[:-1], text[-1:]
+        if not (number.isascii() and number.isdigit() and unit in self.units):
+            self.fail(f"{text!r} is not a number with a unit: write 90s, 45m, 12h, 30d or 4w", param, ctx)
+        return int(number) * self.units[unit]
+
+
+DURATION = Duration()
 
 
 def read_text(given: str, option: str) -> str:

@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 import click
 import msgspec
 
-from jeton.cli.options import Exit
+from jeton.cli.options import UNFINISHED, Exit
 from jeton.cli.output import echo, echo_json, plain_list, reporting_errors
 from jeton.cli.store import open_beside_owner, wait_until_idle
-from jeton.cli.verbs.look.ls import STATUSES
 from jeton.engine.engine import Engine
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import RunRecord
@@ -55,7 +54,7 @@ def selection_options(command: Callable[..., None]) -> Callable[..., None]:
     found: Callable[..., None] = with_selection
     for option in (
         click.option("--dry-run", is_flag=True, help="List the runs that would change, and change none."),
-        click.option("--status", type=click.Choice(STATUSES[:3]), help="Select all runs with this status."),
+        click.option("--status", type=click.Choice(UNFINISHED), help="Select all runs with this status."),
         click.option("--workflow", metavar="NAME", help="Select all unfinished runs of this workflow."),
         click.argument("run", required=False),
     ):

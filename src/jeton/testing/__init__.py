@@ -7,26 +7,26 @@ assert outcome.status == "completed"
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Observer, Step
-from jeton.hosts.simulated.script import Answer, Call, Reply, Script
-from jeton.hosts.simulated.simulate import Outcome, outcome_of, simulate
+from jeton.hosts.simulated.script import Answer, Script, ScriptedAnswer, ScriptedCall
+from jeton.hosts.simulated.simulate import SimulatedRun, simulate, simulated_run
 from jeton.hosts.simulated.world import World
 from jeton.model.failure import TaskFailed
 
 __all__ = [
     "Answer",
-    "Call",
     "Fault",
     "FaultKind",
     "FaultPlan",
     "ManualClock",
     "Observer",
-    "Outcome",
-    "Reply",
     "Script",
+    "ScriptedAnswer",
+    "ScriptedCall",
+    "SimulatedRun",
     "Step",
     "TaskFailed",
     "World",
-    "outcome_of",
     "plan_from_seed",
     "simulate",
+    "simulated_run",
 ]

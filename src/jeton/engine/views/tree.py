@@ -73,19 +73,19 @@ async def _ended_by(reads: Reads, run: RunId, after: int) -> set[RunId]:
 
 
 async def read_tree(reads: Reads, run: RunId, after: int = -1) -> AsyncGenerator[RunEntry, None]:
-    """What is stored. Runs whose end is among the events up to `after` are left out."""
+    """The stored entries, without called runs whose end is recorded up to event `after`."""
     calls, past = _Calls(run, await reads.row(run)), await _ended_by(reads, run, after)
     below: dict[RunId, _Peekable] = {}
     for entry in await reads.entries(run):
-        begun, over = calls.take(entry)
+        begun, ended = calls.take(entry)
         for child, ahead in below.items():
-            async for told in ahead.rest() if child in over or _ends(entry) else ahead.until(entry.at):
-                yield told
+            async for found in ahead.rest() if child in ended or _ends(entry) else ahead.until(entry.at):
+                yield found
         yield run, entry
         below.update({child: _Peekable(read_tree(reads, child)) for child in begun if child not in past})
     for ahead in below.values():
-        async for told in ahead.rest():
-            yield told
+        async for found in ahead.rest():
+            yield found
 
 
 class _Peekable:
@@ -96,13 +96,13 @@ class _Peekable:
         self._next: RunEntry | None = None
 
     async def until(self, at: int) -> AsyncGenerator[RunEntry, None]:
-        """What was made before a time."""
+        """The entries committed before a time."""
         while (found := await self._peek()) is not None and found[1].at < at:
             self._next = None
             yield found
 
     async def rest(self) -> AsyncGenerator[RunEntry, None]:
-        """Everything that is left."""
+        """All remaining entries."""
         while (found := await self._peek()) is not None:
             self._next = None
             yield found
@@ -114,7 +114,7 @@ class _Peekable:
 
 
 async def follow_tree(reads: Reads, run: RunId, after: int = -1) -> AsyncGenerator[RunEntry, None]:
-    """What is stored, and what is to come until the run has ended."""
+    """The stored entries, and new ones until the run has ended."""
     reader = _TreeReader(reads)
     root = reader.begin(run, after)
     try:
@@ -124,10 +124,12 @@ async def follow_tree(reads: Reads, run: RunId, after: int = -1) -> AsyncGenerat
             if root.done():
                 break
             getting = asyncio.create_task(reader.entries.get())
-            await asyncio.wait({root, getting}, return_when=asyncio.FIRST_COMPLETED)
-            if getting.done():
-                yield getting.result()
-            getting.cancel()
+            try:
+                await asyncio.wait({root, getting}, return_when=asyncio.FIRST_COMPLETED)
+                if getting.done():
+                    yield getting.result()
+            finally:
+                getting.cancel()
         root.result()
     finally:
         await reader.stop()
@@ -152,18 +154,18 @@ class _TreeReader:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read(self, run: RunId, after: int) -> None:
-        while (row := await self._reads.row(run)) is None:  # it was called, and has not begun
+        while (row := await self._reads.row(run)) is None:  # it was called and has not begun yet
             await asyncio.sleep(POLL_S)
         calls, below = _Calls(run, row), dict[RunId, Task[None]]()
         past = await _ended_by(self._reads, run, after)
         async for entry in self._reads.watch(run):
-            begun, over = calls.take(entry)
-            await self._drain({child: task for child, task in below.items() if child in over or _ends(entry)})
+            begun, ended = calls.take(entry)
+            await self._drain({child: task for child, task in below.items() if child in ended or _ends(entry)})
             await self.entries.put((run, entry))
             below.update({child: self.begin(child) for child in begun if child not in past})
 
     async def _drain(self, below: "dict[RunId, Task[None]]") -> None:
-        """Wait for the readers of ended runs, within bounds: one that never started, or that nobody moves, is left."""
+        """Wait for the readers of ended runs, with a timeout: a run may never begin, or have no owner."""
         begun = {task for child, task in below.items() if await self._reads.row(child) is not None}
         if begun:
             done, _ = await asyncio.wait(begun, timeout=DRAIN_TIMEOUT_S)

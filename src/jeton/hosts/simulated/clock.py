@@ -1,12 +1,12 @@
-"""Virtual time: it stands still until somebody moves it."""
+"""Virtual time, which passes only when the clock is advanced."""
 
 EPOCH_MS = 1_700_000_000_000
 
 
 class ManualClock:
-    """Two clocks in one, in whole milliseconds: a steady one that only grows, and the wall's, which can jump.
+    """A monotonic clock and a wall clock, which can jump, in milliseconds.
 
-    Whoever waits counts on the steady one; what is stamped on a message is the wall's, as on any real machine.
+    Waits use the monotonic clock; messages are stamped with the wall clock's time.
     """
 
     def __init__(self, wall_ms: int = EPOCH_MS) -> None:
@@ -15,15 +15,15 @@ class ManualClock:
 
     @property
     def steady(self) -> int:
-        """How long this world has existed."""
+        """Monotonic milliseconds since the start."""
         return self._steady
 
     def now(self) -> int:
-        """What the clock on the wall says."""
+        """The wall clock's time."""
         return self._steady + self._wall_ahead
 
     def pass_to(self, steady: int) -> None:
-        """Let time pass until then. It never runs backwards."""
+        """Let time pass up to a monotonic time, unless it is in the past."""
         self._steady = max(self._steady, steady)
 
     def advance(self, by_ms: int) -> None:
@@ -31,9 +31,9 @@ class ManualClock:
         self._steady += max(0, by_ms)
 
     def jump(self, by_ms: int) -> None:
-        """Somebody sets the clock on the wall, forwards or backwards; no time passes."""
+        """Set the wall clock forwards or backwards; no time passes."""
         self._wall_ahead += by_ms
 
     def steady_when(self, wall_ms: int) -> int:
-        """When the wall will say this, if nobody sets it in between; now, if it already does."""
+        """The monotonic time when the wall clock reaches a time, if it does not jump; now, if it has."""
         return max(self._steady, wall_ms - self._wall_ahead)

@@ -1,7 +1,7 @@
-"""Faults as data: which opportunity of each kind goes wrong, and by how much; made from a seed, or edited by hand.
+"""Faults as data: which opportunity of each kind fails, and by how much; made from a seed, or written by hand.
 
-Each kind has random numbers of its own, so that a new kind leaves the old seeds as they were. A seed enables a few
-kinds only: a world in which everything goes wrong at once never gets as far as the rarer troubles.
+Each kind has its own random numbers, so that adding a kind changes no seed. A seed enables only a few kinds: with all
+of them, a run would rarely get far enough to meet the rarer ones.
 """
 
 from collections import Counter
@@ -18,14 +18,14 @@ FaultKind: TypeAlias = Literal[
     "crash_after_commit",
     "crash_amid_effects",
     "commit_fails",  # nothing was written, and the host must be opened again
-    "commit_unknown",  # it was written, and the host was told that it was not
-    "worker_silent",  # takes the task and never says that it began
-    "worker_stalls",  # says that it began, and nothing after that
-    "worker_dies",  # is gone halfway; the host finds out when it looks
+    "commit_unknown",  # it was written, and the host was told that it failed
+    "worker_silent",  # accepts the task and never reports its start
+    "worker_stalls",  # reports its start, and nothing after that
+    "worker_dies",  # ends halfway; the host notices when it polls
     "result_late",
     "result_doubled",
     "delivery_delayed",  # so that messages overtake one another
-    "stop_unheard",  # works on, and answers when nobody waits any more
+    "stop_unheard",  # ignores the stop, and reports a result later
     "alarm_stale",
     "clock_jump",
     "run_forgotten",  # dropped from memory between two batches
@@ -49,25 +49,25 @@ AMOUNTS: dict[FaultKind, tuple[int, ...]] = {
 
 
 class Fault(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """The `nth` opportunity of its kind goes wrong: the host is down, or something comes late, by this much."""
+    """The `nth` opportunity of its kind fails. `by_ms`: how long the host is down, or how late something comes."""
 
     nth: int
     by_ms: int = 0
 
 
 class FaultPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All that will go wrong. After `storm_ms` nothing does any more, and everything has to come to its end."""
+    """The faults of a simulation. After `storm_ms` there are none, and every run has to end."""
 
     faults: dict[FaultKind, tuple[Fault, ...]] = {}
     storm_ms: int = STORM_MS
-    moves: int = MOVES_PER_BATCH  # how far a run gets on in one batch
+    moves: int = MOVES_PER_BATCH  # the most planning steps in one batch
 
     def __str__(self) -> str:
         return msgspec.json.encode(self).decode()
 
 
 def plan_from_seed(seed: int) -> FaultPlan:
-    """The faults that belong to a seed; one seed in four has none."""
+    """The faults of a seed; one seed in four has none."""
     if Random(f"{seed}/faults").random() < 0.25:
         return FaultPlan()
     found: dict[FaultKind, tuple[Fault, ...]] = {}
@@ -82,18 +82,18 @@ def plan_from_seed(seed: int) -> FaultPlan:
 
 
 class Faults:
-    """A plan while it is carried out: counts the opportunities, and says which of them go wrong."""
+    """A plan being carried out: counts opportunities, and decides which of them fail."""
 
     def __init__(self, plan: FaultPlan, clock: ManualClock) -> None:
         self._clock = clock
         self._planned = {kind: {fault.nth: fault for fault in faults} for kind, faults in plan.faults.items()}
         self._seen: Counter[FaultKind] = Counter()
         self.struck: list[tuple[FaultKind, Fault]] = []  # so far, in order
-        self.struck_at: list[int] = []  # when each of them did, by the steady clock
+        self.struck_at: list[int] = []  # the monotonic time of each
         self.calm = not self._planned
 
     def strikes(self, kind: FaultKind) -> Fault | None:
-        """Whether this opportunity goes wrong."""
+        """The fault that strikes this opportunity, if any."""
         if self.calm or kind not in self._planned:
             return None
         nth = self._seen[kind]

@@ -1,4 +1,4 @@
-"""Whoever wants to look over the host's shoulder: tests, mostly."""
+"""Observers of the simulated host, for tests."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -15,7 +15,7 @@ from jeton.planning.program.workflow import Program
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One batch on its road: what was stored before it, what it was, and what came of it."""
+    """One committed batch: what was stored before it, its messages, and its result."""
 
     run: RunId
     program: Program
@@ -30,9 +30,9 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Observer(Protocol):
-    """Told of each step once it is durable, and of each effect as it leaves. May raise; nobody catches it."""
+    """Called for each step once it is durable, and for each effect when it is released. Exceptions propagate."""
 
-    looks_back: bool  # whether it wants to see what was stored before each step, which costs a copy of it
+    looks_back: bool  # whether steps have `before`, which costs a copy
 
     def committed(self, step: Step) -> None: ...
 
@@ -40,7 +40,7 @@ class Observer(Protocol):
 
 
 class Nobody:
-    """Looks away."""
+    """An observer that does nothing."""
 
     looks_back: bool = False
 

@@ -1,4 +1,4 @@
-"""What simulated workers answer."""
+"""Results of simulated tasks."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -12,8 +12,8 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 
 
-class Call(msgspec.Struct, frozen=True):
-    """One attempt at a task. `visit`: how often a token stood at this node on this path before."""
+class ScriptedCall(msgspec.Struct, frozen=True):
+    """One attempt at a task. `visit`: how often a token was at this node on this path before."""
 
     run: RunId
     node: str
@@ -21,14 +21,14 @@ class Call(msgspec.Struct, frozen=True):
     visit: int
     attempt: int
     input: Json
-    workflow: str = ""  # the run's
-    at: int = 0  # when the worker was given it: one that was asleep is given the same call again, later
+    workflow: str = ""  # of the run
+    at: int = 0  # when it was dispatched; a task that slept gets the same call again, later
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a worker says in the end, and when. Without a duration the script's seed draws one.
+    """The result of a task, or its failure, and how long it takes; a random time if `takes_ms` is None.
 
-    `publishes` are events, each with its data, that it publishes just before: triggers hear them."""
+    `publishes` are events with their data, published just before the result: triggers may fire for them."""
 
     result: Json = None
     failure: TaskFailed | None = None
@@ -38,7 +38,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
-    """What the executor came to, as a worker's answer."""
+    """The executor's result as an answer."""
     match found:
         case TaskFailed():
             return Answer(failure=found, takes_ms=takes_ms)
@@ -48,31 +48,31 @@ def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
             return Answer(found, takes_ms=takes_ms)
 
 
-Reply: TypeAlias = Answer | Callable[[Call], Answer]
+ScriptedAnswer: TypeAlias = Answer | Callable[[ScriptedCall], Answer]
 
 
 class Script:
-    """An answer per node, fixed or worked out from the call. A node without one succeeds with an empty object.
+    """An answer per node, fixed or computed from the call. A node without one succeeds with an empty object.
 
-    The same attempt always gets the same answer, however often a crash has it delivered again: an answer may depend
-    on the call, and on nothing else. A task that sleeps gives its answer when its time has come.
+    An answer must depend on the call alone: after a crash, the same attempt is answered again and must get the same
+    answer.
     """
 
-    def __init__(self, answers: Mapping[str, Reply] | None = None, seed: int = 0) -> None:
+    def __init__(self, answers: Mapping[str, ScriptedAnswer] | None = None, seed: int = 0) -> None:
         self._answers = dict(answers or {})
         self.seed = seed
 
-    def answer(self, call: Call) -> Answer:
-        """What the worker who is given this call will say."""
-        found = self._answers.get(call.node, _NOTHING_TO_SAY)
+    def answer(self, call: ScriptedCall) -> Answer:
+        """The answer to a call."""
+        found = self._answers.get(call.node, _EMPTY)
         answer = found if isinstance(found, Answer) else found(call)
         if answer.takes_ms is not None:
             return answer
         return msgspec.structs.replace(answer, takes_ms=self.chance(call).randint(1, 20))
 
-    def chance(self, call: Call) -> Random:
-        """Random numbers that belong to this call alone."""
+    def chance(self, call: ScriptedCall) -> Random:
+        """A random generator of this call's own."""
         return Random(f"{self.seed}/{call.run}/{call.node}/{call.path}/{call.visit}/{call.attempt}")
 
 
-_NOTHING_TO_SAY = Answer({})
+_EMPTY = Answer({})

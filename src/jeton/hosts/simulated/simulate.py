@@ -1,4 +1,4 @@
-"""One run to its end, in virtual time: what a test of a workflow needs."""
+"""Simulation of one run in virtual time, for tests of workflows."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from jeton.actor.journal import decode_entry
 from jeton.actor.sections import load_run
 from jeton.apply.record import events_of
 from jeton.hosts.simulated.faults import FaultPlan
-from jeton.hosts.simulated.script import Reply, Script
+from jeton.hosts.simulated.script import Script, ScriptedAnswer
 from jeton.hosts.simulated.world import World
 from jeton.model.definition.workflow import Library
 from jeton.model.event import Event
@@ -18,8 +18,8 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunStatus
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What became of a run, and everything that happened on the way."""
+class SimulatedRun(msgspec.Struct, frozen=True):
+    """A run on the simulated host: its status, output, error, state and events."""
 
     run: RunId
     status: RunStatus
@@ -35,30 +35,29 @@ def simulate(
     workflow: str,
     input: Json = None,
     *,
-    script: Script | Mapping[str, Reply] | None = None,
+    script: Script | Mapping[str, ScriptedAnswer] | None = None,
     seed: int = 0,
     plan: FaultPlan | None = None,
-) -> Outcome:
-    """Run a workflow to its end without waiting for anything.
+) -> SimulatedRun:
+    """Run a workflow to its end in virtual time.
 
-    `script` says what each node's task answers: a `Script`, or answers by node. `seed` settles everything left to
-    chance: how long tasks take, and the order of what falls on the same millisecond. `plan` adds faults; there are none
-    without it.
+    `script` has the results of tasks: a `Script`, or answers by node. `seed` decides how long tasks take, and the order
+    of what happens in the same millisecond. `plan` adds faults.
     """
     answers = script if isinstance(script, Script) else Script(script, seed)
     world = World(library, seed=seed, plan=plan, script=answers)
     run = world.start(workflow, {} if input is None else input)
     world.run()
-    return outcome_of(world, run)
+    return simulated_run(world, run)
 
 
-def outcome_of(world: World, run: RunId) -> Outcome:
-    """How far a run has come."""
+def simulated_run(world: World, run: RunId) -> SimulatedRun:
+    """The run as it is now. Raises Refused if it has not begun."""
     row, sections = world.store.row(run), world.store.sections(run)
     if row is None or sections is None:
-        raise Refused("not_started", f"nothing has happened to '{run}' yet", "let time pass: call run()")
+        raise Refused("not_started", f"run '{run}' has not begun", "let time pass: call run()")
     entries = [decode_entry(body) for body in world.store.journal(run)]
-    return Outcome(
+    return SimulatedRun(
         run=run,
         status=row.status,
         output=row.output,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from jeton.hosts.simulated.agenda import Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import Faults
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.model.ids import RunId, TokenId
 
 Attempt: TypeAlias = tuple[RunId, TokenId, int]
@@ -48,7 +48,7 @@ class Workers:
         """Whether somebody is at it, as far as the host can see."""
         return attempt in self._busy
 
-    def start(self, attempt: Attempt, call: Call) -> None:
+    def start(self, attempt: Attempt, call: ScriptedCall) -> None:
         """Give it to a worker, unless one has begun this very attempt already."""
         before = self._busy.get(attempt)
         if before is not None and before.began:

@@ -24,7 +24,7 @@ from jeton.hosts.simulated.agenda import Act, Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import FaultKind, FaultPlan, Faults
 from jeton.hosts.simulated.observer import Nobody, Observer, Step
-from jeton.hosts.simulated.script import Answer, Call, Script
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.store import Store
 from jeton.hosts.simulated.triggers import Triggers
 from jeton.hosts.simulated.workers import Attempt, Workers
@@ -211,7 +211,7 @@ class World:
         self._observer.released(run, effect)
         _, path, visit = self._calls[run, effect.token]
         at = max(self.clock.now(), effect.at)
-        call = Call(run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), at)
+        call = ScriptedCall(run, effect.node, path, visit, effect.attempt, effect.input, self.store.workflow(run), at)
         self._workers.start((run, effect.token, effect.attempt), call)
         self._look_after_soon()
 

@@ -17,7 +17,7 @@ import msgspec
 from jeton.executor import CompiledTask, Resources, TaskCall, ThreadPool, VirtualClock, compile_task, run_task
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.limits.idempotency import MemoryIdempotencyStore
-from jeton.hosts.simulated.script import Answer, Call, Script, answer_of
+from jeton.hosts.simulated.script import Answer, Script, ScriptedCall, answer_of
 from jeton.model.definition.task import Action, Step, Suspended, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import BrokenInvariant, TaskFailed
@@ -55,7 +55,7 @@ class TaskRunner:
         self._runner.close()
         self._folder.cleanup()
 
-    def work(self, call: Call, keys: MemoryIdempotencyStore) -> tuple[Result, int]:
+    def work(self, call: ScriptedCall, keys: MemoryIdempotencyStore) -> tuple[Result, int]:
         """The task's result, and how long it waited by its virtual clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
@@ -116,12 +116,12 @@ class TaskScript(Script):
         self._keys = MemoryIdempotencyStore()
         self._slowest_ms = slowest_ms
 
-    def answer(self, call: Call) -> Answer:
+    def answer(self, call: ScriptedCall) -> Answer:
         found, waited_ms = self._tasks.work(call, self._keys)
         return answer_of(found, waited_ms + self.chance(call).randint(1, self._slowest_ms))
 
 
-def _token(call: Call) -> TokenId:
+def _token(call: ScriptedCall) -> TokenId:
     """A number that is the same under every schedule: mocks derive their data from it."""
     return TokenId(crc32(f"{call.path}/{call.visit}/".encode() + _encode(call.input)))
 

@@ -8,7 +8,7 @@ import click
 
 from jeton.cli.app import load_app
 from jeton.cli.follow import stop_event
-from jeton.cli.options import Exit, app_option, json_option, store_option
+from jeton.cli.options import UNFINISHED, Exit, app_option, json_option, store_option
 from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, styled_status
 from jeton.cli.store import echo_missing_functions, must_exist
 from jeton.engine.engine import Engine
@@ -16,11 +16,9 @@ from jeton.engine.opening import open
 from jeton.engine.views.record import RunRecord
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.state.run import RunStatus
 from jeton.model.times import moment
 
 MAX_FIRED = 1000
-UNFINISHED: tuple[RunStatus, ...] = ("submitted", "running", "waiting")
 
 
 @click.command("resume")

@@ -2,7 +2,7 @@
 
 import click
 
-from jeton.cli.options import json_option, store_option
+from jeton.cli.options import ENDED, UNFINISHED, json_option, store_option
 from jeton.cli.output import echo_json, echo_table, local_time, reporting_errors
 from jeton.cli.store import ask
 from jeton.engine.views.plain import plain
@@ -10,12 +10,10 @@ from jeton.engine.views.record import RunRecord
 from jeton.model.json import JsonObject
 from jeton.model.state.run import RunStatus
 
-STATUSES = ("submitted", "running", "waiting", "completed", "failed", "cancelled", "timed_out", "exhausted")
-
 
 @click.command("ls")
 @click.option("--workflow", metavar="NAME", help="List runs of this workflow only.")
-@click.option("--status", type=click.Choice(STATUSES), help="List runs with this status only.")
+@click.option("--status", type=click.Choice(UNFINISHED + ENDED), help="List runs with this status only.")
 @click.option("--after", metavar="RUN", help="List runs older than this one: the last run of the previous page.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 10_000), help="List at most this many.")
 @store_option
