@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[2] / "docs"
-BY_ITSELF = ("secrets", "benchmarks", "simulate", "triggers", "credits")  # nothing to run, or run by another test
+# nothing to run, or run by another test
+BY_ITSELF = ("README", "architecture", "secrets", "benchmarks", "simulate", "triggers", "credits")
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
