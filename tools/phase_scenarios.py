@@ -3,19 +3,19 @@
 Times are milliseconds. Tokens are numbered from 0 in the order in which a run makes them, so messages can name them.
 """
 
-import ast
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import msgspec
 
-import jeton
 from jeton.actor.advance import LiveRun, advance
+from jeton.actor.firings import settle_firing
 from jeton.actor.fork import shared_history
 from jeton.actor.replay import replay
+from jeton.actor.rows import FiringRow
 from jeton.definitions import library_from
 from jeton.model.decision import Decision
+from jeton.model.definition.trigger import OnEvent, Trigger
 from jeton.model.entry import Entry
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
@@ -40,6 +40,7 @@ from jeton.model.message import (
 from jeton.model.state.run import Head, RunState
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
+from jeton.planning.triggers.firing import Delivery, Startable, plan_event
 
 MOCK: JsonObject = {"kind": "mock", "implementation": {"output": {}}}
 RETRIED: JsonObject = {
@@ -83,16 +84,36 @@ def played(definition: JsonObject, *messages: Message) -> History:
     return History(run.state.head.run, program, tuple(decision for entry in entries for decision in entry.decisions))
 
 
-def refusal_codes() -> list[str]:
-    """The codes of all refusals that the code can give a delivery to a trigger."""
-    found: set[str] = set()
-    for file in Path(jeton.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refusal":
-                first = node.args[0] if node.args else None
-                if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    found.add(first.value)
-    return sorted(found)
+def firings() -> Iterator[tuple[str, str, str]]:
+    """Deliveries to a trigger: what each was before, what it becomes, and by which message or for which reason."""
+    on = OnEvent("order.placed", "1 / event.n > 0")
+    trigger = Trigger("t", "w", on)
+    startable = Startable("w", 1, {"type": "object", "required": ["order"]}, {})
+    good: Json = {"n": 1, "order": 7}
+    cases: tuple[tuple[Json, int, Startable | None, bool], ...] = (
+        ({"n": -1}, 0, startable, False),
+        ({"n": 0}, 0, startable, False),
+        ({"n": 1}, 0, startable, False),
+        (good, 9, startable, False),
+        (good, 0, None, False),
+        (good, 0, startable, True),
+        (good, 0, startable, False),
+    )
+    for brings, depth, found, disabled in cases:
+        planned = plan_event(trigger, on, Delivery("id", "event", 0, brings, "run", depth), found)
+        if planned is None:
+            yield "delivered", "ignored", "condition is false"
+            continue
+        first = settle_firing(planned, None, disabled, RunId("first")).row
+        yield "delivered", _firing(first), first.code or "StartRun"
+        now = plan_event(trigger, on, Delivery("id", "event", 0, good, "run", 0), startable)
+        if now is not None:
+            again = settle_firing(now, first, disabled=False, run=RunId("second"))
+            yield _firing(first), _firing(again.row), "delivered again" + (", StartRun" if again.new else "")
+
+
+def _firing(row: FiringRow) -> str:
+    return "refused" if row.run is None else "fired"
 
 
 _Scenario = tuple[JsonObject, tuple[Message, ...]]
