@@ -14,14 +14,15 @@ import msgspec
 
 from jeton.actor.advance import LiveRun
 from jeton.apply.draft import Draft
-from jeton.apply.fold_run import fold
+from jeton.apply.fold import fold
 from jeton.engine.views.tokens import TokenTable
 from jeton.model.decision import Decision, KeepAnswer, TakeAnswer, TimeOutGate
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId, TokenId
 from jeton.model.message import ContinueRun
 from jeton.model.state.flow_run import NodeStatus
-from jeton.model.state.run import Head, Phase, RunState, RunStatus, TokenEnd, WaitingForGate
+from jeton.model.state.phase import Phase, WaitingForGate
+from jeton.model.state.run import Head, RunState, RunStatus, TokenEnd
 from jeton.planning.flow.readiness import node_view
 from jeton.planning.program.workflow import Program
 from tools.phase_scenarios import History, firings, histories
