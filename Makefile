@@ -13,7 +13,7 @@ TYPED := $(wildcard src tests examples benchmarks tools)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint types layers fmt sync simulate crash mutants bench demo clean
+.PHONY: help setup test check lint types layers fmt sync docs simulate crash mutants bench demo clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ fmt: setup ## format, and mend what the linter can mend
 
 sync: setup ## write the blocking engine, engine/sync.py, from the async one
 	$(PY) -m tools.generate_sync
+
+docs: setup ## draw the diagrams of docs/architecture.md from the code
+	$(PY) -m tools.draw_phases
 
 simulate: setup ## run seeded schedules and faults (SEEDS=20000)
 	$(PY) -m tests.simulation.sweep --seeds $(SEEDS)

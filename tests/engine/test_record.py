@@ -44,7 +44,7 @@ def record_after(run: RunHistory, entries: int) -> RunRecord:
     return record_of(row, state)
 
 
-def test_a_record_has_every_field_of_the_specification() -> None:
+def test_a_record_has_every_documented_field() -> None:
     assert set(plain(record_after(told(TWO_NAPS), 1))) >= FIELDS
 
 

@@ -175,7 +175,7 @@ def test_check_at_load(implementation: JsonObject, paths: list[str]) -> None:
 
 
 async def test_three_steps_cost_one_dispatch(tmp_path: Path) -> None:
-    """The example of the specification, counted: write, read, check."""
+    """The example of docs/actions/file.md, counted: write, read, check."""
     path: JsonObject = {"path": "input.path"}
     edit = Task(
         (

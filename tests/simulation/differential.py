@@ -1,8 +1,8 @@
 """The engine and the oracle side by side: every message a commit of the engine answered is told to the oracle too.
 
 Late and doubled answers are told as well, since both have to ignore them. Two things the oracle knows nothing of are
-worked out here from page 4: deliveries (the fifth that comes back without an answer is a failure) and the deadline of
-a task once it has begun.
+worked out here: deliveries (tasks-and-actions.md#deliveries: the fifth without an answer is a failure) and the deadline
+of a task once it has begun.
 """
 
 from collections import Counter
@@ -49,11 +49,11 @@ class Twin:
         """Tell the oracle the batch, and compare."""
         error = step.live.state.head.error
         if error is not None and error.message.startswith("max_tokens"):
-            return  # settled, point 5: the two count differently, so the oracle is not told of this limit
+            return  # token-graphs.md#limits: the two count differently, so the oracle is not told of this limit
         if step.commit.entry is not None:
             self._tokens.take(step.commit.entry.decisions)
         if self._tokens.mixed:
-            return  # settled, point 8: from here on the two may hold different outputs
+            return  # token-graphs.md#nested-slots: from here on the two may hold different outputs
         for message in step.batch:
             self._tell(message)
         self._keep_those_that_agree(step)

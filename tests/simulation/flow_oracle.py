@@ -1,7 +1,6 @@
-"""An interpreter of page 3, written from the page alone: slow, obvious, and sharing no code with the planner.
+"""An interpreter of docs/semantics/flow-graphs.md: slow, obvious, and sharing no code with the planner.
 
-It keeps what page 3 calls the state (what each node did) and works out everything else again whenever it is asked.
-P3 marks the sentences it follows; `settled_flows.md` says how it reads what the page leaves open.
+It keeps what each node did and works out everything else again whenever it is asked. It cites the headings it follows.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class FlowOracle:
     # the graph
 
     def ignore_back_edges(self) -> None:
-        """P3 Entry: "connections that close a cycle (depth first, in declaration order) are ignored"."""
+        """flow-graphs.md#cycles: connections that close a cycle (depth first, in declaration order) are ignored."""
         closing: list[Object] = []
         seen: list[str] = []
 
@@ -64,7 +63,7 @@ class FlowOracle:
         self.roots = [node for node in self.nodes if not self.incoming(node)]
 
     def triggers_not_taken(self, fired: str | None) -> list[str]:
-        """P3 Entry: "the one that fired (else the first) starts and other triggers count as branches not taken"."""
+        """flow-graphs.md#where-a-flow-begins: of several triggers the one that fired, else the first."""
         triggers = [node for node in self.roots if self.nodes[node]["type"] == "trigger"]
         taken = fired if fired in triggers else triggers[0] if triggers else None
         return [node for node in triggers if node != taken]
@@ -78,7 +77,7 @@ class FlowOracle:
     # how connections and nodes are settled
 
     def settled_as(self, connection: Object) -> str | None:
-        """P3 Readiness: "delivered, dead (…) or failed"; nothing while it is not settled."""
+        """flow-graphs.md#readiness: delivered, dead or failed; nothing while it is not settled."""
         source = connection["from"]
         if source in self.errors or self.skipped(source) == "upstream_failure":
             return "failed"
@@ -89,14 +88,14 @@ class FlowOracle:
         return "delivered" if self.live(connection) else "dead"
 
     def live(self, connection: Object) -> bool:
-        """P3 Control keys: "absent: `main`, and handles named after an output that was produced"."""
+        """flow-graphs.md#connections: without a branch, `main` and handles named after an output are live."""
         source, handle = connection["from"], connection["from_output"]
         if self.branch[source] is not None:
             return bool(handle == self.branch[source])
         return handle == "main" or handle in self.executed[source]
 
     def skipped(self, node: str) -> str | None:
-        """P3 Skipping: "Any incoming connection failed (…): `upstream_failure` (…). All dead: `branch_not_taken`"."""
+        """flow-graphs.md#skipping: any connection failed, `upstream_failure`; all dead, `branch_not_taken`."""
         if node in self.unfired:
             return "branch_not_taken"
         settled = [self.settled_as(each) for each in self.incoming(node)]
@@ -107,19 +106,19 @@ class FlowOracle:
         return "branch_not_taken" if set(settled) == {"dead"} else None
 
     def blocked_by(self, node: str) -> list[str]:
-        """P3 Skipping: "`blocked_by` its direct causes"."""
+        """flow-graphs.md#skipping: `blocked_by` names the direct causes."""
         causes = [each["from"] for each in self.incoming(node) if self.settled_as(each) == "failed"]
         return [cause for at, cause in enumerate(causes) if cause not in causes[:at]]
 
     def ready(self, node: str) -> bool:
-        """P3 Readiness: "A node starts when each of its incoming connections is settled"."""
+        """flow-graphs.md#readiness: a node begins when each of its incoming connections is settled."""
         settled = [self.settled_as(each) for each in self.incoming(node)]
         return node not in self.started and None not in settled and self.skipped(node) is None
 
     # what a node is given
 
     def inputs(self, node: str) -> Object:
-        """P3 Nodes: "literal in `inputs` < run override < connection"."""
+        """flow-graphs.md#inputs: literal, over it the run's override, over both what is delivered."""
         found: Object = dict(self.nodes[node].get("inputs", {}))
         found.update(self.overrides.get(node, {}))
         collected: dict[str, list[Any]] = {}
@@ -134,14 +133,14 @@ class FlowOracle:
         return copy.deepcopy(found)
 
     def carried(self, connection: Object) -> Any:
-        """P3 Nodes: "`from_output: main` carries all of it, any other handle the value under that key; (…)"."""
+        """flow-graphs.md#connections: `main` carries all outputs, another handle the value under its name."""
         outputs, handle = self.executed[connection["from"]], connection["from_output"]
         if self.branch[connection["from"]] is None and handle == "main":
             return outputs
         return outputs.get(handle, outputs)
 
     def context(self, node: str) -> Object:
-        """P3 Nodes: "Where paths meet, contexts merge key by key, the later declared connection winning."."""
+        """flow-graphs.md#context: where paths meet, the later declared connection wins, key by key."""
         delivered = [each for each in self.incoming(node) if self.settled_as(each) == "delivered"]
         if not delivered:
             return copy.deepcopy(self.given)
@@ -151,7 +150,7 @@ class FlowOracle:
         return found
 
     def context_after(self, node: str) -> Object:
-        """P3 Nodes: "each node's outputs are laid over it, key by key"."""
+        """flow-graphs.md#context: each node's outputs are laid over it, key by key."""
         found = self.context(node)
         found.update(copy.deepcopy(self.executed[node]))
         return found
@@ -171,7 +170,7 @@ class FlowOracle:
         self.go_on()
 
     def wake(self, node: str) -> None:
-        """P3 Control keys: "then goes on; the node is not run again"."""
+        """flow-graphs.md#control-keys: then the run goes on; the node is not run again."""
         due, _, outputs = self.waiting.pop(node)
         self.now = max(self.now, due)
         self.executed[node] = outputs
@@ -228,7 +227,7 @@ class FlowOracle:
         return int(when.timestamp() * 1000), label
 
     def work(self, node: str) -> None:
-        """P3 Nodes, type by type. A Python node waits until it is told what came of it."""
+        """flow-graphs.md#flow-nodes, type by type. A Python node waits until it is told what came of it."""
         kind, data, inputs = self.nodes[node]["type"], self.nodes[node].get("data", {}), self.inputs(node)
         scope: Object = {"inputs": inputs, "context": self.context(node)}
         match kind:
@@ -254,10 +253,10 @@ class FlowOracle:
             case "wait":
                 self.take(node, {**inputs, "_wait": {"seconds": data["seconds"]}})
             case _:
-                raise NodeFault("P3: a type nobody registered is (…) an error of that node when it runs")
+                raise NodeFault("no node is registered under this type")
 
     def calculated(self, kind: str, inputs: Object) -> Any:
-        """P3 Nodes: "fail on a missing or non-numeric input and on division by zero"."""
+        """flow-graphs.md#flow-nodes: fail on a missing or non-numeric input and on division by zero."""
         wanted = inputs.get("values") if kind == "sum" else [inputs.get("a"), inputs.get("b")]
         if not is_list(wanted):
             raise NodeFault("values")
@@ -272,7 +271,7 @@ class FlowOracle:
         return {"add": a + b, "subtract": a - b, "multiply": a * b, "divide": a / b if b else None}[kind]
 
     def evaluated(self, source: Any, scope: Object, condition: bool = False) -> Any:
-        """P1 Expressions: "a missing key makes a *condition* false and a *mapping* null"."""
+        """expressions.md#missing-keys: a missing key makes a condition false and a mapping null."""
         try:
             value = tiny_evaluate(source, scope)
         except MissingKey:
@@ -287,7 +286,7 @@ class FlowOracle:
 
     @property
     def status(self) -> str:
-        """P3 Derived status: "running until every node is executed, skipped or failed (…)"."""
+        """flow-graphs.md#failed-nodes: running until every node is executed, skipped or failed."""
         if len(self.started) > self.most or (self.errors and self.on_error == "fail"):
             return "failed"
         for node in self.nodes:
@@ -301,7 +300,7 @@ class FlowOracle:
         return [node for node in self.started if node not in ended]
 
     def output(self) -> Object:
-        """P3 Nodes: "those of all executed last nodes, merged in declaration order; or `output_mapping`"."""
+        """flow-graphs.md#context: of all last nodes, in declaration order; or `output_mapping`."""
         last = [
             node
             for node in self.nodes

@@ -1,8 +1,8 @@
 """An independent oracle: a slow, obvious interpreter of token graphs to check the engine against.
 
-It was written from page 2 of the specification ("P2") alone. It is a step machine: whoever drives it answers the calls,
-moves the clock and cancels, in any order, so that every schedule and every fault can be replayed into it. Everything is
-found by scanning; nothing is counted ahead.
+It follows docs/semantics alone, and cites its files and headings. It is a step machine: whoever drives it answers the
+calls, moves the clock and cancels, in any order, so that every schedule and every fault can be replayed into it.
+Everything is found by scanning; nothing is counted ahead.
 
     oracle_model       the records           oracle_scope    what expressions see, where mappings write
     oracle_expression  `tiny_evaluate`       oracle_routing  finished and failed nodes, routing, fan-out
@@ -41,7 +41,7 @@ from tests.simulation.oracle_slots import fan_in_timed_out, one_consequence
 
 __all__ = ["Call", "ExpressionFault", "MissingKey", "Oracle", "Token", "tiny_evaluate"]
 
-DEFAULT_TASK_TIMEOUT_MS = 600_000  # P4 "Four timeouts": "project default 10 minutes"
+DEFAULT_TASK_TIMEOUT_MS = 600_000  # tasks-and-actions.md#four-timeouts: 10 minutes by default
 
 
 class Oracle:
@@ -102,8 +102,8 @@ class Oracle:
         run = self.run
         if run.status != "running":
             return run.status
-        # P2 "Life": "`waiting`: no token is pending, dispatched or executing, and at least one is parked (retry backoff
-        # counts)".
+        # token-graphs.md#run-status: `waiting`: no token is pending, dispatched or executing, and at least one is
+        # parked (retry backoff counts).
         return "running" if any(token.status in ("pending", "dispatched") for token in run.tokens) else "waiting"
 
     @property
@@ -142,8 +142,8 @@ class Oracle:
         while self._alive():
             while one_consequence(run):
                 pass
-            # P2 "Routing" 4: "The last active token ending completes the run"; "an abandoned slot [does not hold] the
-            # run open".
+            # token-graphs.md#routing: The last active token ending completes the run; an abandoned slot does not hold
+            # the run open.
             if all(token.ended or abandoned(token.slot) for token in run.tokens):
                 self._complete()
                 return
@@ -154,7 +154,7 @@ class Oracle:
 
     def _begin(self, token: Token) -> None:
         run = self.run
-        # P2 "Limits": "node executions in all"; "past one the run fails, naming it".
+        # token-graphs.md#limits: node executions in all; past one the run fails, naming it.
         limit = run.workflow.get("limits", {}).get("max_node_executions", 1_000_000)
         run.begun.append(token.node)
         if len(run.begun) > limit:
@@ -168,7 +168,7 @@ class Oracle:
             return
         match target_of(node):
             case None:
-                # P1 "Scopes": "A node without a target has the mapped input as its `result`."
+                # expressions.md#defaults-of-mappings: A node without a target has the mapped input as its `result`.
                 finish_node(run, token, deepcopy(token.input))
             case "task" | "action":
                 self._dispatch(token)
@@ -203,7 +203,7 @@ class Oracle:
         return [token for token in self.run.tokens if token.status == "dispatched"] if self._alive() else []
 
     def _token_called(self, key: int) -> Token | None:
-        """P2 "Life": "Terminal is for ever: later results, errors and cancels change nothing"."""
+        """token-graphs.md#run-status: Terminal is for ever: later results, errors and cancels change nothing."""
         return next((token for token in self._dispatched() if token.call is not None and token.call.key == key), None)
 
     def _task(self, token: Token) -> Object:
@@ -215,15 +215,16 @@ class Oracle:
     def _attempt_failed(self, token: Token, failure: Object) -> None:
         run = self.run
         if failure.get("type") == "timed_out" or failure.get("timed_out"):
-            # P4 "Four timeouts": "the token ends `timed_out`, no business retry"; P2 "Corners": "A task timeout can be
-            # handled through `_last_error` like any failure".
+            # tasks-and-actions.md#four-timeouts: the token ends `timed_out`, no business retry;
+            # token-graphs.md#failures: A task timeout can be handled through `_last_error` like any failure.
             fail_node(run, token, {**failure, "type": "timed_out"}, "timed_out")
             return
         policy = self._task(token).get("retry")
         again = policy is not None and bool(failure.get("retry")) and token.attempt < policy.get("max_attempts", 1)
-        # P2 "Fan-in": what arrives late, "result or error, is ignored": an abandoned task is not tried again.
+        # token-graphs.md#abandoned-slots: what arrives late, result or error, is ignored: an abandoned task is not
+        # tried again.
         if again and policy is not None and not abandoned(token.slot):
-            # P4 "Two kinds of retry": "the delay is an alarm, so no worker waits".
+            # tasks-and-actions.md#two-kinds-of-retry: the delay is an alarm, so no worker waits.
             token.status, token.timer = "waiting_for_retry", run.next_timer()
             token.due = run.now + retry_delay_ms(policy, token.attempt)
             return
@@ -257,7 +258,7 @@ class Oracle:
                 token.attempt += 1
                 self._dispatch(token)
             else:
-                finish_node(self.run, token, None)  # P2 "Corners": "A timed wait's `result` is null."
+                finish_node(self.run, token, None)  # token-graphs.md#waits: A timed wait's `result` is null.
 
         return ring
 
@@ -270,14 +271,15 @@ class Oracle:
         return self.run.status == "running"
 
     def _run_timed_out(self) -> None:
-        # P2 "Limits": "`timeout_ms` ends the run `timed_out`."
+        # token-graphs.md#limits: `timeout_ms` ends the run `timed_out`.
         message = f"the run took longer than {self.run.workflow['timeout_ms']} ms"
         self._end("timed_out", {"type": "timed_out", "message": message})
 
     def _complete(self) -> None:
         run = self.run
         mapping = run.workflow.get("output_mapping")
-        # P1 "Scopes": "a workflow's `output_mapping` returns the `output` section" when it is left out.
+        # expressions.md#defaults-of-mappings: a workflow's `output_mapping` returns the `output` section when it is
+        # left out.
         if mapping is None:
             output = deepcopy(run.out)
         else:
@@ -291,8 +293,8 @@ class Oracle:
     def _end(self, status: str, error: Object | None) -> None:
         run = self.run
         run.status, run.error = status, error
-        # P2 "Life": "When the run ends, every token is terminal"; "Fan-in": what of an abandoned slot "is unfinished at
-        # the end is `cancelled`".
+        # token-graphs.md#run-status: When the run ends, every token is terminal; token-graphs.md#abandoned-slots: what
+        # of an abandoned slot is unfinished at the end is `cancelled`.
         for token in run.tokens:
             if not token.ended:
                 token.status = "cancelled"

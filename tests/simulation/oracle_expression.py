@@ -19,7 +19,7 @@ Thunk = Callable[[], Any]  # evaluation is put off, so that `&&` can look at bot
 
 
 def tiny_evaluate(source: Any, scope: Object) -> Any:
-    """P1 "Expressions": "a value that is not a string is a literal"."""
+    """expressions.md#text-and-literals: a value that is not a string is a literal."""
     if not isinstance(source, str):
         return source
     parser = Parser(source, scope)
@@ -176,7 +176,7 @@ def item(of: Thunk, index: Thunk, name: str) -> Thunk:
             if at not in whole:
                 raise MissingKey(f"{name}[{at!r}]")
             return whole[at]
-        # P2 "Corners": "A list index out of range is an `expression_error`".
+        # expressions.md#missing-keys: A list index out of range is an `expression_error`.
         if not is_list(whole) or isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < len(whole):
             raise ExpressionFault(f"{name}[{at!r}]: no such element")
         return whole[at]

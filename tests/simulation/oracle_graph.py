@@ -21,7 +21,7 @@ def outgoing(workflow: Object, node: str) -> list[int]:
 
 
 def priority(workflow: Object, place: int) -> int:
-    # P2 "Routing": "grouped by `priority` (default 1, ascending)".
+    # token-graphs.md#routing: grouped by `priority` (default 1, ascending).
     return int(transitions(workflow)[place].get("priority", 1))
 
 
@@ -35,12 +35,12 @@ def first_match_only(workflow: Object, node: str) -> bool:
 
 
 def mentions_last_error(transition: Object) -> bool:
-    # P2 "After a failure": "only transitions whose condition mentions `state._last_error` are considered".
+    # token-graphs.md#failures: only transitions whose condition mentions `state._last_error` are considered.
     return "state._last_error" in str(transition.get("condition", ""))
 
 
 def always_makes_slots(transition: Object) -> bool:
-    # P2 "Fan-out": "`foreach`, `spawn_count` and an explicit `sibling_group` always make slots, even one".
+    # token-graphs.md#fan-out: `foreach`, `spawn_count` and an explicit `sibling_group` always make slots, even one.
     return any(transition.get(key) is not None for key in ("foreach", "spawn_count", "sibling_group"))
 
 
@@ -49,12 +49,12 @@ def synchronization(workflow: Object, place: int) -> Sync | None:
     transition = transitions(workflow)[place]
     written: Any = transition.get("synchronization")
     if written is None:
-        # P2: "`fan_in:`, sugar for the same `synchronization` on every transition into it".
+        # token-graphs.md#nodes: `fan_in:`, sugar for the same `synchronization` on every transition into it.
         written = node_of(workflow, transition["to"]).get("fan_in")
     if written is None:
         return None
-    # P2 "Fan-in": "Defaults: `strategy: all`, `on_timeout: fail`, `on_early_complete: cancel`,
-    # `on_branch_failure: fail`, no merge".
+    # token-graphs.md#fan-in: Defaults: `strategy: all`, `on_timeout: fail`, `on_early_complete: cancel`,
+    # `on_branch_failure: fail`, no merge.
     strategy = written.get("strategy", "all")
     return Sync(
         strategy="m_of_n" if is_object(strategy) else strategy,
@@ -70,8 +70,8 @@ def synchronization(workflow: Object, place: int) -> Sync | None:
 
 def joined_group(sync: Sync, names: list[str]) -> int | None:
     """Which of the groups around a token (`names`, outermost first) the synchronization is about; None: of none."""
-    # P2 "Fan-in": "`sibling_group` … left out: the innermost group the token is in"; and "A token that is not in the
-    # named group passes straight through".
+    # token-graphs.md#fan-in: `sibling_group` … left out: the innermost group the token is in; and a token that is not
+    # in the named group passes straight through.
     fitting = [at for at, name in enumerate(names) if sync.group is None or name == sync.group]
     return fitting[-1] if fitting else None
 
@@ -100,7 +100,7 @@ def joins_of(workflow: Object, name: str, made_by: list[int], around: list[str])
                 continue
             if joined < mine:
                 continue  # it leaves this group outwards
-            # P2 "Fan-out": "the continuation after an inner join is back in the outer slot".
+            # token-graphs.md#branches: the continuation after an inner join is back in the outer slot.
             inner = inner[: joined - mine - 1]
         for tier in tiers(workflow, outgoing(workflow, target)):
             for following in tier:

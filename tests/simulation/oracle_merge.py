@@ -1,4 +1,4 @@
-"""P2 "Merge": how the outputs of the arrived slots, in index order, become one value."""
+"""token-graphs.md#merge: how the outputs of the arrived slots, in index order, become one value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MergeFailed(Exception):
 
 
 def source_value(source: str, output: Object) -> Any:
-    """P2 "Merge": "`source` is `_branch.output` or a path under it"."""
+    """token-graphs.md#merge: `source` is `_branch.output` or a path under it."""
     value: Any = output
     for key in source.split(".")[2:]:
         if not is_object(value) or key not in value:

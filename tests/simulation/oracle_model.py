@@ -1,7 +1,7 @@
 """The records of the oracle: tokens, slots, groups, fan-ins and the run that holds them, with no rule in them.
 
 Nothing here is counted or cached. Whoever wants to know something scans the run, so that a wrong answer can only come
-from a wrongly read sentence of page 2 ("P2"), never from a counter that was not kept."""
+from a wrongly read sentence of docs/semantics, never from a counter that was not kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 Object = dict[str, Any]
 Evaluate = Callable[[Any, Object], Any]
 
-# P2 "Life": `completed | failed | timed_out | cancelled` are where a token ends.
+# token-graphs.md#run-status: `completed | failed | timed_out | cancelled` are where a token ends.
 ENDED = ("completed", "failed", "timed_out", "cancelled")
 
 
@@ -107,7 +107,7 @@ class Slot:
 
 @dataclass(eq=False)
 class Group:
-    """A sibling group instance. P2 "Fan-out": run + group name + the token that fanned out."""
+    """A sibling group instance. token-graphs.md#fan-out: run + group name + the token that fanned out."""
 
     id: int
     name: str
@@ -122,7 +122,7 @@ class Group:
 
 @dataclass(eq=False)
 class FanIn:
-    """P2 "Fan-in": identified by group instance + target node."""
+    """token-graphs.md#fan-in: identified by group instance + target node."""
 
     group: Group
     target: str
@@ -175,7 +175,7 @@ class Run:
 
 
 def chain(slot: Slot | None) -> list[Slot]:
-    """The slot and all slots around it, innermost first. P2 "Fan-out": slots nest."""
+    """The slot and all slots around it, innermost first. token-graphs.md#branches: slots nest."""
     found: list[Slot] = []
     while slot is not None:
         found.append(slot)
@@ -217,7 +217,7 @@ def make_token(
         last_error=last_error,
     )
     run.tokens.append(token)
-    # P2 "Limits": "tokens alive at once … past one the run fails, naming it".
+    # token-graphs.md#limits: tokens alive at once … past one the run fails, naming it.
     limit = run.workflow.get("limits", {}).get("max_tokens", 200_000)
     if len([one for one in run.tokens if not one.ended]) > limit:
         raise RunFailed(limit_error("max_tokens", limit, node))

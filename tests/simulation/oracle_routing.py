@@ -34,25 +34,27 @@ TARGETS = ("task", "action", "workflow", "agent", "gate", "wait")
 
 
 def target_of(node: Object) -> str | None:
-    # P2: "A node has at most one target".
+    # token-graphs.md#nodes: A node has at most one target.
     return next((target for target in TARGETS if node.get(target) is not None), None)
 
 
 def finish_node(run: Run, token: Token, result: Any) -> None:
     if abandoned(token.slot):
-        # P2 "Fan-in": "left to finish with their results ignored; an abandoned slot neither routes on …".
+        # token-graphs.md#abandoned-slots: left to finish with their results ignored; an abandoned slot does not route
+        # on.
         token.status = "completed"
         return
     node = node_of(run.workflow, token.node)
     try:
         write_result(run, token, node, result, has_target=target_of(node) is not None)
-        # P2 "After a failure": "the next success on the path clears it after that node's output mapping, before
-        # routing".
+        # token-graphs.md#failures: the next success on the path clears it after that node's output mapping, before
+        # routing.
         token.last_error = None
         followed, rejected = choose(run, token, result, outgoing(run.workflow, token.node))
         if rejected and not followed and run.workflow.get("on_no_match") != "complete":
-            # P2 "Routing" 3: "Transitions but no match: the run fails with `no_matching_transition`, naming the node,
-            # the token and each rejected condition with its reason; `on_no_match: complete` … ends the token instead".
+            # token-graphs.md#no-match: Transitions but no match: the run fails with `no_matching_transition`, naming
+            # the node, the token and each rejected condition with its reason; `on_no_match: complete` … ends the token
+            # instead.
             message = f"no transition of {token.node} matches"
             error = {"type": "no_matching_transition", "message": message, "node": token.node, "token": token.path}
             raise RunFailed({**error, "rejected": rejected})
@@ -63,7 +65,7 @@ def finish_node(run: Run, token: Token, result: Any) -> None:
     except RunFailed:
         token.status = "failed"
         raise
-    # P2 "Routing" 3: "No outgoing transitions: the node is terminal and the token ends."
+    # token-graphs.md#no-match: No outgoing transitions: the node is terminal and the token ends.
     token.status = "completed"
     follow(run, token, followed, items)
 
@@ -72,8 +74,8 @@ def fail_node(run: Run, token: Token, failure: Object, status: str) -> None:
     """The node failed for good (no retry is left): failure routing, or a failure nobody handles."""
     token.status = status
     if abandoned(token.slot):
-        return  # P2 "Fan-in": "Anything that arrives late, result or error, is ignored and recorded."
-    # P2 "After a failure": `{node, step, type, message, attempts}`.
+        return  # token-graphs.md#fan-in: Anything that arrives late, result or error, is ignored and recorded.
+    # token-graphs.md#failures: `{node, step, type, message, attempts}`.
     token.last_error = {
         "node": token.node,
         "step": failure.get("step"),
@@ -81,8 +83,8 @@ def fail_node(run: Run, token: Token, failure: Object, status: str) -> None:
         "message": failure.get("message"),
         "attempts": token.attempt,
     }
-    # P2 "After a failure": "only transitions whose condition mentions `state._last_error` are considered"; "An
-    # unconditional transition never swallows a failure".
+    # token-graphs.md#failures: only transitions whose condition mentions `state._last_error` are considered; an
+    # unconditional transition never swallows a failure.
     leaving = outgoing(run.workflow, token.node)
     considered = [place for place in leaving if mentions_last_error(transitions(run.workflow)[place])]
     followed, _ = choose(run, token, ABSENT, considered)
@@ -100,7 +102,7 @@ def fail_node(run: Run, token: Token, failure: Object, status: str) -> None:
 
 
 def choose(run: Run, token: Token, result: Any, places: list[int]) -> tuple[list[int], list[Object]]:
-    """P2 "Routing" 1 and 2: the transitions to follow, and those rejected with the reason."""
+    """token-graphs.md#routing: the transitions to follow, and those rejected with the reason."""
     rejected: list[Object] = []
     scope = scope_of(run, token, result)
     for tier in tiers(run.workflow, places):
@@ -134,7 +136,7 @@ def items_of(run: Run, token: Token, place: int) -> list[Any]:
     if transition.get("foreach") is not None:
         items = value_of(run, transition["foreach"]["collection"], scope_of(run, token))
         if not is_list(items):
-            # P2 "Fan-out": "`foreach` over something that is not a list fails the node with a clear error."
+            # token-graphs.md#fan-out: `foreach` over something that is not a list fails the node with a clear error.
             raise NodeFailed("not_a_list", f"foreach over {items!r}, which is not a list")
         return items
     if transition.get("spawn_count") is not None:
@@ -149,9 +151,9 @@ def group_names(run: Run, token: Token, followed: list[int]) -> dict[int, str | 
     """The group each followed transition puts its tokens in; None: it makes no slot."""
     named = {place: transitions(run.workflow)[place].get("sibling_group") for place in followed}
     unnamed = [place for place in followed if named[place] is None]
-    # P2 "Fan-out": "`foreach`, `spawn_count` … always make slots, even one; plain transitions only when two or more
-    # of them match"; "unnamed matches share the node-named one"; "Corners": "One plain match beside an unnamed
-    # `foreach` in the same tier shares its group; beside named groups only, it makes no slot".
+    # token-graphs.md#fan-out: `foreach`, `spawn_count` … always make slots, even one; plain transitions only when two
+    # or more of them match; unnamed matches share the node-named one; one plain match beside an unnamed `foreach` in
+    # the same tier shares its group; beside named groups only, it makes no slot.
     slots = len(unnamed) >= 2 or any(always_makes_slots(transitions(run.workflow)[place]) for place in unnamed)
     return {place: named[place] or (token.node if slots else None) for place in followed}
 
@@ -164,7 +166,7 @@ def follow(run: Run, token: Token, followed: list[int], items: dict[int, list[An
         if name is None:
             continue
         if name not in groups:
-            # P2 "Fan-out": "In one tier each group name is its own group with its own total".
+            # token-graphs.md#fan-out: In one tier each group name is its own group with its own total.
             groups[name] = Group(id=len(run.groups), name=name, fan_out=token)
             run.groups.append(groups[name])
         foreach: Object = transitions(run.workflow)[place].get("foreach") or {}
@@ -181,7 +183,7 @@ def follow(run: Run, token: Token, followed: list[int], items: dict[int, list[An
     for place in followed:
         name = names[place]
         if name is None:
-            # P2 "Fan-out": "A token stays in its slot over any transition until its slot is joined or ends."
+            # token-graphs.md#branches: A token stays in its slot over any transition until its slot is joined or ends.
             travel(run, token, place, token.slot, token.path)
         else:
             start_slots(run, groups[name], place)

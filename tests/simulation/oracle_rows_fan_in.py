@@ -1,4 +1,4 @@
-"""Rows for P2 "Fan-in", "Merge" and those "Corners, settled" that are about them."""
+"""Rows for token-graphs.md#fan-in, token-graphs.md#merge and token-graphs.md#fan-in-failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for P2 "Fan-out" and for P1 "Scopes" inside a branch."""
+"""Rows for token-graphs.md#fan-out and for expressions.md#scopes inside a branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for P2 "Fan-in": what becomes of slots still live, and fan-in timeouts."""
+"""Rows for token-graphs.md#abandoned-slots and token-graphs.md#fan-in-timeouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for P2 "Life of a run and of a token", "Limits", and timed waits."""
+"""Rows for token-graphs.md#run-status, token-graphs.md#limits and token-graphs.md#waits."""
 
 from __future__ import annotations
 

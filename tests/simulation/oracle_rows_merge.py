@@ -1,4 +1,4 @@
-"""Rows for P2 "Merge"."""
+"""Rows for token-graphs.md#merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for P2 "Fan-in" with slots inside slots, and the "Corners, settled" about them."""
+"""Rows for token-graphs.md#nested-slots."""
 
 from __future__ import annotations
 

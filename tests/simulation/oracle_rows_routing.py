@@ -1,4 +1,4 @@
-"""Rows for P2 "Routing" and "After a failure", and P1 "Scopes" as far as a single path goes."""
+"""Rows for token-graphs.md#routing and token-graphs.md#failures, and expressions.md#scopes on a single path."""
 
 from __future__ import annotations
 

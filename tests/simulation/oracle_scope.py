@@ -1,4 +1,4 @@
-"""What an expression sees, and where a mapping writes (P1 "Scopes", P2 "Fan-out")."""
+"""What an expression sees, and where a mapping writes (expressions.md#scopes, token-graphs.md#fan-out)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABSENT: Any = object()
 
 
 def branch_view(slot: Slot | None) -> Object | None:
-    """P2 "Fan-out": `_branch = {index, total, item, fan_out_node_id, output, outer}`."""
+    """token-graphs.md#branches: `_branch = {index, total, item, fan_out_node_id, output, outer}`."""
     if slot is None:
         return None
     return {
@@ -36,25 +36,26 @@ def branch_view(slot: Slot | None) -> Object | None:
 
 
 def scope_of(run: Run, token: Token, result: Any = ABSENT) -> Object:
-    # P2 "Fan-out": "`state` reads stay those of the run, also after an inner merge"; "No branch sees another".
+    # token-graphs.md#branches: `state` reads stay those of the run, also after an inner merge; no branch sees another.
     scope: Object = {"input": run.input, "state": dict(run.state), "output": run.out}
-    # P2 "After a failure": "It belongs to the lineage"; P1: "`_last_error` is readable under `state`".
+    # token-graphs.md#failures: it belongs to the lineage; expressions.md#scopes: `_last_error` is readable under
+    # `state`.
     if token.last_error is not None:
         scope["state"]["_last_error"] = token.last_error
     if token.slot is not None:
         scope["_branch"] = branch_view(token.slot)
-    # P1 "Scopes": "the item variables of all enclosing branches (inner shadows outer)".
+    # expressions.md#scopes: the item variables of all enclosing branches (inner shadows outer).
     for slot in reversed(chain(token.slot)):
         if slot.item_var is not None:
             scope[slot.item_var] = slot.item
-    # P1 "Scopes": "`result` of the node just finished (absent after a failure)".
+    # expressions.md#scopes: `result` of the node just finished (absent after a failure).
     if result is not ABSENT:
         scope["result"] = result
     return deepcopy(scope)
 
 
 def value_of(run: Run, source: Any, scope: Object) -> Any:
-    """P1 "Expressions": a missing key makes a mapping null; any other evaluation error fails the node."""
+    """expressions.md#missing-keys: a missing key makes a mapping null; any other evaluation error fails the node."""
     try:
         return deepcopy(run.evaluate(source, scope))
     except MissingKey:
@@ -64,7 +65,7 @@ def value_of(run: Run, source: Any, scope: Object) -> Any:
 
 
 def condition_holds(run: Run, token: Token, condition: Any, scope: Object) -> tuple[bool, str]:
-    """P1 "Expressions": a missing key makes a condition false; any other error fails, for a condition, the run."""
+    """expressions.md#missing-keys: a missing key makes a condition false; any other error fails the run."""
     try:
         value = run.evaluate(condition, scope)
         if not isinstance(value, bool):
@@ -105,15 +106,15 @@ def write(run: Run, slot: Slot | None, target: str, value: Any) -> None:
     if keys[0] == "_branch":
         keys = keys[1:]
     if slot is not None:
-        # P2 "Fan-out": "`state.x` and `output.x` both land at `_branch.output.x`"; "Merge": "Nested, a target
-        # `state.p` lands in the enclosing slot at `_branch.output.p`".
+        # token-graphs.md#branches: `state.x` and `output.x` both land at `_branch.output.x`; token-graphs.md#merge:
+        # Nested, a target `state.p` lands in the enclosing slot at `_branch.output.p`.
         put(slot.output, keys[1:], value)
     else:
         put(run.state if keys[0] == "state" else run.out, keys[1:], value)
 
 
 def node_input(run: Run, token: Token, node: Object) -> Any:
-    # P1 "Scopes": "Left out: a node's `input_mapping` passes the workflow's input".
+    # expressions.md#defaults-of-mappings: Left out: a node's `input_mapping` passes the workflow's input.
     if node.get("input_mapping") is None:
         return deepcopy(run.input)
     return mapped(run, node["input_mapping"], scope_of(run, token))
@@ -127,7 +128,8 @@ def write_result(run: Run, token: Token, node: Object, result: Any, *, has_targe
         for target, value in values:
             write(run, token.slot, target, value)
     elif token.slot is not None and has_target:
-        # P1 "Scopes": "in a branch the result of a node with a target is merged into `_branch.output`".
-        # P2 "Corners": "A result that is not an object lands, in a branch without `output_mapping`, at
-        # `_branch.output.result`".
+        # expressions.md#defaults-of-mappings: in a branch the result of a node with a target is merged into
+        # `_branch.output`.
+        # expressions.md#defaults-of-mappings: A result that is not an object lands, in a branch without
+        # `output_mapping`, at `_branch.output.result`.
         token.slot.output.update(deepcopy(result) if is_object(result) else {"result": deepcopy(result)})

@@ -151,7 +151,7 @@ def play(workflow: Object, input: Object, tasks: Object, acts: tuple[Act, ...]) 
 
 
 def nothing_moves_any_more(stage: Stage) -> None:
-    """P2 "Life": terminal is for ever, and when the run ends every token is terminal."""
+    """token-graphs.md#run-status: terminal is for ever, and when the run ends every token is terminal."""
     oracle = stage.oracle
 
     def picture() -> Any:

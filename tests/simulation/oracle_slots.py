@@ -29,7 +29,7 @@ def under_way(token: Token, slot: Slot) -> bool:
     """Whether a token inside the slot still keeps it live."""
     if token.ended:
         return False
-    # P2 "Fan-in": "an abandoned slot neither routes on nor holds the run open".
+    # token-graphs.md#abandoned-slots: an abandoned slot neither routes on nor holds the run open.
     if abandoned(token.slot):
         return False
     # A token that waits at a fan-in inside the slot will go on; one that waits at the slot's own fan-in has arrived,
@@ -38,10 +38,10 @@ def under_way(token: Token, slot: Slot) -> bool:
 
 
 def is_live(run: Run, slot: Slot) -> bool:
-    # P2 "Fan-in": "A slot is **live** while any token in it, or in slots inside it, is under way".
+    # token-graphs.md#fan-in: A slot is **live** while any token in it, or in slots inside it, is under way.
     if any(under_way(token, slot) for token in tokens_inside(run, slot)):
         return True
-    # P2 "Fan-out": "the rest are not materialised as tokens until their turn": they are still to come.
+    # token-graphs.md#fan-out: the rest are not materialised as tokens until their turn: they are still to come.
     return any(inner.state == "unstarted" and not abandoned(inner) for inner in slots_inside(run, slot))
 
 
@@ -78,18 +78,18 @@ def settle_a_slot(run: Run, group: Group) -> bool:
         arriving = [token for token in tokens_inside(run, slot) if not token.ended and not abandoned(token.slot)]
         reached = [token.fan_in for token in arriving if token.fan_in is not None and token.fan_in.group is group]
         if not reached:
-            # P2 "Fan-in": "it is **lost** when none is and none did (failed, cancelled, ended elsewhere)".
+            # token-graphs.md#fan-in: it is **lost** when none is and none did (failed, cancelled, ended elsewhere).
             slot.state = "lost"
             return True
-        # P2 "Fan-in": "It has **arrived** when none is and at least one reached the fan-in"; "A slot that arrived at
-        # one fan-in is lost to the group's others".
+        # token-graphs.md#fan-in: It has **arrived** when none is and at least one reached the fan-in; a slot that
+        # arrived at one fan-in is lost to the group's others.
         fan_in = reached[0]
         slot.state, slot.arrived_at = "arrived", fan_in
         if fan_in.first_arrival is None:
             fan_in.first_arrival = run.next_timer()
             if fan_in.sync.timeout_ms is not None:
-                # P2 "Corners": "The fan-in clock starts when the first slot has arrived, not when the first of its
-                # tokens has".
+                # token-graphs.md#fan-in-timeouts: The fan-in clock starts when the first slot has arrived, not when the
+                # first of its tokens has.
                 fan_in.due = run.now + fan_in.sync.timeout_ms
         return True
     return False
@@ -100,7 +100,7 @@ def judge(run: Run, group: Group) -> bool:
     reached = [fan_in for fan_in in group.fan_ins if fan_in.closed is None and arrived_slots(fan_in)]
     if reached:
         return any(judge_fan_in(run, fan_in) for fan_in in sorted(reached, key=lambda one: one.first_arrival or 0))
-    # P2 "Corners": "Two joins on one group: the one no slot reaches never opens".
+    # token-graphs.md#fan-in: Two joins on one group: the one no slot reaches never opens.
     if any(fan_in.closed is not None for fan_in in group.fan_ins):
         return False
     # No slot arrived anywhere so far: only the join the definition leads to can be meant. With two joins, nobody knows
@@ -115,8 +115,8 @@ def judge_fan_in(run: Run, fan_in: FanIn) -> bool:
     arrived = len(arrived_slots(fan_in))
     possible = len([slot for slot in slots if may_arrive(slot)])
     if not slots:
-        # P2 "Fan-out": "the group is complete at once; its join, the one the definition leads to, opens with an empty
-        # merge, whatever its strategy".
+        # token-graphs.md#fan-out: the group is complete at once; its join, the one the definition leads to, opens with
+        # an empty merge, whatever its strategy.
         return open_fan_in(run, fan_in, sync.on_early_complete)
     match sync.strategy:
         case "all":  # "no slot is live (all of them lost: with an empty merge)" · "never by itself"
@@ -144,7 +144,7 @@ def start_waiting_slots(run: Run, group: Group) -> bool:
 def start_slots(run: Run, group: Group, place: int) -> None:
     """Make the tokens of a transition's slots that may be in flight now."""
     transition = run.workflow["transitions"][place]
-    # P2 "Fan-out": "`max_parallel` on a `foreach` bounds how many slots are in flight".
+    # token-graphs.md#fan-out: `max_parallel` on a `foreach` bounds how many slots are in flight.
     foreach: Object = transition.get("foreach") or {}
     bound: int | None = foreach.get("max_parallel")
     for slot in [one for one in group.slots if one.transition == place and one.state == "unstarted"]:
@@ -163,7 +163,8 @@ def start_slots(run: Run, group: Group, place: int) -> None:
 def travel(run: Run, origin: Token, place: int, slot: Slot | None, path: str) -> None:
     """Make the token a transition leads to, and park it if that is a fan-in of a group it is in."""
     target = transitions(run.workflow)[place]["to"]
-    # P2 "Routing": iterations are counted "for this token's lineage"; "After a failure": "children inherit it".
+    # token-graphs.md#loops: iterations are counted for this token's lineage; token-graphs.md#failures: children inherit
+    # it.
     loops = {**origin.loops, place: origin.loops.get(place, 0) + 1}
     token = make_token(
         run, node=target, path=path, parent=origin, slot=slot, loops=loops, last_error=deepcopy(origin.last_error)
@@ -174,13 +175,13 @@ def travel(run: Run, origin: Token, place: int, slot: Slot | None, path: str) ->
     around = [one.group for one in reversed(chain(token.slot))]
     at = joined_group(sync, [group.name for group in around])
     if at is None:
-        return  # P2 "Fan-in": "A token that is not in the named group passes straight through."
+        return  # token-graphs.md#fan-in: A token that is not in the named group passes straight through.
     fan_in = next((one for one in around[at].fan_ins if one.target == target), None)
     if fan_in is None:
         fan_in = FanIn(group=around[at], target=target, sync=sync)
         around[at].fan_ins.append(fan_in)
     if fan_in.closed is not None:
-        token.status = "completed"  # P2 "Fan-in": "Anything that arrives late … is ignored and recorded."
+        token.status = "completed"  # token-graphs.md#fan-in: Anything that arrives late … is ignored and recorded.
         return
     token.status, token.fan_in = "waiting_for_siblings", fan_in
 
@@ -194,8 +195,9 @@ def open_fan_in(run: Run, fan_in: FanIn, early: str) -> bool:
     arrived = arrived_slots(fan_in)
     if fan_in.sync.merge is not None:
         try:
-            # P2 "Fan-in": "branch outputs of arrived slots are merged in index order into the enclosing scope (the
-            # outer slot's `_branch.output`, else the context)"; "Merge": "A merge replaces what was at the target".
+            # token-graphs.md#fan-in: branch outputs of arrived slots are merged in index order into the enclosing scope
+            # (the outer slot's `_branch.output`, else the context); token-graphs.md#merge: A merge replaces what was at
+            # the target.
             value = merge(fan_in.sync.merge, [(slot.index, output_at(run, slot, fan_in)) for slot in arrived])
         except MergeFailed as failed:
             return fail_fan_in(run, fan_in, "merge_failed", str(failed))
@@ -219,7 +221,8 @@ def open_fan_in(run: Run, fan_in: FanIn, early: str) -> bool:
 
 
 def stop_slot(run: Run, slot: Slot, how: str) -> None:
-    # P2 "Fan-in": "Slots still live are cancelled … or, with `abandon`, left to finish with their results ignored".
+    # token-graphs.md#abandoned-slots: Slots still live are cancelled … or, with `abandon`, left to finish with their
+    # results ignored.
     if how == "abandon" and slot.state == "live":
         slot.state = "abandoned"
         return
@@ -239,8 +242,9 @@ def end_slot(run: Run, slot: Slot, status: str) -> None:
 
 def output_at(run: Run, slot: Slot, fan_in: FanIn) -> Object:
     """What a slot brings to a fan-in: its output, with those of inner slots nobody joined laid over it."""
-    # P2 "Fan-in": "Tokens of inner slots that nobody joined arrive for the outer slot they are in, and their outputs
-    # are laid over its output in index order"; "Corners": "in the order they were created".
+    # token-graphs.md#nested-slots: Tokens of inner slots that nobody joined arrive for the outer slot they are in, and
+    # their outputs are laid over its output in index order, in the order in which
+    # their groups were made.
     whole = deepcopy(slot.output)
     for group in run.groups:
         if group.outer is not slot:
@@ -254,8 +258,8 @@ def output_at(run: Run, slot: Slot, fan_in: FanIn) -> Object:
 
 
 def fail_fan_in(run: Run, fan_in: FanIn, type_: str, message: str) -> bool:
-    # P2 "Corners": "A fan-in that fails … counts as an unhandled failure at its place: it loses the innermost
-    # enclosing branch whose join says `continue`, else the run fails".
+    # token-graphs.md#fan-in-failures: A fan-in that fails … counts as an unhandled failure at its place: it loses the
+    # innermost enclosing branch whose join says `continue`, else the run fails.
     fan_in.closed = "failed"
     path = fan_in.group.fan_out.path
     error = {"type": type_, "message": message, "node": fan_in.target, "token": path, "group": fan_in.group.name}
@@ -266,7 +270,7 @@ def fail_fan_in(run: Run, fan_in: FanIn, type_: str, message: str) -> bool:
 def fan_in_timed_out(run: Run, fan_in: FanIn) -> None:
     fan_in.due = None
     if fan_in.sync.on_timeout == "proceed_with_available":
-        # P2 "Fan-in": "opens with the slots that arrived, and the live ones end `timed_out`".
+        # token-graphs.md#fan-in-timeouts: opens with the slots that arrived, and the live ones end `timed_out`.
         open_fan_in(run, fan_in, "timed_out")
         return
     for slot in fan_in.group.slots:  # "with `fail`, all of them do"
@@ -278,8 +282,8 @@ def fan_in_timed_out(run: Run, fan_in: FanIn) -> None:
 def leave_unhandled(run: Run, place: Slot | None, error: Object) -> None:
     """An unhandled failure at a place: it loses a branch, or the run."""
     for slot in chain(place):
-        # P2 "After a failure": "if the token is in branches whose group has a join with `on_branch_failure: continue`,
-        # the innermost such branch is lost and whatever else is under way in it is cancelled".
+        # token-graphs.md#failures: if the token is in branches whose group has a join with `on_branch_failure:
+        # continue`, the innermost such branch is lost and whatever else is under way in it is cancelled.
         if any(fan_in.sync.on_branch_failure == "continue" for fan_in in slot.group.fan_ins):
             end_slot(run, slot, "cancelled")
             slot.state = "lost"

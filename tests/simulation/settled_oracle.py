@@ -1,4 +1,16 @@
-"""The oracle, with the points that page 2 leaves open read as `settled.md` says. Each has its number there."""
+"""The oracle with the rules that it does not follow by itself, each citing docs/semantics.
+
+Where the oracle still differs, the comparison leaves the case out:
+
+- `max_tokens` counts every token that has not ended in the oracle, and only those under way or parked in the engine.
+  The oracle is not given the limit; the invariants check the count after every commit.
+- Inner slots that reach two joins of one outer group: the engine lays all their outputs over the outer slot, the oracle
+  only those that reached the join at which the slot arrived. The run is not compared from there on.
+- A task's deadline and another timer of the same millisecond may act in either order.
+- A condition `true` is possible and not certain for the oracle when it looks for the join of an empty group, so the
+  grammar writes conditions that always hold as `input.n >= 0`.
+- `_branch.output` as a target outside of every branch is undefined, so the grammar makes no such node.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class SettledOracle(Oracle):
-    """One override per settled point, and a way to stop between two timers that are due by the same alarm."""
+    """One override per rule, and a way to stop between two timers that are due by the same alarm."""
 
     def __init__(self, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
         super().__init__(workflow, tasks)
@@ -20,19 +32,19 @@ class SettledOracle(Oracle):
 
     @property
     def status(self) -> str:
-        """Point 4: what is under way in an abandoned slot does not keep a run running."""
+        """token-graphs.md#abandoned-slots: what is under way in an abandoned slot does not keep a run running."""
         if self.run.status != "running":
             return self.run.status
         counted = [token for token in self.run.tokens if not abandoned(token.slot)]
         return "running" if any(token.status in ("pending", "dispatched") for token in counted) else "waiting"
 
     def start(self, input: dict[str, Any], now: int) -> None:
-        """Point 1: what was cancelled before does not start."""
+        """token-graphs.md#starting: what was cancelled before does not start."""
         if self.run.status == "submitted":
             super().start(input, now)
 
     def cancel(self, reason: str, now: int) -> None:
-        """Point 1: a run that is submitted and not started can be cancelled."""
+        """token-graphs.md#starting: a run that is submitted and not started can be cancelled."""
         if self.run.status == "submitted":
             self._end("cancelled", {"type": "cancelled", "message": reason})
         super().cancel(reason, now)
@@ -46,7 +58,7 @@ class SettledOracle(Oracle):
             self._step(now, due[0][2])
 
     def _timers(self) -> list[tuple[int, int, Callable[[], None]]]:
-        """Point 9: of those due on the same ms, who waited first rings first, then tokens before fan-ins, by number."""
+        """token-graphs.md#timers: of those due together, who waited first, then tokens before fan-ins, by number."""
         run = self.run
         if not self._alive():
             return []
@@ -75,7 +87,7 @@ class SettledOracle(Oracle):
             if fan_in.sync.on_timeout == "fail":
                 for slot in fan_in.group.slots:
                     if slot.state == "arrived":
-                        end_slot(self.run, slot, "timed_out")  # point 6: "all of them", wherever they wait
+                        end_slot(self.run, slot, "timed_out")  # token-graphs.md#fan-in-timeouts
             ring()
 
         return ring_for_all
@@ -101,7 +113,7 @@ class SettledOracle(Oracle):
             self._begin_within_limits(ready[0])
 
     def _stop_what_has_not_begun(self) -> None:
-        """Point 2: in an abandoned slot, what has not begun has nothing to finish."""
+        """token-graphs.md#abandoned-slots: in an abandoned slot, what has not begun has nothing to finish."""
         for token in self.run.tokens:
             if token.status in ("pending", "waiting_for_retry", "waiting_for_siblings") and abandoned(token.slot):
                 token.status = "cancelled"
@@ -111,11 +123,11 @@ class SettledOracle(Oracle):
             self._leaving_alone(lambda: self._begin(token))
         except RunFailed as failed:
             if failed.error["type"] == "limit_exceeded":
-                token.status = "failed"  # point 3: the token that went past the limit is the one that failed
+                token.status = "failed"  # token-graphs.md#limits: the token that went past the limit failed
             raise
 
     def _leaving_alone(self, act: Callable[[], Result]) -> Result:
-        """Point 7: abandoned work is left to finish, also when a slot around it is cancelled later."""
+        """token-graphs.md#abandoned-slots: left to finish, also when a slot around it is cancelled later."""
         self._left_alone = {t: t.status for t in self.run.tokens if not t.ended and abandoned(t.slot)}
         try:
             return act()

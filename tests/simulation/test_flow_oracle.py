@@ -1,4 +1,4 @@
-"""The planner of flows against an interpreter of page 3, for flows from a seed, with completions in any order."""
+"""The planner of flows against an independent interpreter, for flows from a seed, with completions in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The oracle, rule by rule: every row is a sentence of page 2, driven through the interface by hand."""
+"""The oracle, rule by rule: every row is a rule of docs/semantics/token-graphs.md, driven by hand."""
 
 from __future__ import annotations
 

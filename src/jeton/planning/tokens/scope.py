@@ -11,7 +11,7 @@ from jeton.planning.program.workflow import Program
 def scope_of(
     program: Program, state: RunState, token: Token, result: Json | UnsetType = UNSET, error: JsonObject | None = None
 ) -> JsonObject:
-    """The variables of page 1 for a token. `result` and `_last_error` are there only when there is one."""
+    """The variables of a token, see docs/semantics/expressions.md#scopes."""
     error = error or token.error
     names: JsonObject = {
         "input": state.input,

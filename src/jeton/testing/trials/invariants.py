@@ -1,4 +1,4 @@
-"""Invariants of stored runs once nothing more will happen (docs/semantics/durability.md)."""
+"""Invariants of stored runs once nothing more will happen (docs/semantics/durability.md#invariants)."""
 
 from collections.abc import Iterator
 
