@@ -63,11 +63,13 @@ class Touched:
     def everything(self, state: RunState) -> None:
         """As for a run that was never stored."""
         self.input = True
-        self.overrides = bool(state.flow.overrides)
+        self.overrides = state.has_flow and bool(state.flow.overrides)
         self.state.update(state.state)
         self.output.update(state.output)
-        self.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
-        self.rest.everything(state)
+        if state.tokens:
+            self.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
+        if state.has_more:
+            self.rest.everything(state)
 
 
 class TouchedRest:

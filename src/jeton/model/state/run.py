@@ -287,6 +287,17 @@ class RunState:
             self._flow.input = given
 
     @property
+    def has_flow(self) -> bool:
+        """Whether any node of a flow was looked at: always false for a token graph."""
+        return self._flow is not None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is anything in it besides input, state and output."""
+        tables = self.tokens or self.groups or self.progress or self.slots or self.arrived
+        return bool(tables or self.signals or self.heard or self.early or self.lent or self._flow is not None)
+
+    @property
     def flow(self) -> FlowState:
         """How far the nodes of a flow are; for a token graph there is nothing in it."""
         if self._flow is None:
