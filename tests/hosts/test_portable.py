@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from jeton.actor.retention import Rule
+from jeton.actor.whole.portable import Portable, _digest  # pyright: ignore[reportPrivateUsage]
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.portable import Portable, _digest, export_run, import_run  # pyright: ignore[reportPrivateUsage]
+from jeton.hosts.sqlite.tools.portable import export_run, import_run
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId

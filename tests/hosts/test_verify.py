@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from jeton.actor.starts import NewRun
-from jeton.actor.verified import Verified
+from jeton.actor.whole.verified import Verified
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.tools.verify import verify

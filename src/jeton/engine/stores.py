@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton.actor.host import Host
-from jeton.actor.verified import Verified
+from jeton.actor.whole.verified import Verified
 from jeton.executor import Executor
 from jeton.hosts.sqlite import Durability, SqliteHost
 from jeton.model.failure import Refused

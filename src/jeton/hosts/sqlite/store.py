@@ -10,11 +10,11 @@ from msgspec import UNSET, UnsetType
 
 from jeton.actor.advance import LiveRun
 from jeton.actor.journal import decode_entry
+from jeton.actor.pack import unpacked
 from jeton.actor.rows import GateRow, RunRow
 from jeton.actor.sections import load_run
 from jeton.actor.starts import StartKey
 from jeton.hosts.sqlite.file.connect import Connection, Row, Value, connect_reader
-from jeton.hosts.sqlite.file.pack import unpacked
 from jeton.hosts.sqlite.file.readable import reading, why_damaged
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError

@@ -6,19 +6,19 @@ from typing import Protocol, TypeAlias
 import msgspec
 from msgspec.structs import astuple
 
+from jeton.actor.accounts import question, serve_account
+from jeton.actor.pack import packed
 from jeton.actor.sections import Sections
 from jeton.actor.turn import Turn
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.file.many import put_many
-from jeton.hosts.sqlite.file.pack import packed
 from jeton.hosts.sqlite.loop.actor import Actor, Listed
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.message import CreditsAsked, CreditsClosed
 from jeton.model.state.credits import ACCOUNT
 from jeton.model.state.run import Head
-from jeton.planning.credits import serve
 
 PART_BYTES = 1_000_000
 SMALL_BYTES = 500  # with these its row still fits where SQLite keeps it in one piece
@@ -182,26 +182,26 @@ def _post(db: Connection, writes: Sequence[Write]) -> None:
     for write in writes:
         write.posted = []  # the batch may be written a second time, one by one
         for effect in write.sent:
-            if effect.run == ACCOUNT and isinstance(effect.message, CreditsAsked | CreditsClosed):
-                told = _ask_account(db, effect.run, effect.message)
-                if told is None:
+            asked = question(effect)
+            if asked is not None:
+                answer = _ask_account(db, asked)
+                if answer is None:
                     continue
-                effect = told
+                effect = answer
             db.execute(_POST, (effect.run, _encode(effect.message)))
             write.posted.append((db.last_insert_rowid(), effect))
 
 
-def _ask_account(db: Connection, account: RunId, message: CreditsAsked | CreditsClosed) -> SendMessage | None:
-    """An account answers at once, in the transaction that asks it. One that was never opened has nothing."""
-    balance: int = db.execute("select balance from accounts where name = ?", (account,)).get or 0
-    granted: int = db.execute("select amount from grants where run = ?", (message.run,)).get or 0
-    balance, granted, told = serve(balance, granted, message)
-    db.execute("update accounts set balance = ? where name = ?", (balance, account))
-    if granted:
-        db.execute("insert or replace into grants(run, amount) values(?, ?)", (message.run, granted))
+def _ask_account(db: Connection, asked: CreditsAsked | CreditsClosed) -> SendMessage | None:
+    balance: int | None = db.execute("select balance from accounts where name = ?", (ACCOUNT,)).get
+    granted: int | None = db.execute("select amount from grants where run = ?", (asked.run,)).get
+    served = serve_account(balance, granted, asked)
+    db.execute("update accounts set balance = ? where name = ?", (served.balance, ACCOUNT))
+    if served.granted:
+        db.execute("insert or replace into grants(run, amount) values(?, ?)", (asked.run, served.granted))
     else:
-        db.execute("delete from grants where run = ?", (message.run,))
-    return None if told is None else SendMessage(message.run, told)
+        db.execute("delete from grants where run = ?", (asked.run,))
+    return served.answer
 
 
 def _listed(head: Head) -> Listed:

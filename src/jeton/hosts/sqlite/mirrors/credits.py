@@ -6,6 +6,7 @@ inbox since then. So nothing is lost or counted twice, whoever dies when.
 
 from collections.abc import Sequence
 
+from jeton.actor.accounts import AccountState, declare
 from jeton.actor.rows import Account, TokensUsed, Usage
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection, Value
@@ -28,12 +29,11 @@ where (?1 is null or run = ?1 or (run > ?4 and run < ?5)) and (?2 is null or wor
 
 
 def open_account(db: Connection, declared: int) -> None:
-    """As the settings say. If they said something else before, the difference is added, or taken as far as it goes."""
-    query = """
-    insert into accounts(name, balance, declared) values(?1, ?2, ?2)
-    on conflict(name) do update set balance = max(0, balance + ?2 - declared), declared = ?2
-    """
-    db.execute(query, (ACCOUNT, declared))
+    """Open the account, or change what the settings declare."""
+    found = list(db.execute("select balance, declared from accounts where name = ?", (ACCOUNT,)))
+    account = declare(AccountState(*found[0]) if found else None, declared)
+    insert = "insert or replace into accounts(name, balance, declared) values(?, ?, ?)"
+    db.execute(insert, (ACCOUNT, account.balance, account.declared))
 
 
 def top_up(db: Connection, amount: int) -> bool:

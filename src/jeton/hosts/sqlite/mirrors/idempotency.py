@@ -6,10 +6,10 @@ more, or to one that this very process is making; which of the two, the executor
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 
+from jeton.actor.whole.portable import StepRow
 from jeton.executor.limits.idempotency import Claimed, Completed, step_key, steps_prefix
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.tools.retention import Transactions
@@ -50,14 +50,6 @@ def share_steps(db: Connection, run: RunId, fork: RunId, slept: dict[TokenId, st
             " where key >= ? and key < ? and rowid <= (select rowid from once where key = ?) order by rowid",
             (ours, len(theirs) + 1, theirs, _after(theirs), f"{theirs}sleep:{sleep}"),
         )
-
-
-class StepRow(NamedTuple):
-    """A step of a run. Without a result it has only begun."""
-
-    key: str  # without what says whose it is
-    call: str
-    result: bytes | None
 
 
 def steps_of(db: Connection, run: RunId) -> list[StepRow]:

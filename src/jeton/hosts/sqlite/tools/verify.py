@@ -12,14 +12,15 @@ import msgspec
 from jeton.actor.definitions import bundle_hash
 from jeton.actor.queries.snapshots import canonical
 from jeton.actor.queries.typed import all_branch_rows
-from jeton.actor.verified import Finding, Verified
+from jeton.actor.whole.run_copy import RunCopy, problems_in
+from jeton.actor.whole.verified import Finding, Verified
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.file.opening import visit
 from jeton.hosts.sqlite.file.tail import Loss, kept_losses, lost_commits
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.examine import RunCopy, problems_in, read_copy
+from jeton.hosts.sqlite.tools.portable import read_copy
 from jeton.model.definition.workflow import Library
 from jeton.model.ids import RunId
 from jeton.model.json import Json

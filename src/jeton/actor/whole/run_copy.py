@@ -10,16 +10,14 @@ import msgspec
 
 from jeton.actor.advance import LiveRun
 from jeton.actor.journal import JournalEntry, decode_entry, first_hash, next_hash
+from jeton.actor.pack import packed, unpacked
 from jeton.actor.queries.snapshots import canonical, digest_of, whole_sections
 from jeton.actor.replay import replay
 from jeton.actor.sections import current_form, load_run
 from jeton.apply.record import count_events
-from jeton.hosts.sqlite.file.connect import Connection
-from jeton.hosts.sqlite.file.pack import unpacked
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
-
-_COLUMNS = "workflow, version, status, paused, submitted_at, started_at, ended_at, wake, busy, entries, parent"
+from jeton.model.state.run import Head
 
 
 class SnapshotRow(msgspec.Struct, frozen=True):
@@ -63,30 +61,6 @@ class RunCopy(msgspec.Struct, frozen=True):
     def live(self) -> LiveRun:
         """The run that an actor would load."""
         return load_run(self.sections)
-
-
-def read_copy(db: Connection, run: RunId) -> RunCopy | None:
-    """All of a run, in the transaction the caller has begun."""
-    found = list(db.execute(f"select hash, head, small, {_COLUMNS} from runs where run = ?", (run,)))
-    if not found:
-        return None
-    last, head, small, *columns = found[0]
-    sections: dict[str, bytes] = {"head": head, **unpacked(small)}
-    for name, body in db.execute("select name, body from sections where run = ? order by name, part", (run,)):
-        sections[name] = sections.get(name, b"") + body
-    journal = db.execute("select number, hash, body from journal where run = ? order by number", (run,))
-    snapshots = db.execute("select number, hash, digest, body from snapshots where run = ? order by number", (run,))
-    pruned = list(db.execute("select entries, hash from summaries where run = ?", (run,)))
-    return RunCopy(
-        run=run,
-        columns=Columns(*columns),
-        hash=last,
-        sections=sections,
-        journal=tuple(JournalEntry(*row) for row in journal),
-        snapshots=tuple(SnapshotRow(*row) for row in snapshots),
-        pruned=pruned[0][0] if pruned else 0,
-        pruned_hash=pruned[0][1] if pruned else b"",
-    )
 
 
 def problems_in(copy: RunCopy) -> Iterator[str]:
@@ -184,3 +158,25 @@ def _snapshot_problems(copy: RunCopy) -> Iterator[str]:
         sections = copy.sections if snapshot.body is None else unpacked(snapshot.body)
         if digest_of(sections) != snapshot.digest:
             yield f"the snapshot after entry {snapshot.number} was altered"
+
+
+# under another version number
+
+
+def renumbered(copy: RunCopy, version: int) -> RunCopy:
+    """The same run under the number its definition has here."""
+    if version == copy.columns.version:
+        return copy
+    sections = _with_version(copy.sections, version)
+    snapshots: list[SnapshotRow] = []
+    for row in copy.snapshots:
+        whole = sections if row.body is None else _with_version(unpacked(row.body), version)
+        body = None if row.body is None else packed(whole)
+        snapshots.append(SnapshotRow(row.number, row.hash, digest_of(whole), body))
+    columns = msgspec.structs.replace(copy.columns, version=version)
+    return msgspec.structs.replace(copy, columns=columns, sections=sections, snapshots=tuple(snapshots))
+
+
+def _with_version(sections: dict[str, bytes], version: int) -> dict[str, bytes]:
+    head = msgspec.json.decode(sections["head"], type=Head)
+    return {**sections, "head": msgspec.json.encode(msgspec.structs.replace(head, version=version))}
