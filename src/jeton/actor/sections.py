@@ -193,14 +193,21 @@ def load_run(sections: Mapping[str, bytes]) -> LiveRun:
 
 def current_form(name: str, body: bytes) -> bytes:
     """A section as this version writes it, whichever version wrote it."""
-    if b'"asleep":true' not in body or not name.startswith("tokens/"):
+    if not name.startswith("tokens/") or not any(field in body for field in _OLD_SLEEPS):
         return body
     tokens: list[dict[str, Any]] = _json.decode(body)
     for token in tokens:
-        phase = token["phase"]
+        phase, slept = token["phase"], token.get("slept")
+        woken_at = token.pop("woken", None)
         if phase.get("asleep"):  # a sleeping task was once a token that waits for a timer
             token["phase"] = {"type": "sleeping", "since": phase["since"], "due": phase["due"], "name": phase["label"]}
+            token.pop("slept", None)
+        elif isinstance(slept, str):
+            token["slept"] = {"name": slept, "woken_at": woken_at or 0}
     return _encode(tokens)
+
+
+_OLD_SLEEPS = (b'"asleep":true', b'"slept":"', b'"woken":')
 
 
 def _plain(body: bytes) -> Json:

@@ -14,7 +14,7 @@ from jeton.model.ids import TokenId
 from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
 from jeton.model.state.phase import Dispatched, Executing, Pending, Sleeping, WaitingForRetry
 from jeton.model.state.ranges import count_in, numbers_in
-from jeton.model.state.run import Slot, Token, TokenEnd
+from jeton.model.state.run import Slept, Slot, Token, TokenEnd
 
 _PENDING = Pending()
 _EMPTY_SLOT = Slot()
@@ -78,7 +78,6 @@ def _dispatch_token(draft: Draft, decision: d.DispatchToken) -> None:
             token.reserved,
             token.cost,
             token.slept,
-            token.woken,
         )
     )
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
@@ -96,7 +95,7 @@ def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
     if not isinstance(token.phase, Dispatched | Executing):
         raise BrokenInvariant("only a task that a worker has goes to sleep", token=token.id)
     phase = Sleeping(decision.at, decision.due, decision.sleep)
-    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=decision.sleep))
+    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=None))
     draft.timers.watch_token(decision.due, decision.at, token.id)
 
 
@@ -104,7 +103,7 @@ def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, Sleeping):
         raise BrokenInvariant("only a task that sleeps is woken", token=token.id)
-    woken = msgspec.structs.replace(token, woken=decision.at)
+    woken = msgspec.structs.replace(token, slept=Slept(token.phase.name, decision.at))
     _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))
 
 

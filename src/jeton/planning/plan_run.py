@@ -159,7 +159,7 @@ def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decisio
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str):
         return [d.IgnoreLate(message.token, message.attempt, token)]
-    if message.due <= token.woken:  # said before it was woken, and heard now
+    if token.slept is not None and message.due <= token.slept.woken_at:  # a late message about an earlier sleep
         return [d.IgnoreLate(message.token, message.attempt, "that sleep is over")]
     return [d.SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
 

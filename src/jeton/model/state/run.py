@@ -14,7 +14,7 @@ from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.credits import Purse
 from jeton.model.state.flow_run import FlowState
-from jeton.model.state.phase import GateAnswer, Phase
+from jeton.model.state.phase import GateAnswer, Phase, Sleeping
 from jeton.model.state.ranges import Ranges
 
 RunStatus: TypeAlias = Literal[
@@ -23,6 +23,13 @@ RunStatus: TypeAlias = Literal[
 TokenEnd: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
 SLOTS_PER_STRETCH = 32
 TERMINAL: frozenset[RunStatus] = frozenset({"completed", "failed", "cancelled", "timed_out", "exhausted"})
+
+
+class Slept(msgspec.Struct, frozen=True):
+    """A sleep that is over. A sleep that ends no later than `woken_at` is this one or an earlier one."""
+
+    name: str
+    woken_at: int
 
 
 class Token(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -40,13 +47,14 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     abandoned: bool = False  # its slot lost the race; it may finish, and changes nothing
     reserved: int = 0  # credits that were taken for it
     cost: int | None = None  # those that its action says it used
-    slept: str | None = None  # the last sleep of its task: steps taken before it are part of the history
-    woken: int = 0  # when it was given out behind that sleep: those over by then are no news
+    slept: Slept | None = None  # the last sleep of its task that is over
 
     @property
     def last_sleep(self) -> str | None:
         """The name of the last sleep of its task: steps taken before it are part of the history."""
-        return self.slept
+        if isinstance(self.phase, Sleeping):
+            return self.phase.name
+        return None if self.slept is None else self.slept.name
 
     def entering(self, phase: Phase) -> "Token":
         """The same token in another phase. Written out, because it happens at every step of every run."""
@@ -64,7 +72,6 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
             self.reserved,
             self.cost,
             self.slept,
-            self.woken,
         )
 
 

@@ -1,0 +1,166 @@
+"""The facts of each decision, and how many they are."""
+
+from typing import get_args
+
+import pytest
+
+from jeton.apply.record import count_events, facts_of
+from jeton.model import decision as d
+from jeton.model import event as ev
+from jeton.model.decision import Decision
+from jeton.model.event import Fact
+from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
+from jeton.model.ids import GroupId, RunId, TokenId
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
+from jeton.model.state.flow_run import Executed, WaitingNode
+from jeton.model.state.phase import GateAnswer
+from jeton.model.state.run import FiredBy, Parent, Segment
+
+T, U, G, CHILD = TokenId(1), TokenId(2), GroupId(0), RunId("r.1")
+FAILED = TaskFailed("boom", "it broke")
+ERROR = RunError("boom", "it broke")
+FIRED = FiredBy("event", 1, "nightly", source="s")
+WHERE = (T, "a", 2)
+
+RUN: list[tuple[Decision, list[Fact]]] = [
+    (d.BeginRun(1, 5), [ev.RunSubmitted(5), ev.RunStarted()]),
+    (
+        d.BeginRun(1, 5, trigger=FIRED),
+        [ev.RunSubmitted(5), ev.TriggerFired("event", 1, "nightly", "s"), ev.RunStarted()],
+    ),
+    # a child was called, not fired: its trigger is that of the run at the top
+    (d.BeginRun(1, 5, None, Parent(RunId("p"), T, RunId("p"), 1), FIRED), [ev.RunSubmitted(5), ev.RunStarted()]),
+    (d.SetStatus("waiting"), [ev.RunWaiting()]),
+    (d.SetStatus("running"), [ev.RunResumed()]),
+    (d.SetPaused(True), [ev.RunPaused()]),
+    (d.SetPaused(False), [ev.RunUnpaused()]),
+    (d.NoteFiring("t", 2, CHILD), [ev.TriggerFired("event", 2, "t", started=CHILD)]),
+    (d.NoteFiring("t", 2, code="too_deep", problem="too deep"), [ev.TriggerRefused("t", "too_deep", "too deep")]),
+    (d.ReplyTo("m", True), []),
+    (d.EndRun(1, "completed", 5), [ev.RunCompleted(5)]),
+    (d.EndRun(1, "failed", error=ERROR), [ev.RunFailed(ERROR)]),
+    (d.EndRun(1, "cancelled", error=ERROR), [ev.RunCancelled(ERROR)]),
+    (d.EndRun(1, "timed_out", error=ERROR), [ev.RunTimedOut(ERROR)]),
+    (d.EndRun(1, "exhausted", error=ERROR), [ev.RunExhausted(ERROR)]),
+    (d.ForkHistory(1, CHILD, 3, 0, writes={"state.a": 1}), [ev.RunForked(CHILD, 3, {"state.a": 1})]),
+]
+
+TOKEN: list[tuple[Decision, list[Fact]]] = [
+    (d.CreateToken(T, "a", "root"), [ev.TokenCreated(T, "a", "root")]),
+    (d.CreateToken(T, "a", "root.a.3", U, (G, 3)), [ev.TokenCreated(T, "a", "root.a.3", U, 3)]),
+    (
+        d.CreateTokens((d.CreateToken(T, "a", "root"), d.CreateToken(U, "b", "root"))),
+        [ev.TokenCreated(T, "a", "root"), ev.TokenCreated(U, "b", "root")],
+    ),
+    (d.DispatchToken(T, "a", 1, 9, 2), [ev.TokenDispatched(T), ev.TaskDispatched(T, "a", 2)]),
+    (d.RedeliverToken(T, "a", 1, 9, 2, 3), [ev.TaskDispatched(T, "a", 2, 3)]),
+    (d.SuspendToken(T, "a", 1, 9, "nap"), [ev.TokenWaiting(T, "timer", due=9), ev.TimerSet(T, 9, "nap")]),
+    (d.WakeToken(T, "a", 1, 9, 2), [ev.TimerFired(T), ev.TokenDispatched(T), ev.TaskDispatched(T, "a", 2)]),
+    (d.MarkExecuting(T, 1, 9), [ev.TokenExecuting(T)]),
+    (d.NoteTask(*WHERE, ProgressNote("s", 0.5, "half")), [ev.TaskProgress(*WHERE, "s", 0.5, "half")]),
+    (d.NoteTask(*WHERE, LogNote("s", "stdout", "hi", True)), [ev.TaskLog(*WHERE, "s", "stdout", "hi", True)]),
+    (d.NoteTask(*WHERE, MissingNote("s", ("input.a",))), [ev.TaskMissing(*WHERE, "s", ("input.a",))]),
+    (d.NoteTask(*WHERE, CostNote("s", 4)), [ev.TaskCost(*WHERE, "s", 4)]),
+    (d.NoteTask(*WHERE, TokensNote("s", "p", 1, 2)), [ev.TaskTokens(*WHERE, "s", "p", 1, 2)]),
+    (
+        d.RetryToken(T, "a", 1, 9, 2, FAILED),
+        [ev.TaskRetrying(T, "a", 2, 9, FAILED), ev.TokenWaiting(T, "retry", due=9)],
+    ),
+    (d.FinishNode(T, "a"), []),
+    (d.FinishNode(T, "a", "task"), [ev.TaskCompleted(T, "a")]),
+    (d.FinishNode(T, "a", "timer"), [ev.TimerFired(T)]),
+    (
+        d.FinishNode(T, "a", "task", {"state.x": 1}),
+        [ev.TaskCompleted(T, "a"), ev.ContextUpdated(T, {"state.x": 1})],
+    ),
+    (d.FinishNode(T, "a", None, {}, ("result.x",)), [ev.ContextUpdated(T, {}, ("result.x",))]),
+    (d.FailNode(T, "a", {"type": "boom"}), [ev.TaskFailedAt(T, "a", {"type": "boom"})]),
+    (d.RouteToken(T, "a"), []),
+    (d.RouteToken(T, "a", "completed"), [ev.TokenCompleted(T)]),
+    (d.RouteToken(T, "a", "failed"), [ev.TokenFailed(T)]),
+    (d.RouteToken(T, "a", "timed_out"), [ev.TokenTimedOut(T)]),
+    (d.EndTokens(((1, 2),), "cancelled", "why"), [ev.TokenCancelled(T, "why"), ev.TokenCancelled(U, "why")]),
+    (d.AbandonTokens(((1, 1),)), []),
+    (d.IgnoreLate(T, 2, "too late"), [ev.LateIgnored(T, 2, "too late")]),
+]
+
+GROUP: list[tuple[Decision, list[Fact]]] = [
+    (d.OpenGroup(G, "g", "a", T, "root", 2, (Segment(0, 0, 2),)), [ev.FanOutStarted(G, "g", "a", 2)]),
+    (d.ParkToken(T, G, "b", 1), [ev.TokenWaiting(T, "siblings", "b")]),
+    (d.SettleSlot((G, 0), 1), []),
+    (
+        d.OpenFanIn(G, "b", ((0, 2),), ((1, 2),)),
+        [ev.FanInOpened(G, "b", 3), ev.TokenCompleted(T), ev.TokenCompleted(U)],
+    ),
+    (d.MergeBranches(G, "b", "state.all", [1]), [ev.BranchesMerged(G, "b", "state.all")]),
+    (d.TimeOutFanIn(G, "b"), [ev.SyncTimedOut(G, "b")]),
+    (d.CloseGroup(G), []),
+]
+
+WAITS: list[tuple[Decision, list[Fact]]] = [
+    (d.WaitForTimer(T, "a", 1, 9, "tea"), [ev.TokenWaiting(T, "timer", due=9), ev.TimerSet(T, 9, "tea")]),
+    (
+        d.CallWorkflow(T, "a", 1, CHILD, "w", deadline=9),
+        [ev.TokenWaiting(T, "subworkflow", due=9), ev.ChildStarted(T, CHILD, "w")],
+    ),
+    (d.EndChild(T, CHILD, "completed"), [ev.ChildCompleted(T, CHILD)]),
+    (d.EndChild(T, CHILD, "cancelled", ERROR), [ev.ChildCancelled(T, CHILD, "it broke")]),
+    (d.EndChild(T, CHILD, "timed_out", ERROR), [ev.ChildFailed(T, CHILD, ERROR)]),
+    (d.StopChild(T, CHILD, "why"), [ev.ChildCancelled(T, CHILD, "why")]),
+    (d.OpenGate(T, "a", 1, "Sure?", 9), [ev.TokenWaiting(T, "gate", due=9), ev.GateOpened(T, "a", "Sure?", 9)]),
+    (d.TakeAnswer(T, "a", GateAnswer("yes", "ann")), [ev.GateAnswered(T, "a", "yes", "ann")]),
+    (d.KeepAnswer(0, "a", "root", GateAnswer("yes")), []),
+    (d.TimeOutGate(T, "a"), [ev.GateTimedOut(T, "a")]),
+    (d.WaitForSignal(T, "a", 1, "go", 9), [ev.TokenWaiting(T, "signal", due=9)]),
+    (d.KeepSignal(0, "go", 1, 5, "k"), [ev.SignalReceived("go", 5, "k")]),
+    (d.TakeSignal(T, "go", 0), []),
+]
+
+FLOW: list[tuple[Decision, list[Fact]]] = [
+    (d.BeginNode(T, "a"), [ev.NodeStarted(T, "a")]),
+    (
+        d.HoldNode(T, "a", 1, WaitingNode(Executed({}), 9, "tea")),
+        [ev.TokenWaiting(T, "timer", due=9), ev.TimerSet(T, 9, "tea")],
+    ),
+    (d.ExecuteNode(T, "a", Executed({"x": 1}, "yes")), [ev.NodeCompleted(T, "a", {"x": 1}, "yes")]),
+    (d.ExecuteNode(T, "a", Executed({}), waited=True), [ev.TimerFired(T), ev.NodeCompleted(T, "a", {})]),
+    (
+        d.ExecuteNode(T, "a", Executed({}, "no"), dead_end=True),
+        [ev.NodeCompleted(T, "a", {}, "no", "nothing leaves by 'no': the path ends here")],
+    ),
+    (d.BreakNode(T, "a", FAILED), [ev.NodeFailed(T, "a", FAILED)]),
+    (d.SettleNodes(("b", "c"), ("d",), {"e": 1}), [ev.NodeSkipped("b"), ev.NodeSkipped("c")]),
+    (d.ReopenNodes(("a",), ("b",), {}), []),
+]
+
+CREDITS: list[tuple[Decision, list[Fact]]] = [
+    (d.ReserveCredits(T, "a", 3), [ev.CreditsReserved(T, "a", 3)]),
+    (d.SettleCredits(T, "a", 1, 2, 0), [ev.CreditsSettled(T, "a", 1, 2, 0)]),
+    (d.AwaitCredits(), []),
+    (d.AskForCredits(1, 5), [ev.CreditsRequested(5)]),
+    (d.TakeCredits(5), [ev.CreditsReceived(5)]),
+    (d.DeclareShort(5), [ev.CreditsShort(5)]),
+    (d.LendCredits(CHILD, 5), [ev.CreditsLent(CHILD, 5)]),
+    (d.ReclaimCredits(CHILD, 5), [ev.CreditsReturned(CHILD, 5)]),
+    (d.UndoCall(T, "a"), []),
+]
+
+ROWS = (*RUN, *TOKEN, *GROUP, *WAITS, *FLOW, *CREDITS)
+
+
+@pytest.mark.parametrize(
+    ("decision", "facts"), ROWS, ids=[f"{n} {type(row[0]).__name__}" for n, row in enumerate(ROWS)]
+)
+def test_the_facts_of_a_decision(decision: Decision, facts: list[Fact]) -> None:
+    assert list(facts_of(decision)) == facts
+    assert count_events([decision]) == len(facts)
+
+
+def test_every_decision_and_every_fact_has_a_row() -> None:
+    assert {type(decision) for decision, _ in ROWS} == set(get_args(Decision))
+    assert {type(fact) for _, facts in ROWS for fact in facts} == set(get_args(Fact))
+
+
+def test_a_run_does_not_end_as_running() -> None:
+    with pytest.raises(BrokenInvariant):
+        list(facts_of(d.EndRun(1, "running")))
