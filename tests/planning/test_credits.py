@@ -166,6 +166,13 @@ def test_what_nodes_cost(costs: JsonObject, prices: tuple[int, ...]) -> None:
     assert all(price != 1 for price in prices_of(library.workflows["w"], library, {}).values()), "one is not kept"
 
 
+def test_a_node_of_a_flow_costs_what_its_type_does_unless_its_task_has_a_price() -> None:
+    costs: JsonObject = {"mine": 5, "two": 9, "gate": 3}
+    library: Library = library_from({**LIBRARY, "project": {"settings": {"credits": {"costs": costs}}}}).require()
+    types = {"a": "mine", "c": "mine", "d": "mine"}
+    assert prices_of(library.workflows["w"], library, types) == {"a": 9, "c": 5, "d": 5}
+
+
 @pytest.mark.parametrize(
     ("settings", "then"),
     [

@@ -33,6 +33,17 @@ GATE = workflow("""
 nodes: {s: {}, g: {gate: {title: t}}, a: {task: work}}
 transitions: [{from: s, to: g}, {from: s, to: a}]
 """)
+OVERTAKEN = workflow(
+    """
+nodes: {s: {}, a: {task: work}, p: {}, end: {gate: {title: t}}}
+transitions:
+- {from: s, to: a}
+- {from: s, to: p}
+- {from: a, to: end, synchronization: {strategy: any}}
+- {from: p, to: end, synchronization: {strategy: any}}
+""",
+    {"credits": {"costs": {"gate": 0, **COSTS}}},
+)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +153,11 @@ SPENT = RunError("credits_exhausted", "no more")
             id="the account is asked for all that is missing",
         ),
         pytest.param(given(METERED, started()), [], id="and not again before it has answered"),
+        pytest.param(
+            given(OVERTAKEN, started(credits=2)),
+            [],
+            id="a node that ended while it waited to be paid for lacks nothing",
+        ),
         pytest.param(
             before(d.DeclareShort, METERED, started(), CreditsGranted(1, 4)),
             [d.DeclareShort(2)],

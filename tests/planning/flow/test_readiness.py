@@ -315,6 +315,11 @@ def test_the_counters_of_a_run_that_was_read_back(run: Given, then: dict[str, in
             d.ReopenNodes(("b",), ("d",), {"d": 1}),
             id="what was skipped for another reason stays skipped",
         ),
+        pytest.param(
+            before(d.EndRun, works("abcd", "ac.x cd bd"), started(), done(0, {}), failed(1)),
+            d.ReopenNodes(("b",), ("d",), {"d": 1}),
+            id="and is not waited for again",
+        ),
     ],
 )
 def test_what_a_run_that_goes_on_does_again(run: Given, then: d.ReopenNodes | None) -> None:

@@ -70,6 +70,7 @@ ANY = branches("{strategy: any, on_branch_failure: continue, " + MERGED + "}")
 QUORUM = branches("{strategy: {m_of_n: 2}, on_branch_failure: continue, " + MERGED + "}")
 PLAIN = branches("{}")
 TIMED = branches("{timeout_ms: 30, on_timeout: proceed_with_available, " + MERGED + "}")
+TIMED_ONLY = branches("{timeout_ms: 30}")
 ABANDON = branches("{strategy: any, on_early_complete: abandon}")
 OBJECTS = branches("{merge: {target: state.out, strategy: merge_object, source: _branch.output.v}}")
 NO_JOIN = workflow(
@@ -114,6 +115,12 @@ TWO: JsonObject = {"items": ["x", "y"]}
             slot(0, 0),
             [d.SettleSlot(slot(0, 0), NOW, "end", 1, NOW + 30, 7)],
             id="the fan-in's clock begins with the first arrival",
+        ),
+        pytest.param(
+            before(d.SettleSlot, TIMED_ONLY, started(THREE), done(1, {"v": 7})),
+            slot(0, 0),
+            [d.SettleSlot(slot(0, 0), NOW, "end", 1, NOW + 30)],
+            id="also where nothing is merged",
         ),
         pytest.param(
             before(d.SettleSlot, TIMED, started(THREE), done(1, {"v": 7}), done(2, {"v": 8})),
@@ -268,7 +275,7 @@ nodes: {a: {}, w: {task: work}, end: {}}
 transitions:
 - {from: a, to: w, spawn_count: 1, loop_config: {max_iterations: 3}}
 - {from: w, to: end, synchronization: {}}
-- {from: end, to: a}
+- {from: end, to: a, loop_config: {max_iterations: 3}}
 """)
 NAPS = workflow("""
 nodes: {s: {}, w: {task: work}, nap: {wait: {seconds: 9}}, gate: {gate: {title: t}}, end: {task: work}}
@@ -314,6 +321,15 @@ transitions:
             id="loops are counted as for the token that fanned out, not for its branches",
         ),
         pytest.param(
+            before(d.OpenFanIn, LOOPING, started(), done(1), done(4)),
+            1,
+            [
+                d.OpenFanIn(GroupId(1), "end", ((0, 0),), ((4, 4),)),
+                d.CreateToken(TokenId(5), "end", "root", TokenId(3), loops={2: 1}),
+            ],
+            id="those that it had followed before stay counted",
+        ),
+        pytest.param(
             before(d.AbandonTokens, NAPS, started(), done(1)),
             0,
             [
@@ -353,5 +369,24 @@ transitions:
     state = before(d.EndTokens, run, started(), failed(3)).state()
     assert plan_group(run, state, GroupId(1), NOW) == [
         d.EndTokens(((4, 4),), "cancelled", "quorum_impossible"),
+        d.SettleSlot(slot(0, 0), NOW),
+    ]
+
+
+def test_with_a_branch_that_its_fan_in_loses_everything_else_in_it_is_cancelled() -> None:
+    run = workflow("""
+nodes: {s: {}, o: {}, w: {task: work}, z: {task: work}, m: {}, end: {}}
+transitions:
+- {from: s, to: o, spawn_count: 2, sibling_group: out}
+- {from: o, to: w, spawn_count: 2, sibling_group: in}
+- {from: o, to: z}
+- {from: w, to: m, synchronization: {strategy: {m_of_n: 2}, sibling_group: in, on_branch_failure: continue}}
+- {from: m, to: end, synchronization: {sibling_group: out, on_branch_failure: continue}}
+- {from: z, to: end, synchronization: {sibling_group: out, on_branch_failure: continue}}
+""")
+    state = before(d.EndTokens, run, started(), failed(3)).state()
+    assert plan_group(run, state, GroupId(1), NOW) == [
+        d.EndTokens(((4, 4),), "cancelled", "quorum_impossible"),
+        d.EndTokens(((5, 5),), "cancelled", "branch lost: quorum_impossible"),
         d.SettleSlot(slot(0, 0), NOW),
     ]

@@ -72,6 +72,14 @@ transitions:
 - {from: s, to: w, foreach: {collection: input.items, max_parallel: 2}}
 - {from: w, to: end, synchronization: {}}
 """)
+BOUNDED_ALONE = workflow("""
+nodes: {s: {}, w: {task: work}}
+transitions: [{from: s, to: w, foreach: {collection: input.items, max_parallel: 2}}]
+""")
+BOUNDED_STRAIGHT = workflow("""
+nodes: {s: {}, end: {task: work}}
+transitions: [{from: s, to: end, foreach: {collection: input.items, max_parallel: 1}, synchronization: {}}]
+""")
 FIVE: JsonObject = {"items": [1, 2, 3, 4, 5]}
 
 
@@ -83,12 +91,25 @@ FIVE: JsonObject = {"items": [1, 2, 3, 4, 5]}
             [d.CreateToken(TokenId(3), "w", "root.w.2", TokenId(0), slot(0, 2))],
             id="under max_parallel a branch that settled makes room for the next",
         ),
+        pytest.param(
+            before(d.CreateToken, BOUNDED_ALONE, started(FIVE), done(1)),
+            [d.CreateToken(TokenId(3), "w", "root.w.2", TokenId(0), slot(0, 2))],
+            id="also where nobody joins them",
+        ),
         pytest.param(given(BOUNDED, started(FIVE)), [], id="while there is no room none is made"),
         pytest.param(given(BOUNDED, started(FIVE), done(1), done(2), done(3), done(4)), [], id="nor behind the last"),
     ],
 )
 def test_a_list_that_is_gone_through_a_few_at_a_time(run: Given, then: list[d.Decision]) -> None:
     assert plan_group(run.program, run.state(), GROUP, NOW) == then
+
+
+def test_a_branch_that_goes_straight_to_its_fan_in_arrives_as_soon_as_it_is_its_turn() -> None:
+    journal = given(BOUNDED_STRAIGHT, started(FIVE)).journal()[0]
+    parked = [each.token for each in journal if isinstance(each, d.ParkToken)]
+    assert parked == [1, 2, 3, 4, 5]
+    second = journal.index(d.ParkToken(TokenId(2), GROUP, "end", 0))
+    assert journal[second - 1] == d.CreateToken(TokenId(2), "s", "root.end.1", TokenId(0), slot(0, 1))
 
 
 BUSY = """
@@ -106,6 +127,16 @@ transitions:
 - {from: s, to: w, foreach: {collection: input.items, max_parallel: 1}}
 - {from: w, to: end, synchronization: {timeout_ms: 30, on_timeout: proceed_with_available}}
 limits: {max_tokens: 1}
+""")
+CROWDED = workflow("""
+nodes: {s: {}, x: {wait: {signal: go}}, v: {task: work}, w: {task: work}, y: {task: work}, end: {task: work}}
+transitions:
+- {from: s, to: x, sibling_group: other}
+- {from: s, to: v, sibling_group: this}
+- {from: v, to: w, foreach: {collection: input.items}, sibling_group: items}
+- {from: v, to: y, sibling_group: more}
+- {from: w, to: end, synchronization: {sibling_group: items}}
+limits: {max_tokens: 2}
 """)
 NOBODY: JsonObject = {"items": []}
 ONWARD = d.CreateToken(TokenId(2), "end", "root", TokenId(0))
@@ -131,6 +162,15 @@ ONWARD = d.CreateToken(TokenId(2), "end", "root", TokenId(0))
 )
 def test_room_for_the_token_that_goes_on(run: Given, then: list[d.Decision]) -> None:
     assert plan_group(run.program, run.state(), GROUP, NOW) == then
+
+
+def test_tokens_that_wait_take_room_too() -> None:
+    state = before(d.EndTokens, CROWDED, started(NOBODY), done(2)).state()
+    assert (state.head.busy, state.head.parked) == (1, 1)
+    assert plan_group(CROWDED, state, GroupId(2), NOW) == [
+        d.EndTokens(((1, 1), (3, 3)), "cancelled", "run failed: limit_exceeded"),
+        d.EndRun(NOW, "failed", error=too_many_tokens(CROWDED, "end")),
+    ]
 
 
 def test_a_branch_that_ends_with_its_fan_in_makes_room_for_the_token_that_goes_on() -> None:
