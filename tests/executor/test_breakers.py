@@ -28,7 +28,7 @@ class Line:
     def call(self, answered: bool | None) -> str:
         try:
             with self.breakers.call("a", TWO, self.clock) as attempted:
-                attempted.answered = answered
+                attempted.responded = answered
         except CircuitOpen as circuit:
             return f"in {circuit.wait_ms}"
         return "made"
@@ -65,7 +65,7 @@ async def test_actions_have_circuits_of_their_own() -> None:
     line.call(False)
     line.call(False)
     with line.breakers.call("b", TWO, line.clock) as attempted:
-        attempted.answered = True
+        attempted.responded = True
 
 
 class Service:

@@ -21,7 +21,7 @@ def test_a_place_must_be_free() -> None:
     lane.put("a", "a1")
     lane.put("a", "a2")
     assert (lane.take(), lane.take()) == ("a1", None)
-    lane.leave()
+    lane.release()
     assert lane.take() == "a2"
 
 

@@ -201,7 +201,7 @@ class Executor:
         if not job.stopped:
             _notify(job.started)
         if job.stopped:
-            job.lane.leave()
+            job.lane.release()
         return not job.stopped
 
     async def _run_jobs(self, job: _Job) -> None:
@@ -244,14 +244,14 @@ class Executor:
     def _forget(self, job: _Job) -> None:
         job.stopped = True
         del self._jobs[job.attempt]
-        job.lane.leave()
+        job.lane.release()
         self._wake()
 
     def _stop(self, job: _Job) -> None:
         """Cancel an attempt. Its place is free at once, even if it takes time to end, or never does."""
         job.stopped = True
         if job.running is not None:
-            job.lane.leave()
+            job.lane.release()
             self._wake()
             job.running.cancel()
             self._stopping.add(job.running)

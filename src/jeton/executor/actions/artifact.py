@@ -18,8 +18,8 @@ from jeton.executor.actions.file import (
     decoded,
     encoded,
     path_failure,
-    read_below,
-    write_below,
+    read_file,
+    write_file,
 )
 from jeton.executor.artifacts import ArtifactMissing, ArtifactTooLarge
 from jeton.executor.roots import PathRefused, RootUnknown, root_named
@@ -80,7 +80,7 @@ class Artifact(Kind, frozen=True):
         if self.root is None:
             return {**about, **decoded(content, self.encoding)}
         root, path = root_named(self.root, call.settings, call.resources.folder), _text(given, "path")
-        await call.resources.threads.run(lambda: write_below(root, path, content))
+        await call.resources.threads.run(lambda: write_file(root, path, content))
         return {**about, "path": path}
 
     async def _list(self, call: ActionCall, _: JsonObject) -> Json:
@@ -94,7 +94,7 @@ class Artifact(Kind, frozen=True):
         if self.root is None:
             return encoded(given, self.encoding, self.max_bytes)
         root, path = root_named(self.root, call.settings, call.resources.folder), _text(given, "path")
-        return await call.resources.threads.run(lambda: read_below(root, path, self.max_bytes))
+        return await call.resources.threads.run(lambda: read_file(root, path, self.max_bytes))
 
 
 def _text(given: JsonObject, key: str) -> str:

@@ -67,12 +67,12 @@ class File(Kind, frozen=True):
         return act
 
     def _read(self, root: Root, path: str, _: JsonObject) -> Json:
-        content = read_below(root, path, self.max_bytes)
+        content = read_file(root, path, self.max_bytes)
         return {**decoded(content, self.encoding), "size": len(content)}
 
     def _write(self, root: Root, path: str, given: JsonObject) -> Json:
         content = encoded(given, self.encoding, self.max_bytes)
-        write_below(root, path, content)
+        write_file(root, path, content)
         return {"path": path, "size": len(content)}
 
     def _list(self, root: Root, path: str, _: JsonObject) -> Json:
@@ -109,7 +109,7 @@ def path_failure(error: RootUnknown | PathRefused) -> ActionFailed:
     return ActionFailed("path_refused", str(error))
 
 
-def read_below(root: Root, path: str, most: int) -> bytes:
+def read_file(root: Root, path: str, most: int) -> bytes:
     """The content of a regular file. Its size is not checked beforehand, because it may grow while it is read."""
     with os.fdopen(root.open_file(path), "rb") as file:
         content = file.read(most + 1)
@@ -118,7 +118,7 @@ def read_below(root: Root, path: str, most: int) -> bytes:
     return content
 
 
-def write_below(root: Root, path: str, content: bytes) -> None:
+def write_file(root: Root, path: str, content: bytes) -> None:
     """Write a file atomically: it gets its name once it is on disk. Missing folders are created."""
     with root.open_parent(path, make=True) as (folder, name):
         with suppress(FileNotFoundError):

@@ -19,12 +19,12 @@ class CircuitOpen(Exception):
 
 
 class BreakerCall:
-    """A permitted call. `answered`: whether the service responded; None if the call was abandoned."""
+    """A permitted call. `responded`: whether the service responded; None if the call was abandoned."""
 
-    __slots__ = ("answered",)
+    __slots__ = ("responded",)
 
     def __init__(self) -> None:
-        self.answered: bool | None = None
+        self.responded: bool | None = None
 
 
 class CircuitBreakers:
@@ -43,9 +43,9 @@ class CircuitBreakers:
         try:
             yield permitted
         finally:
-            if permitted.answered is False:
+            if permitted.responded is False:
                 self._circuits.setdefault(name, _Circuit()).fail(breaker, clock.now())
-            elif permitted.answered:
+            elif permitted.responded:
                 self._circuits.pop(name, None)
             elif circuit is not None:
                 circuit.trying = False

@@ -40,7 +40,7 @@ class Lane(Generic[Item]):
         self.taken += 1
         return item
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Release a place."""
         self.taken -= 1
 

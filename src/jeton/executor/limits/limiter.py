@@ -64,7 +64,7 @@ class _FairSemaphore:
 
     def leave(self) -> None:
         self._users -= 1
-        self._lane.leave()
+        self._lane.release()
         self._wake_waiters()
 
     def _wake_waiters(self) -> None:
@@ -72,7 +72,7 @@ class _FairSemaphore:
             if waiter.ready is None:
                 waiter.has_place = True
             elif waiter.ready.cancelled():
-                self._lane.leave()
+                self._lane.release()
             else:
                 waiter.has_place = True
                 waiter.ready.set_result(None)

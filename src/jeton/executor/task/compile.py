@@ -62,7 +62,7 @@ class CompiledAction(msgspec.Struct, frozen=True):
     settings: JsonObject = {}  # project.settings
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
     limits: ActionLimits | None = None
-    once: CompiledIdempotencyKey | None = None
+    idempotency: CompiledIdempotencyKey | None = None
     breaker: ActionBreaker | None = None
 
 
@@ -171,12 +171,12 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
     execution = action.execution or Execution()
     policy = execution.retry_policy or NO_RETRY
     limits = _limits(name, action.kind, execution, library.settings)
-    once = None if action.idempotency is None else _key(name, action.idempotency)
+    idempotency = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
     lane = "process" if action.isolation == "process" else kind.lane()
     return CompiledAction(
         handler=handler,
-        lane="loop" if lane == "instant" and (waits or limits or once or execution.circuit_breaker) else lane,
+        lane="loop" if lane == "instant" and (waits or limits or idempotency or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
         input_validator=compile_schema(action.input_schema),
@@ -184,7 +184,7 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
         settings=library.settings,
         profiles=library.model_profiles,
         limits=limits,
-        once=once,
+        idempotency=idempotency,
         breaker=None if execution.circuit_breaker is None else ActionBreaker(name, execution.circuit_breaker),
     )
 

@@ -48,21 +48,23 @@ async def run_action(
             return ActionFailed("input_invalid", problem)
     secrets = resources.secrets.of(action.settings)
     call = CurrentCall(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
-    may_suspend = alone and action.once is None
+    may_suspend = alone and action.idempotency is None
     first = ActionCall(
         given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend, task.at
     )
-    return await (_run_with_retries(action, first) if action.once is None else _run_once(action, action.once, first))
+    if action.idempotency is not None:
+        return await _run_once(action, action.idempotency, first)
+    return await _run_with_retries(action, first)
 
 
-async def _run_once(action: CompiledAction, once: CompiledIdempotencyKey, call: ActionCall) -> ActionResult:
+async def _run_once(action: CompiledAction, idempotency: CompiledIdempotencyKey, call: ActionCall) -> ActionResult:
     """The result stored under the idempotency key, or that of a call made now. A second call waits for the first."""
-    value = once.expression.evaluate(call.scope())
+    value = idempotency.expression.evaluate(call.scope())
     if isinstance(value, Failed):
         return ActionFailed("expression_error", failure_text("idempotency.key", value), fatal=True)
     if value is None or isinstance(value, Missing):
-        return ActionFailed("no_idempotency_key", f"{once.expression.source} has no value")
-    key, store = f"{once.name}:{_encode(value).decode()}", call.resources.idempotency
+        return ActionFailed("no_idempotency_key", f"{idempotency.expression.source} has no value")
+    key, store = f"{idempotency.name}:{_encode(value).decode()}", call.resources.idempotency
     async with call.resources.limiter.hold(("key", key), 1, call.call.run):
         found = await store.begin(key, call.call.idempotency_key)
         if isinstance(found, Completed):
@@ -72,7 +74,7 @@ async def _run_once(action: CompiledAction, once: CompiledIdempotencyKey, call: 
         if isinstance(result, ActionFailed):
             await store.forget(key)
         elif not isinstance(result, Suspended):
-            await store.finish(key, result, once.ttl_ms)
+            await store.finish(key, result, idempotency.ttl_ms)
         return result
 
 
@@ -117,7 +119,7 @@ async def _run_guarded(action: CompiledAction, call: ActionCall) -> ActionResult
     try:
         with call.resources.breakers.call(guard.name, guard.breaker, call.resources.clock) as permitted:
             result = await _run_attempt(action, call)
-            permitted.answered = not (isinstance(result, ActionFailed) and result.transient)
+            permitted.responded = not (isinstance(result, ActionFailed) and result.transient)
             return result
     except CircuitOpen as circuit:
         return ActionFailed("circuit_open", str(circuit), transient=True, retry_after_ms=circuit.wait_ms)
