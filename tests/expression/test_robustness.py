@@ -87,6 +87,7 @@ def test_a_bomb_fails_by_a_count_and_not_by_the_clock(source: str, data: Json, s
         pytest.param("state.x.matches('(a+)+$')", id="a pattern that would take other engines for ever"),
         pytest.param("!" * 9_000 + "has(state.x)", id="nine thousand times not"),
         pytest.param(" && ".join(["has(state.x)"] * 500), id="five hundred times and"),
+        pytest.param("string(" * 30 + "state.x" + ")" * 30, id="thirty conversions in each other"),
     ],
 )
 def test_what_looks_like_a_bomb_and_is_none(source: str) -> None:

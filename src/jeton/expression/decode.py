@@ -89,8 +89,12 @@ class Decoder:
                 return Literal(struct.unpack("<d", value)[0], at, "double")
             case 6, bytes():
                 return Literal(value.decode(), at, "string")
+            case 4, int():
+                return ForeignLiteral(f"{value}u", at)
+            case _, bytes():
+                return ForeignLiteral("b'" + "".join(f"\\x{byte:02x}" for byte in value) + "'", at)
             case _:
-                return ForeignLiteral(data, at)
+                raise Unsupported("has a literal that JSON does not have", "write it another way", at)
 
     def ident(self, name: str, at: int, kind: str) -> Ident:
         if name.startswith("."):  # the library has kept the dot because the plain name means something else here

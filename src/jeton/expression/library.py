@@ -59,8 +59,9 @@ def parse_source(source: str, variables: frozenset[str]) -> Node:
 
 
 @lru_cache(maxsize=4096)
-def load_program(serialized: bytes, variables: frozenset[str]) -> Program:
-    return Program(environment(variables).deserialize(serialized))
+def compile_part(source: str, variables: frozenset[str]) -> Program:
+    """As compile_source, for a part that many expressions may have in common."""
+    return compile_source(source, variables)
 
 
 @lru_cache(maxsize=256)

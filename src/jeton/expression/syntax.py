@@ -18,9 +18,9 @@ class Literal(msgspec.Struct, frozen=True):
 
 
 class ForeignLiteral(msgspec.Struct, frozen=True):
-    """A literal that JSON does not have, an unsigned number or bytes, as the library wrote it."""
+    """A literal that JSON does not have, an unsigned number or bytes, as CEL source."""
 
-    constant: bytes
+    source: str
     at: int
     kind: str = ""
 

@@ -1,4 +1,6 @@
-"""Writes a tree as CEL source again: for the paths in messages, and for remedies that spell out what to write."""
+"""Trees back into CEL source: for parts that the library evaluates, paths in messages, and remedies."""
+
+import math
 
 from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Has, Ident, ListOf, Literal, MapOf, Node, Select
@@ -22,8 +24,8 @@ def unparse(node: Node) -> str:
     match node:
         case Literal(value):
             return quoted(value) if isinstance(value, str) else literal_text(value)
-        case ForeignLiteral():
-            return "…"
+        case ForeignLiteral(source):
+            return source
         case Ident(name):
             return name
         case Select(operand, field):
@@ -43,13 +45,20 @@ def unparse(node: Node) -> str:
 
 
 def literal_text(value: bool | int | float | None) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def within(node: Node, level: int) -> str:
     """The node's source, in brackets if it binds less tightly than its place asks for."""
-    own = LEVELS.get(node.function, ATOM) if isinstance(node, Call) else ATOM
-    return unparse(node) if own >= level else f"({unparse(node)})"
+    source = unparse(node)
+    own = ATOM
+    if isinstance(node, Call):
+        own = LEVELS.get(node.function, ATOM)
+    elif isinstance(node, Literal) and source.startswith("-"):
+        own = LEVELS["-_"]
+    return source if own >= level else f"({source})"
 
 
 def unparse_call(node: Call) -> str:
@@ -64,6 +73,9 @@ def unparse_call(node: Call) -> str:
             return f"{within(operand, ATOM)}[?{unparse(key)}]"
         case "_?._", (operand, Literal(str(key))):
             return f"{within(operand, ATOM)}.?{key}"
+        case ("_&&_" | "_||_") as function, (left, right):  # without brackets: the parser nests a chain as it likes
+            level = LEVELS[function]
+            return f"{within(left, level)} {function.strip('_')} {within(right, level)}"
         case function, (left, right) if function in LEVELS:
             level = LEVELS[function]
             return f"{within(left, level)} {function.strip('_@')} {within(right, level + 1)}"

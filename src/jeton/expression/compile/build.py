@@ -145,7 +145,10 @@ class Builder:
             case "-_" | "size", [operand]:
                 return closures.unary(negate if node.function == "-_" else size, operand, node.at)
             case "double" | "int" | "string", [operand]:
-                return closures.conversion(node.function, operand, self.island(node, names))
+                island = survey(node, lambda part: self.foreign(part, names))  # its one input, if any, is the operand
+                return closures.conversion(
+                    node.function, operand, on_island(island, (operand,) * len(island.inputs), node)
+                )
             case "contains" | "startsWith" | "endsWith", [left, right]:
                 return closures.text_test(node.function, left, right, node.at)
             case function, [left, right] if function in ARITHMETIC:

@@ -11,14 +11,14 @@ import msgspec
 
 from jeton.expression.bounds import LARGEST_VALUE, Exhausted, Scope, charge, limit, weigh
 from jeton.expression.compile.closures import Run
-from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of
+from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of, parts_of
 from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
 from jeton.expression.compile.optionals import OPENERS, plain_parts
-from jeton.expression.compile.substitute import without_bindings
-from jeton.expression.island.encode import encode
-from jeton.expression.library import CelError, load_program
+from jeton.expression.compile.substitute import names_made, with_parts, without_bindings
+from jeton.expression.library import CelError, compile_part
 from jeton.expression.problems import Unsupported
 from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
+from jeton.expression.unparse import unparse
 from jeton.model.json import Json
 
 NATIVE = frozenset(
@@ -43,8 +43,9 @@ class Name(msgspec.Struct, frozen=True):
 
 
 class Island(msgspec.Struct, frozen=True):
-    serialized: bytes
-    inputs: tuple[Node, ...]  # the variables @0, @1… of the island, in this order
+    source: str
+    names: tuple[str, ...]  # the island's variables
+    inputs: tuple[Node, ...]  # what they are, in the same order
     loops: bool
 
 
@@ -106,13 +107,29 @@ def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
         inputs = {id(arg): arg for arg in node.args}
     else:
         collect(node, foreign, frozenset(), inputs, top=True)
-    names = {identity: f"@{position}" for position, identity in enumerate(inputs)}
+    prefix = unused_prefix(node)
+    names = {identity: f"{prefix}{position}" for position, identity in enumerate(inputs)}
     nodes = inside(node, names)
     loops = any(isinstance(each, Fold) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
         problem = "loops over values that JSON does not have, such as times, in too complex a way"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
-    return Island(encode(node, names), tuple(inputs.values()), loops)
+    return Island(unparse(with_inputs(node, names)), tuple(names.values()), tuple(inputs.values()), loops)
+
+
+def unused_prefix(node: Node) -> str:
+    """What no variable made inside the node begins with."""
+    prefix = "_"
+    while any(name.startswith(prefix) for name in names_made(node)):
+        prefix += "_"
+    return prefix
+
+
+def with_inputs(node: Node, names: Mapping[int, str]) -> Node:
+    """The node, with every part whose id() has a name as the variable of that name."""
+    if id(node) in names:
+        return Ident(names[id(node)], node.at)
+    return with_parts(node, lambda part: with_inputs(part, names))
 
 
 def collect(
@@ -125,15 +142,15 @@ def collect(
     if not top and free and not foreign(node):
         inputs[id(node)] = node
         return
-    if isinstance(node, Fold):
-        collect(node.range, foreign, local, inputs, top=False)
-        collect(node.start, foreign, local, inputs, top=False)
-        inner = local | {node.variable, node.accumulator}
-        for part in (node.condition, node.step, node.result):
-            collect(part, foreign, inner, inputs, top=False)
+    macro = macro_of(node) if isinstance(node, Fold) else None
+    if macro is None:
+        for child in children(node):
+            collect(child, foreign, local, inputs, top=False)
         return
-    for child in children(node):
-        collect(child, foreign, local, inputs, top=False)
+    items, *body = parts_of(macro)  # what else the parser made of the macro must stay as it is, to be written again
+    collect(items, foreign, local, inputs, top=False)
+    for part in body:
+        collect(part, foreign, local | {macro.variable}, inputs, top=False)
 
 
 def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
@@ -145,15 +162,14 @@ def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
 
 def on_island(island: Island, inputs: tuple[Run, ...], node: Node) -> Run:
     """Evaluates the inputs here and the rest in the library."""
-    names = tuple(f"@{position}" for position in range(len(inputs)))
-    program = load_program(island.serialized, frozenset(names))
+    program = compile_part(island.source, frozenset(island.names))
     function = node.function if isinstance(node, Call) else ""
     at = node.at
 
     def run(scope: Scope) -> Json:
         values: dict[str, Json] = {}
         problems: dict[str, Problem] = {}
-        for name, value_of in zip(names, inputs, strict=True):
+        for name, value_of in zip(island.names, inputs, strict=True):
             try:
                 values[name] = value_of(scope)
             except Problem as problem:  # it may lie on a side that is not taken
