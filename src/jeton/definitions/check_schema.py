@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 
-from jeton.definitions.read.place import Path, Place
+from jeton.definitions.read.location import Path, Place
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.expression.schema import SchemaInvalid, SchemaValidator
 from jeton.model.json import Json, Schema

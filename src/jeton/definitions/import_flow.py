@@ -13,7 +13,7 @@ import yaml
 
 from jeton.definitions.checks.graph.cycles import components
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import NAME, Place
+from jeton.definitions.read.location import NAME, Place
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.definitions.text.json import read_json
 from jeton.model.definition.flow import BUILT_IN_TYPES, DEFAULT_MAX_NODES, MAIN

@@ -7,7 +7,7 @@ import msgspec
 from jeton.definitions.read.action import read_action
 from jeton.definitions.read.fields import Fields, check_name, fields_of
 from jeton.definitions.read.flow import FlowSource, read_flow
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.profile import read_profile
 from jeton.definitions.read.settings import check_setting
 from jeton.definitions.read.task import TaskSource, read_task

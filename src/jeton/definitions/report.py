@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Collection
 from typing import Literal
 
-from jeton.definitions.read.place import Place, path_text
+from jeton.definitions.read.location import Place, path_text
 from jeton.model.codes import ProblemCode
 from jeton.model.failure import Problem
 from jeton.model.json import Json

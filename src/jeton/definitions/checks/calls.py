@@ -8,7 +8,7 @@ from jeton.definitions.checks.flow.graph import produced
 from jeton.definitions.checks.graph.cycles import components, way_round
 from jeton.definitions.checks.graph.graph import Graph, is_always, reached
 from jeton.definitions.read.flow import FlowSource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.flow import MAIN, Connection, Flow
 from jeton.model.definition.workflow import WorkflowTarget

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from jeton.definitions.checks.graph.graph import Graph, fan_out_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
 from jeton.model.definition.workflow import WaitTarget

@@ -3,7 +3,7 @@
 import msgspec
 
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import NAME
+from jeton.definitions.read.location import NAME
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Library, Workflow

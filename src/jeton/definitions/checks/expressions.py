@@ -7,7 +7,7 @@ from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import excludes
 from jeton.definitions.checks.types import Types, WorkflowTypes
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, type_of, type_problems
 

@@ -4,7 +4,7 @@ from minijinja import Environment, TemplateError
 
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.graph.graph import Graph
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.workflow import GateTarget
 

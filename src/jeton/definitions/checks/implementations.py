@@ -11,7 +11,7 @@ import msgspec
 
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.action import KINDS, NODE_TARGETS
-from jeton.definitions.read.place import Path, Place
+from jeton.definitions.read.location import Path, Place
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library

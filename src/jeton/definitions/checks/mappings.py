@@ -8,7 +8,7 @@ from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import RuledOut, below, misfit, required_keys
 from jeton.definitions.checks.types import Types, WorkflowTypes, input_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, listed, shown
 from jeton.expression import Expression, Failed, Missing, type_of
 from jeton.model.json import Json, Schema

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.read.workflow import WorkflowSource
 from jeton.definitions.report import Report, did_you_mean, shown

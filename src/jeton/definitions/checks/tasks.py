@@ -6,7 +6,7 @@ from jeton.definitions.checks.expressions import check_gives, check_mapping
 from jeton.definitions.checks.mappings import check_missing, check_passed_on, check_target_path, check_value
 from jeton.definitions.checks.types import UNKNOWN, Types, mapped_type
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.report import Report
 from jeton.model.definition.task import Action, Step

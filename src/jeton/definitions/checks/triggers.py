@@ -7,7 +7,7 @@ from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives
 from jeton.definitions.checks.names import check_reference
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.trigger import TriggerSource
 from jeton.definitions.report import Report, closest, did_you_mean, shown
 from jeton.model.definition.cron import BadCron, parse_cron

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, kind
 from jeton.model.definition.task import Action, CircuitBreaker, Execution, Idempotency, RetryPolicy
 from jeton.model.json import Json

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 from jeton.definitions.check_schema import check_schema
-from jeton.definitions.read.place import NAME, Place
+from jeton.definitions.read.location import NAME, Place
 from jeton.definitions.report import Report, closest, kind, listed, shown
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json, JsonObject, Schema

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, closest, did_you_mean, shown
 from jeton.model.definition.flow import CONTROL_KEYS, DEFAULT_MAX_NODES, MAIN, Connection, Flow, FlowLimits, FlowNode
 from jeton.model.definition.task import Action

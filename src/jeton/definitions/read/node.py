@@ -2,7 +2,7 @@
 
 from jeton.definitions.read.action import read_action_or_name
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.task import one_step_task, read_task_or_name
 from jeton.definitions.report import Report, listed
 from jeton.model.definition.workflow import (

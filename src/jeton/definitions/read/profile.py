@@ -1,7 +1,7 @@
 """A model profile: `{provider, model, parameters, prices}`."""
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report
 from jeton.model.definition.profile import HIGHEST_PRICE, TOKENS_PER_PRICE, ModelProfile, Prices
 from jeton.model.json import Json

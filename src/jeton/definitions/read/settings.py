@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ipaddress import ip_network
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, closest, kind, shown
 from jeton.model.json import Json
 

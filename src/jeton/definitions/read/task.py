@@ -4,7 +4,7 @@ import msgspec
 
 from jeton.definitions.read.action import read_action_or_name, read_retry
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS, Action, Step, StepCondition, Task
 from jeton.model.json import Json

@@ -3,7 +3,7 @@
 import re
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.workflow import (
     Foreach,

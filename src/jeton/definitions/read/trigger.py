@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.trigger import (
     Cause,

@@ -5,8 +5,8 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.node import read_node
-from jeton.definitions.read.place import Place
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.read.transition import read_fan_in, read_transition
 from jeton.definitions.report import Report, closest, did_you_mean, shown

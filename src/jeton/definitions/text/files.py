@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from jeton.definitions.read.place import Mark
+from jeton.definitions.read.location import Mark
 from jeton.definitions.report import Report
 from jeton.definitions.text.json import read_json
 from jeton.definitions.text.plain import MAX_FILE_BYTES, Document, somewhere

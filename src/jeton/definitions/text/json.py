@@ -7,7 +7,7 @@ accept what is no JSON and stumble over surrogate pairs. So: a reader of one pag
 import json
 import re
 
-from jeton.definitions.read.place import Key, Mark, Path, Place
+from jeton.definitions.read.location import Key, Mark, Path, Place
 from jeton.definitions.report import Report, shown
 from jeton.definitions.text.plain import (
     Document,

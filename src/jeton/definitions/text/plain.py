@@ -7,7 +7,7 @@ import math
 
 import msgspec
 
-from jeton.definitions.read.place import Mark, Path, Place
+from jeton.definitions.read.location import Mark, Path, Place
 from jeton.definitions.report import Report, shown
 from jeton.model.json import Json
 

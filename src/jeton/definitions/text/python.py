@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from jeton.definitions.read.place import NOWHERE, Path, Place
+from jeton.definitions.read.location import NOWHERE, Path, Place
 from jeton.definitions.report import Report, shown
 from jeton.definitions.text.plain import Document, Stopped, check_scalar, stop_if_too_deep, stop_if_too_many
 from jeton.model.json import Json, JsonObject

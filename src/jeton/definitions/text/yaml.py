@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 import yaml
 
-from jeton.definitions.read.place import Key, Mark, Path
+from jeton.definitions.read.location import Key, Mark, Path
 from jeton.definitions.report import Report, kind, shown
 from jeton.definitions.text.plain import (
     MAX_ALIASES,

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from jeton.expression.bounds import size_of
 from jeton.expression.compile import closures, loops
 from jeton.expression.compile.closures import Run
+from jeton.expression.compile.island import NATIVE, Foreign, Name, on_island, survey
 from jeton.expression.compile.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
 from jeton.expression.compile.operators import (
     COMPARISONS,
@@ -33,7 +34,6 @@ from jeton.expression.compile.optionals import (
     plain_parts,
 )
 from jeton.expression.compile.substitute import written_out
-from jeton.expression.island.island import NATIVE, Foreign, Name, on_island, survey
 from jeton.expression.reads import path_of
 from jeton.expression.syntax import (
     Call,

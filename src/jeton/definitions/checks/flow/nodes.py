@@ -12,8 +12,8 @@ from jeton.definitions.checks.mappings import check_keys
 from jeton.definitions.checks.names import check_reference
 from jeton.definitions.read.fields import Fields
 from jeton.definitions.read.flow import FlowSource
+from jeton.definitions.read.location import Place
 from jeton.definitions.read.node import GATE_KEYS, read_gate
-from jeton.definitions.read.place import Place
 from jeton.definitions.report import Report, closest, kind, shown
 from jeton.model.definition.flow import FlowNode
 from jeton.model.json import Json, JsonObject

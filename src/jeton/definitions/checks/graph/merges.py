@@ -2,7 +2,7 @@
 
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import WORDS, RuledOut, below, excludes
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import Place
 from jeton.definitions.report import Report
 from jeton.model.definition.workflow import Merge
 from jeton.model.json import Schema
