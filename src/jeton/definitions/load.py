@@ -6,7 +6,7 @@ from os import PathLike
 import msgspec
 
 from jeton.definitions.checks import check_library
-from jeton.definitions.checks.implementations import Kinds
+from jeton.definitions.checks.implementations import ActionKinds
 from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
 from jeton.definitions.text.files import AnyPath, SourceFile, read_files
@@ -15,7 +15,7 @@ from jeton.model.definition.workflow import Library
 from jeton.model.failure import DefinitionError, Problem
 
 NOTHING = Library()
-BUILT_IN_KINDS = Kinds()
+BUILT_IN_KINDS = ActionKinds()
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -36,7 +36,9 @@ class Loaded(msgspec.Struct, frozen=True):
         return self.library
 
 
-def load_library(paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, kinds: Kinds = BUILT_IN_KINDS) -> Loaded:
+def load_library(
+    paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, kinds: ActionKinds = BUILT_IN_KINDS
+) -> Loaded:
     """All definitions in files and folders. `known`: what they may refer to besides, such as Python actions.
 
     With the `kinds` that an executor has, each action's implementation is looked at too."""
@@ -46,7 +48,7 @@ def load_library(paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, k
 
 
 def library_from(
-    data: Mapping[str, object], known: Library = NOTHING, file: str = "", kinds: Kinds = BUILT_IN_KINDS
+    data: Mapping[str, object], known: Library = NOTHING, file: str = "", kinds: ActionKinds = BUILT_IN_KINDS
 ) -> Loaded:
     """The same from Python values; problems then have line 0."""
     report = Report()
@@ -55,7 +57,7 @@ def library_from(
     return _loaded(files, known, kinds, report)
 
 
-def _loaded(files: Iterable[SourceFile], known: Library, kinds: Kinds, report: Report) -> Loaded:
+def _loaded(files: Iterable[SourceFile], known: Library, kinds: ActionKinds, report: Report) -> Loaded:
     source = read_library(files, report)
     check_library(source, known, kinds, report)
     return Loaded(source.library(), report.problems)

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Collection
 from typing import Literal
 
-from jeton.definitions.read.location import Place, path_text
+from jeton.definitions.read.location import SourceLocation, path_text
 from jeton.model.codes import ProblemCode
 from jeton.model.failure import Problem
 from jeton.model.json import Json
@@ -25,19 +25,19 @@ class Report:
     def __init__(self) -> None:
         self._problems: dict[Problem, None] = {}
 
-    def error(self, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
+    def error(self, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:
         """Something that stops deployment."""
-        self.add("error", place, code, problem, remedy)
+        self.add("error", location, code, problem, remedy)
 
-    def warning(self, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
+    def warning(self, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:
         """Something that is probably not meant, and runs all the same."""
-        self.add("warning", place, code, problem, remedy)
+        self.add("warning", location, code, problem, remedy)
 
-    def add(self, severity: Severity, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
+    def add(self, severity: Severity, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:
         """Either, for rules whose severity depends on what they find."""
         if len(self._problems) < MOST_PROBLEMS:
-            file, path = printable(place.file), path_text(place.path)
-            found = Problem(severity, code, file, place.line, path, _short(problem), _short(remedy))
+            file, path = printable(location.file), path_text(location.path)
+            found = Problem(severity, code, file, location.line, path, _short(problem), _short(remedy))
             self._problems.setdefault(found)
 
     @property

@@ -14,7 +14,7 @@ from jeton.definitions.checks.graph.merges import check_merges
 from jeton.definitions.checks.graph.quorum import check_quorum
 from jeton.definitions.checks.graph.reach import check_reach
 from jeton.definitions.checks.graph.routing import check_routing
-from jeton.definitions.checks.implementations import Kinds, check_implementations
+from jeton.definitions.checks.implementations import ActionKinds, check_implementations
 from jeton.definitions.checks.mappings import check_mappings
 from jeton.definitions.checks.names import check_names
 from jeton.definitions.checks.tasks import check_tasks
@@ -25,7 +25,7 @@ from jeton.definitions.report import Report
 from jeton.model.definition.workflow import Library
 
 
-def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: Report) -> None:
+def check_library(source: LibrarySource, known: Library, kinds: ActionKinds, report: Report) -> None:
     """Everything the definitions say about each other and about themselves."""
     definitions = all_definitions(source, known)
     check_names(source, definitions, report)

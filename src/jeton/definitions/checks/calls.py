@@ -8,7 +8,7 @@ from jeton.definitions.checks.flow.graph import produced
 from jeton.definitions.checks.graph.cycles import components, way_round
 from jeton.definitions.checks.graph.graph import Graph, is_always, reached
 from jeton.definitions.read.flow import FlowSource
-from jeton.definitions.read.location import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.flow import MAIN, Connection, Flow
 from jeton.model.definition.workflow import WorkflowTarget
@@ -24,7 +24,7 @@ class _Call(msgspec.Struct, frozen=True):
     """A node that calls a workflow or a flow; `certain`, if every run comes to it."""
 
     caller: str
-    place: Place
+    location: SourceLocation
     callee: str
     certain: bool
 
@@ -43,11 +43,11 @@ def check_calls(graphs: dict[str, Graph], flows: dict[str, FlowSource], report: 
         if call.certain and call.callee in hopeless.get(call.caller, ()):
             around = way_round(call.caller, hopeless[call.caller], endless)
             problem = f"the {kind} calls itself without end: {_drawn(around)}, and nothing on the way is conditional"
-            report.error(call.place, "recursive_workflow", problem, "make the call depend on a condition")
+            report.error(call.location, "recursive_workflow", problem, "make the call depend on a condition")
         elif call.callee in doubtful.get(call.caller, ()):
             around = way_round(call.caller, doubtful[call.caller], possible)
             problem = f"the {kind} calls itself: {_drawn(around)}, and only a condition ends it"
-            report.warning(call.place, "recursive_workflow", problem, "make sure that the condition becomes false")
+            report.warning(call.location, "recursive_workflow", problem, "make sure that the condition becomes false")
 
 
 def _steps(calls: Iterable[_Call]) -> dict[str, list[str]]:
@@ -61,8 +61,8 @@ def _calls(graph: Graph) -> Iterator[_Call]:
     certain = reached([graph.workflow.initial_node], _certain_steps(graph))
     for name, node in graph.workflow.nodes.items():
         if isinstance(node.target, WorkflowTarget):
-            place = graph.source.node(name) / "workflow"
-            yield _Call(graph.workflow.name, place, node.target.workflow, name in certain)
+            location = graph.source.node(name) / "workflow"
+            yield _Call(graph.workflow.name, location, node.target.workflow, name in certain)
 
 
 def _calls_of_flow(source: FlowSource) -> Iterator[_Call]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from jeton.definitions.checks.graph.graph import Graph, fan_out_of
-from jeton.definitions.read.location import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
 from jeton.model.definition.workflow import WaitTarget
@@ -44,31 +44,31 @@ def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
     compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {})
     everywhere = item_variables(graph)
     for name, node in workflow.nodes.items():
-        scope, place = _Scope(graph, name, everywhere, report), source.node(name)
-        compiled.inputs[name] = scope.mapping(node.input_mapping, place / "input_mapping")
-        compiled.outputs[name] = scope.mapping(node.output_mapping, place / "output_mapping", {"result"})
+        scope, location = _Scope(graph, name, everywhere, report), source.node(name)
+        compiled.inputs[name] = scope.mapping(node.input_mapping, location / "input_mapping")
+        compiled.outputs[name] = scope.mapping(node.output_mapping, location / "output_mapping", {"result"})
         if isinstance(node.target, WaitTarget):
             times = {"seconds": node.target.seconds, "until": node.target.until}
             given = {key: value for key, value in times.items() if value is not None}
-            compiled.waits[name] = scope.mapping(given, place / "wait")
+            compiled.waits[name] = scope.mapping(given, location / "wait")
         for index in graph.outgoing.get(name, ()):
             _compile_transition(graph, index, scope, compiled)
-    result = compile_mapping(workflow.output_mapping, CONTEXT, source.place / "output_mapping", report)
+    result = compile_mapping(workflow.output_mapping, CONTEXT, source.location / "output_mapping", report)
     return msgspec.structs.replace(compiled, result=result)
 
 
 def _compile_transition(graph: Graph, index: int, scope: "_Scope", compiled: CompiledWorkflow) -> None:
-    transition, place = graph.transition(index), graph.source.transition(index)
+    transition, location = graph.transition(index), graph.source.transition(index)
     wanted = {
         "condition": (transition.condition, compiled.conditions, {"result"}),
         "spawn_count": (transition.spawn_count, compiled.counts, set[str]()),
     }
     for key, (value, found, more) in wanted.items():
-        expression = None if value is None else scope.expression(value, place / key, more)
+        expression = None if value is None else scope.expression(value, location / key, more)
         if expression is not None:
             found[index] = expression
     if transition.foreach is not None:
-        collection = scope.expression(transition.foreach.collection, place / "foreach" / "collection")
+        collection = scope.expression(transition.foreach.collection, location / "foreach" / "collection")
         if collection is not None:
             compiled.collections[index] = collection
 
@@ -83,12 +83,14 @@ class _Scope:
         self._elsewhere = {name: fan_outs for name, fan_outs in everywhere.items() if name not in known}
         self._variables = AT_NODE | frozenset(known)
 
-    def expression(self, value: Json, place: Place, more: Collection[str] = ()) -> Expression | None:
-        return compile_one(value, self._variables | frozenset(more), place, self._report, self._elsewhere)
+    def expression(self, value: Json, location: SourceLocation, more: Collection[str] = ()) -> Expression | None:
+        return compile_one(value, self._variables | frozenset(more), location, self._report, self._elsewhere)
 
-    def mapping(self, written: Mapping[str, Json] | None, place: Place, more: Collection[str] = ()) -> Mapped:
+    def mapping(
+        self, written: Mapping[str, Json] | None, location: SourceLocation, more: Collection[str] = ()
+    ) -> Mapped:
         variables = self._variables | frozenset(more)
-        return compile_mapping(written, variables, place, self._report, self._elsewhere)
+        return compile_mapping(written, variables, location, self._report, self._elsewhere)
 
 
 def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
@@ -103,14 +105,14 @@ def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
 def compile_mapping(
     written: Mapping[str, Json] | None,
     variables: frozenset[str],
-    place: Place,
+    location: SourceLocation,
     report: Report,
     elsewhere: Mapping[str, Collection[FanOut]] | None = None,
 ) -> dict[str, Expression]:
     """The expressions of a mapping by target."""
     found: dict[str, Expression] = {}
     for target, value in (written or {}).items():
-        expression = compile_one(value, variables, place / target, report, elsewhere)
+        expression = compile_one(value, variables, location / target, report, elsewhere)
         if expression is not None:
             found[target] = expression
     return found
@@ -119,7 +121,7 @@ def compile_mapping(
 def compile_one(
     value: Json,
     variables: frozenset[str],
-    place: Place,
+    location: SourceLocation,
     report: Report,
     elsewhere: Mapping[str, Collection[FanOut]] | None = None,
 ) -> Expression | None:
@@ -132,7 +134,7 @@ def compile_one(
         for each in invalid.problems:
             problem = f"{shown(value)} at {each.position}: {each.problem}"
             remedy = _remedy(value, each.problem, elsewhere or {}) or each.remedy
-            report.error(place, "expression_invalid", problem, remedy)
+            report.error(location, "expression_invalid", problem, remedy)
         return None
 
 

@@ -4,7 +4,7 @@ from minijinja import Environment, TemplateError
 
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.graph.graph import Graph
-from jeton.definitions.read.location import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.workflow import GateTarget
 
@@ -16,17 +16,17 @@ def check_gates(graph: Graph, report: Report) -> None:
             check_gate(node.target, graph.source.node(name) / "gate", report)
 
 
-def check_gate(gate: GateTarget, place: Place, report: Report) -> None:
+def check_gate(gate: GateTarget, location: SourceLocation, report: Report) -> None:
     """A title can be rendered, and a default answer is one the gate would accept."""
     try:
         Environment(undefined_behavior="strict").add_template("title", gate.title)
     except TemplateError as error:
         problem = f"the title {shown(gate.title)} is no template: {error.message}"
-        report.error(place / "title", "template_invalid", problem, "write '{{ input.name }}' for what varies")
+        report.error(location / "title", "template_invalid", problem, "write '{{ input.name }}' for what varies")
     if gate.on_timeout != "fail" and gate.schema is not None and gate.approvals == 1:
         found = value_problem(gate.schema, gate.on_timeout)
         if found is not None:
             problem = f"the default answer does not fit the gate's schema: {found[1]}"
             report.error(
-                place / "on_timeout", "default_answer_invalid", problem, "write an answer that fits, or 'fail'"
+                location / "on_timeout", "default_answer_invalid", problem, "write an answer that fits, or 'fail'"
             )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 from jeton.definitions.check_schema import check_schema
-from jeton.definitions.read.location import NAME, Place
+from jeton.definitions.read.location import NAME, SourceLocation
 from jeton.definitions.report import Report, closest, kind, listed, shown
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json, JsonObject, Schema
@@ -22,16 +22,16 @@ LARGEST = 10**15  # of any count or duration: what is added to it still fits 64 
 class Fields:
     """An object of a definition, whose keys are known."""
 
-    def __init__(self, value: JsonObject, place: Place, report: Report) -> None:
+    def __init__(self, value: JsonObject, location: SourceLocation, report: Report) -> None:
         self._value = value
-        self.here = place
+        self.here = location
         self.report = report
         self.unknown = False  # whether a key was not understood, which may be a misspelling of one that seems missing
 
     def __contains__(self, key: str) -> bool:
         return key in self._value
 
-    def place(self, key: str) -> Place:
+    def location(self, key: str) -> SourceLocation:
         return self.here / key
 
     def value(self, key: str, default: Json = None) -> Json:
@@ -65,7 +65,7 @@ class Fields:
     def wrong(self, key: str, wanted: str, remedy: str = "") -> None:
         """Say that a key holds something else than it should."""
         problem = f"is {kind(self._value.get(key))}, and {wanted} belongs here"
-        self.report.error(self.place(key), "wrong_type", problem, remedy or f"write {wanted}")
+        self.report.error(self.location(key), "wrong_type", problem, remedy or f"write {wanted}")
 
     def text(self, key: str) -> str | None:
         """Any text but an empty one."""
@@ -79,7 +79,7 @@ class Fields:
     def name(self, key: str) -> str | None:
         """A text that can be a name."""
         value = self.text(key)
-        if value is not None and not check_name(value, self.place(key), self.report):
+        if value is not None and not check_name(value, self.location(key), self.report):
             return None
         return value
 
@@ -92,11 +92,11 @@ class Fields:
             return None
         if value < at_least:
             problem = f"is {value}, and the smallest that makes sense is {at_least}"
-            self.report.error(self.place(key), "out_of_range", problem, f"write {at_least} or more")
+            self.report.error(self.location(key), "out_of_range", problem, f"write {at_least} or more")
             return None
         if value > LARGEST:
             problem = f"is {value}, and the largest that makes sense is {LARGEST}"
-            self.report.error(self.place(key), "out_of_range", problem, "write less")
+            self.report.error(self.location(key), "out_of_range", problem, "write less")
             return None
         return value
 
@@ -110,7 +110,7 @@ class Fields:
         if value < at_least or (above is not None and value <= above):
             wanted = f"{at_least:g} or more" if above is None else f"more than {above:g}"
             problem = f"is {value}, and only {wanted} makes sense"
-            self.report.error(self.place(key), "out_of_range", problem, f"write {wanted}")
+            self.report.error(self.location(key), "out_of_range", problem, f"write {wanted}")
             return None
         return float(value)
 
@@ -130,7 +130,7 @@ class Fields:
         words = (default, *others)
         meant = closest(value, words) if isinstance(value, str) else None
         remedy = f"write '{meant}'" if meant else f"write one of {listed(words)}"
-        self.report.error(self.place(key), "unknown_value", f"is {kind(value)}, which means nothing here", remedy)
+        self.report.error(self.location(key), "unknown_value", f"is {kind(value)}, which means nothing here", remedy)
         return default
 
     def object(self, key: str) -> JsonObject | None:
@@ -151,13 +151,13 @@ class Fields:
         for index, value in enumerate(values):
             if not isinstance(value, str):
                 problem = f"is {kind(value)}, and a text belongs here"
-                self.report.error(self.place(key) / index, "wrong_type", problem, "put it in quotes")
+                self.report.error(self.location(key) / index, "wrong_type", problem, "put it in quotes")
         return tuple(value for value in values if isinstance(value, str))
 
     def schema(self, key: str) -> Schema | None:
         """A JSON Schema that can be used as it stands."""
         value = self.object(key)
-        if value is None or not check_schema(value, self.place(key), self.report):
+        if value is None or not check_schema(value, self.location(key), self.report):
             return None
         return value
 
@@ -165,12 +165,12 @@ class Fields:
         """The object at a key, whose own keys are known."""
         if key not in self._value:
             return None
-        return fields_of(self._value[key], self.place(key), self.report, keys, what)
+        return fields_of(self._value[key], self.location(key), self.report, keys, what)
 
 
 def fields_of(
     value: Json,
-    place: Place,
+    location: SourceLocation,
     report: Report,
     keys: Collection[str],
     what: str,
@@ -179,16 +179,18 @@ def fields_of(
 ) -> Fields | None:
     """The fields of an object whose keys are known."""
     if not isinstance(value, dict):
-        report.error(place, "wrong_type", f"is {kind(value)}, and {what} is an object", "write '{…}', or keys below it")
+        report.error(
+            location, "wrong_type", f"is {kind(value)}, and {what} is an object", "write '{…}', or keys below it"
+        )
         return None
-    return Fields(value, place, report).only(keys, what, hints, code)
+    return Fields(value, location, report).only(keys, what, hints, code)
 
 
-def check_name(name: str, place: Place, report: Report) -> bool:
+def check_name(name: str, location: SourceLocation, report: Report) -> bool:
     """Names are ASCII and short, so that they can stand in paths, tables and addresses without a second thought."""
     if NAME.fullmatch(name):
         return True
     problem = f"{shown(name)} cannot be a name"
     remedy = "write up to 64 letters, digits, '_' and '-', beginning with a letter or '_'"
-    report.error(place, "bad_name", problem, remedy)
+    report.error(location, "bad_name", problem, remedy)
     return False

@@ -25,7 +25,7 @@ class Mark(msgspec.Struct, frozen=True):
 NOWHERE = Mark(0)
 
 
-class Place(msgspec.Struct, frozen=True):
+class SourceLocation(msgspec.Struct, frozen=True):
     """One place in one file. Going deeper than the file does (sugar, defaults) keeps the nearest line."""
 
     file: str
@@ -36,15 +36,15 @@ class Place(msgspec.Struct, frozen=True):
     def line(self) -> int:
         return self.mark.line
 
-    def __truediv__(self, key: Key) -> "Place":
-        return Place(self.file, self.mark.inside.get(key, self.mark), (*self.path, key))
+    def __truediv__(self, key: Key) -> "SourceLocation":
+        return SourceLocation(self.file, self.mark.inside.get(key, self.mark), (*self.path, key))
 
-    def at(self, path: Path) -> "Place":
+    def at(self, path: Path) -> "SourceLocation":
         """The place that many keys further in."""
-        place = self
+        location = self
         for key in path:
-            place = place / key
-        return place
+            location = location / key
+        return location
 
 
 def path_text(path: Path) -> str:

@@ -7,16 +7,16 @@ accept what is no JSON and stumble over surrogate pairs. So: a reader of one pag
 import json
 import re
 
-from jeton.definitions.read.location import Key, Mark, Path, Place
+from jeton.definitions.read.location import Key, Mark, Path, SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.definitions.text.plain import (
     Document,
     Stopped,
     check_scalar,
     integer,
-    somewhere,
     stop_if_too_deep,
     stop_if_too_many,
+    unread_location,
 )
 from jeton.model.json import Json
 
@@ -62,8 +62,8 @@ class _Reader:
         self._line += self._text.count("\n", self._at, end)
         self._at = end
 
-    def _place(self, path: Path) -> Place:
-        return somewhere(self._file, self._line, path)
+    def _place(self, path: Path) -> SourceLocation:
+        return unread_location(self._file, self._line, path)
 
     def _syntax(self, path: Path, problem: str, remedy: str) -> Stopped:
         self._report.error(self._place(path), "syntax", problem, remedy)
@@ -167,5 +167,5 @@ class _Reader:
 
     def _report_duplicate(self, path: Path, line: int, first: int) -> None:
         problem = f"the key {shown(str(path[-1]))} is here a second time; the first is on line {first}"
-        place = somewhere(self._file, line, path)
-        self._report.error(place, "duplicate_key", problem, "remove one of the two, or give it another name")
+        location = unread_location(self._file, line, path)
+        self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")

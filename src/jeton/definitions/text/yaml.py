@@ -19,9 +19,9 @@ from jeton.definitions.text.plain import (
     Stopped,
     check_scalar,
     integer,
-    somewhere,
     stop_if_too_deep,
     stop_if_too_many,
+    unread_location,
 )
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json
@@ -98,7 +98,7 @@ def _report_syntax(error: yaml.YAMLError, text: str, file: str, report: Report) 
         line = text.count("\n", 0, position) + 1
         problem = f"holds a character that YAML does not allow: {error.reason}"
     remedy = "mind indentation and quotes: text with ': ', '#', '{' or '[' in it needs quotes"
-    report.error(somewhere(file, line, ()), "syntax", problem, remedy)
+    report.error(unread_location(file, line, ()), "syntax", problem, remedy)
 
 
 class _Reader:
@@ -128,7 +128,7 @@ class _Reader:
             case yaml.DocumentStartEvent() if self.document is not None:
                 problem = "holds a second document, and a library file is one"
                 remedy = "put it into a file of its own, or remove the '---'"
-                self._report.error(somewhere(self._file, _line(event), ()), "several_documents", problem, remedy)
+                self._report.error(unread_location(self._file, _line(event), ()), "several_documents", problem, remedy)
                 raise Stopped
             case _:
                 pass
@@ -139,11 +139,11 @@ class _Reader:
         return tuple(frame.next_key for frame in around)
 
     def _error(self, line: int, code: ProblemCode, problem: str, remedy: str) -> None:
-        self._report.error(somewhere(self._file, line, self._path()), code, problem, remedy)
+        self._report.error(unread_location(self._file, line, self._path()), code, problem, remedy)
 
     def _count(self, nodes: int, line: int) -> None:
         self._nodes += nodes
-        stop_if_too_many(self._nodes, somewhere(self._file, line, self._path()), self._report)
+        stop_if_too_many(self._nodes, unread_location(self._file, line, self._path()), self._report)
 
     def _refuse_tag(self, tag: str | None, line: int) -> None:
         if tag is not None:
@@ -153,7 +153,7 @@ class _Reader:
     def _begin(self, value: list[Json] | dict[str, Json], event: yaml.CollectionStartEvent) -> None:
         line = _line(event)
         self._count(1, line)
-        stop_if_too_deep(len(self._frames) + 1, somewhere(self._file, line, self._path()), self._report)
+        stop_if_too_deep(len(self._frames) + 1, unread_location(self._file, line, self._path()), self._report)
         self._refuse_tag(event.tag, line)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
@@ -173,22 +173,22 @@ class _Reader:
             problem = "is a merge key, which YAML 1.2 does not have"
             self._error(line, "merge_key", problem, "write the keys out")
         value = self._resolved(event.value, line) if plain else event.value
-        place = somewhere(self._file, line, self._path())
-        self._put(_Anchored(check_scalar(value, place, self._report), Mark(line), 1, 0), event.anchor, plain)
+        location = unread_location(self._file, line, self._path())
+        self._put(_Anchored(check_scalar(value, location, self._report), Mark(line), 1, 0), event.anchor, plain)
 
     def _resolved(self, text: str, line: int) -> Json:
         """What a plain scalar means by the core schema of YAML 1.2."""
-        place = somewhere(self._file, line, self._path())
+        location = unread_location(self._file, line, self._path())
         if text in NULL:
             return None
         if text in TRUE or text in FALSE:
             return text in TRUE
         if DECIMAL.fullmatch(text):
-            return integer(text, 10, place, self._report)
+            return integer(text, 10, location, self._report)
         if OCTAL.fullmatch(text):
-            return integer(text[2:], 8, place, self._report)
+            return integer(text[2:], 8, location, self._report)
         if HEXADECIMAL.fullmatch(text):
-            return integer(text[2:], 16, place, self._report)
+            return integer(text[2:], 16, location, self._report)
         if FLOAT.fullmatch(text):
             return float(text)
         if SPECIAL_FLOAT.fullmatch(text):
@@ -211,7 +211,7 @@ class _Reader:
             found = _Anchored(None, Mark(line), 1, 0)
         self._count(found.size, line)
         depth = len(self._frames) + found.height
-        stop_if_too_deep(depth, somewhere(self._file, line, self._path()), self._report)
+        stop_if_too_deep(depth, unread_location(self._file, line, self._path()), self._report)
         self._put(_Anchored(found.value, Mark(line, found.mark.inside), found.size, found.height), None, False)
 
     def _put(self, found: _Anchored, anchor: str | None, plain: bool) -> None:
@@ -249,9 +249,9 @@ class _Reader:
 
     def _report_duplicate(self, frame: _Frame, key: str, line: int) -> None:
         first = frame.inside[key].line
-        place = somewhere(self._file, line, (*self._path(), key))
+        location = unread_location(self._file, line, (*self._path(), key))
         problem = f"the key {shown(key)} is here a second time; the first is on line {first}"
-        self._report.error(place, "duplicate_key", problem, "remove one of the two, or give it another name")
+        self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")
 
 
 def _line(event: yaml.Event) -> int:

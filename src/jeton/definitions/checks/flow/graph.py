@@ -21,7 +21,7 @@ def _check_limit(source: FlowSource, report: Report) -> None:
     if count > limit:
         problem = f"has {count} nodes, and a run of it fails if more than {limit} run"
         remedy = f"write 'limits: {{max_nodes: {count}}}', or split the flow"
-        report.warning(source.place, "too_many_nodes", problem, remedy)
+        report.warning(source.location, "too_many_nodes", problem, remedy)
 
 
 def _check_types(source: FlowSource, definitions: Definitions, report: Report) -> None:
@@ -43,8 +43,8 @@ def _check_handles(source: FlowSource, report: Report) -> None:
             kind = source.flow.nodes[connection.source].type
             problem = f"nobody produces {shown(connection.from_output)}: {shown(connection.source)} is a '{kind}'"
             remedy = did_you_mean(connection.from_output, handles, "remove the connection")
-            place = source.connection(index)
-            report.warning(place / "from_output", "handle_without_output", problem, remedy)
+            location = source.connection(index)
+            report.warning(location / "from_output", "handle_without_output", problem, remedy)
 
 
 def produced(flow: Flow, name: str) -> tuple[str, ...] | None:

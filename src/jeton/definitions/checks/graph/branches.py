@@ -23,14 +23,14 @@ def check_branches(graph: Graph, compiled: CompiledWorkflow, report: Report) -> 
 
 def _check_both_sections(graph: Graph, node: str, report: Report) -> None:
     """In a branch `state.x` and `output.x` are the same place."""
-    place = graph.source.node(node) / "output_mapping"
+    location = graph.source.node(node) / "output_mapping"
     written: dict[tuple[str, ...], str] = {}
     for target in _targets(graph, node):
         keys = tuple(branch_keys(target))
         other = written.setdefault(keys, target)
         if other != target:
             problem = f"{shown(other)} and {shown(target)} are one place in a branch: '_branch.output.{'.'.join(keys)}'"
-            report.error(place / target, "both_sections_written", problem, "give one of the two another name")
+            report.error(location / target, "both_sections_written", problem, "give one of the two another name")
 
 
 def _targets(graph: Graph, node: str) -> list[str]:
@@ -42,14 +42,14 @@ def _targets(graph: Graph, node: str) -> list[str]:
 def _check_stale_reads(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
     """In a branch `state` stays the run's: what the branch wrote there is found in `_branch.output`."""
     written = _written_in(graph)
-    for node, expression, place in _reads(graph, compiled):
+    for node, expression, location in _reads(graph, compiled):
         own = graph.around.get(node, frozenset()) & graph.certain
         for path in expression.reads:
             if path[0] in SECTIONS and any(_overlaps(path, target) for f in own for target in written.get(f, ())):
                 text = ".".join(path)
                 problem = f"reads {shown(text)} in a branch that writes it, and sees what it was before the branch"
                 remedy = f"read '_branch.output.{'.'.join(path[1:])}' if what the branch wrote is meant"
-                report.warning(graph.source.place.at(place), "state_read_in_branch", problem, remedy)
+                report.warning(graph.source.location.at(location), "state_read_in_branch", problem, remedy)
 
 
 def _written_in(graph: Graph) -> dict[FanOut, set[tuple[str, ...]]]:
@@ -111,8 +111,8 @@ def _check_discarded(graph: Graph, compiled: CompiledWorkflow, report: Report) -
             if not is_read and not any(_is_kept(graph, name, stack, keys, leading) for stack in graph.stacks(name)):
                 problem = f"writes {shown(target)} in a branch, and no join it comes to merges it: it is discarded"
                 remedy = "merge it at a join, or remove it"
-                place = graph.source.node(name) / "output_mapping" / target
-                report.warning(place, "branch_output_discarded", problem, remedy)
+                location = graph.source.node(name) / "output_mapping" / target
+                report.warning(location, "branch_output_discarded", problem, remedy)
 
 
 class _LeadingTo:

@@ -31,17 +31,17 @@ def _check_groups(graph: Graph, report: Report) -> None:
         if (transition.target, synchronization.sibling_group) in awaited:
             continue  # siblings do meet there; a token from outside the group passes straight through
         group = synchronization.sibling_group
-        place = graph.source.synchronization(index)
+        location = graph.source.synchronization(index)
         if group is None:
             problem = f"waits for siblings, and no token that comes from {shown(transition.source)} is in a branch"
-            report.error(place, "join_without_group", problem, "remove it, or fan out before it")
+            report.error(location, "join_without_group", problem, "remove it, or fan out before it")
             continue
         problem = (
             f"waits for the group {shown(group)}, and no token that comes from {shown(transition.source)} is in it"
         )
         others = [each for each in groups if each != group]
         remedy = did_you_mean(group, others, "remove it" if group in groups else f"name a fan-out {shown(group)}")
-        report.error(place / "sibling_group", "join_without_group", problem, remedy)
+        report.error(location / "sibling_group", "join_without_group", problem, remedy)
 
 
 def _check_fan_ins(graph: Graph, report: Report) -> None:
@@ -80,6 +80,6 @@ def _check_branch_failure(graph: Graph, report: Report) -> None:
                     f"branches of {shown(fan_out.group)} are joined at {shown(joins[0].node)} too, "
                     f"where 'on_branch_failure' is '{joins[0].synchronization.on_branch_failure}'"
                 )
-                place = graph.source.synchronization(join.transition) / "on_branch_failure"
+                location = graph.source.synchronization(join.transition) / "on_branch_failure"
                 remedy = "write the same 'on_branch_failure' at every join of the group"
-                report.error(place, "on_branch_failure_disagrees", problem, remedy)
+                report.error(location, "on_branch_failure_disagrees", problem, remedy)

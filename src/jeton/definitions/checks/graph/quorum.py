@@ -18,7 +18,7 @@ def check_quorum(graph: Graph, compiled: CompiledWorkflow, report: Report) -> No
 
 
 def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join, needed: int, report: Report) -> None:
-    place = graph.source.synchronization(join.transition) / "strategy"
+    location = graph.source.synchronization(join.transition) / "strategy"
     for routing in _routings(graph, fan_out):
         sizes = {index: _size(graph, compiled, index) for index in routing}
         arriving = [index for index in routing if _reaches(graph, index, fan_out, join)]
@@ -28,13 +28,13 @@ def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join
         able = sum(sizes[index] or 0 for index in arriving)
         if None not in sizes.values() and needed > total:
             problem = f"waits for {needed} of the branches that {shown(fan_out.node)} makes, and it makes {total}"
-            report.error(place, "m_of_n_too_large", problem, f"write {total} or less")
+            report.error(location, "m_of_n_too_large", problem, f"write {total} or less")
         elif needed > able:
             problem = (
                 f"waits for {needed} branches, and of those that {shown(fan_out.node)} makes "
                 f"only {able} can come to {shown(join.node)}"
             )
-            report.error(place, "join_out_of_reach", problem, f"write {able} or less, or lead the others there too")
+            report.error(location, "join_out_of_reach", problem, f"write {able} or less, or lead the others there too")
 
 
 def _routings(graph: Graph, fan_out: FanOut) -> Iterator[list[int]]:

@@ -27,8 +27,8 @@ def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
         drawn = " → ".join([*around, around[0]])
         problem = f"closes the cycle {drawn}, and nothing limits how often it is gone round"
         remedy = "add 'loop_config: {max_iterations: …}' to one of its transitions, or 'timeout_ms' to the workflow"
-        place = graph.source.transition(_closing(graph, around))
-        report.warning(place, "cycle_without_bound", problem, remedy)
+        location = graph.source.transition(_closing(graph, around))
+        report.warning(location, "cycle_without_bound", problem, remedy)
 
 
 def _closing(graph: Graph, around: list[str]) -> int:
