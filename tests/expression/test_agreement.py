@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jeton.expression import Failed, Json, Missing, Outcome, compile_expression
+from jeton.expression import EvaluationResult, Failed, Json, Missing, compile_expression
 from jeton.expression.library import CelError, Program, compile_source
 from jeton.expression.problems import ExpressionInvalid
 from jeton.expression.unparse import unparse
@@ -16,7 +16,7 @@ from tests.expression.grammar import ANYTHING, FOREIGN, SCOPES, TYPED_SCOPES, VA
 NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?$|No value with name "(.*)" found', re.DOTALL)
 
 
-def by_library(program: Program, scope: dict[str, Json]) -> Outcome:
+def by_library(program: Program, scope: dict[str, Json]) -> EvaluationResult:
     """What the library gives for the whole expression and the whole scope."""
     try:
         return program.run(scope)
@@ -25,7 +25,7 @@ def by_library(program: Program, scope: dict[str, Json]) -> Outcome:
         return Missing(missing[1] or missing[2] or "") if missing else Failed(str(error), "1:1", {})
 
 
-def agree(ours: Outcome, theirs: Outcome) -> bool:
+def agree(ours: EvaluationResult, theirs: EvaluationResult) -> bool:
     match ours, theirs:
         case Missing(path), Missing(key):
             return (
@@ -40,7 +40,7 @@ def agree(ours: Outcome, theirs: Outcome) -> bool:
             return canonical(ours) == canonical(theirs)
 
 
-def finite(value: Outcome) -> bool:
+def finite(value: EvaluationResult) -> bool:
     match value:
         case list():
             return all(map(finite, value))
@@ -52,7 +52,7 @@ def finite(value: Outcome) -> bool:
             return True
 
 
-def canonical(value: Outcome) -> str:
+def canonical(value: EvaluationResult) -> str:
     """A spelling that tells 1 from 1.0 and from true, and does not depend on the order of keys."""
     match value:
         case list():

@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 from jeton.expression.problems import Unsupported
 from jeton.expression.syntax import (
-    Call,
-    Entry,
-    Fold,
-    ForeignLiteral,
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
     Has,
     Ident,
     ListOf,
-    Literal,
+    MapEntry,
     MapOf,
     Node,
     Select,
@@ -75,24 +75,24 @@ class Decoder:
             return self.map_of(read(raw(message, 8)), at)
         return self.fold(read(raw(message, 9)), at, kind)
 
-    def constant(self, data: bytes, at: int) -> Literal | ForeignLiteral:
+    def constant(self, data: bytes, at: int) -> Constant | ForeignConstant:
         message = read(data)
         ((field, (value, *_)),) = message.items()
         match field, value:
             case 1, _:
-                return Literal(None, at, "null")
+                return Constant(None, at, "null")
             case 2, int():
-                return Literal(bool(value), at, "bool")
+                return Constant(bool(value), at, "bool")
             case 3, int():
-                return Literal(signed(value), at, "int")
+                return Constant(signed(value), at, "int")
             case 5, bytes():
-                return Literal(struct.unpack("<d", value)[0], at, "double")
+                return Constant(struct.unpack("<d", value)[0], at, "double")
             case 6, bytes():
-                return Literal(value.decode(), at, "string")
+                return Constant(value.decode(), at, "string")
             case 4, int():
-                return ForeignLiteral(f"{value}u", at)
+                return ForeignConstant(f"{value}u", at)
             case _, bytes():
-                return ForeignLiteral("b'" + "".join(f"\\x{byte:02x}" for byte in value) + "'", at)
+                return ForeignConstant("b'" + "".join(f"\\x{byte:02x}" for byte in value) + "'", at)
             case _:
                 raise Unsupported("has a literal that JSON does not have", "write it another way", at)
 
@@ -107,11 +107,11 @@ class Decoder:
         operand, field = self.node(raw(message, 1)), text(message, 2)
         return Has(operand, field, at) if number(message, 3) else Select(operand, field, at, kind)
 
-    def call(self, message: Message, at: int, kind: str) -> Call:
+    def call(self, message: Message, at: int, kind: str) -> FunctionCall:
         args = tuple(self.node(data) for data in many(message, 3))
         if 1 in message:
-            return Call(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
-        return Call(text(message, 2), args, False, at, kind)
+            return FunctionCall(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
+        return FunctionCall(text(message, 2), args, False, at, kind)
 
     def list_of(self, message: Message, at: int) -> ListOf:
         elements = tuple(self.node(data) for data in many(message, 1))
@@ -122,11 +122,11 @@ class Decoder:
             raise Unsupported(f"makes a {text(message, 1)}, which is no plain data", "write a map: {'key': value}", at)
         return MapOf(tuple(self.entry(entry) for entry in repeated(message, 2)), at)
 
-    def entry(self, message: Message) -> Entry:
-        return Entry(self.node(raw(message, 3)), self.node(raw(message, 4)), bool(number(message, 5)))
+    def entry(self, message: Message) -> MapEntry:
+        return MapEntry(self.node(raw(message, 3)), self.node(raw(message, 4)), bool(number(message, 5)))
 
-    def fold(self, message: Message, at: int, kind: str) -> Fold:
-        return Fold(
+    def fold(self, message: Message, at: int, kind: str) -> Comprehension:
+        return Comprehension(
             variable=text(message, 1),
             range=self.node(raw(message, 2)),
             accumulator=text(message, 3),

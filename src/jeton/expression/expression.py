@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import final
 
-from jeton.expression.audit import Audit, audit_for
-from jeton.expression.bounds import Exhausted
+from jeton.expression.audit import ResultCheck, audit_for
+from jeton.expression.bounds import LimitExceeded
 from jeton.expression.compile.build import build
-from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
+from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
 from jeton.expression.library import compile_source, parse_source
 from jeton.expression.problems import (
     ExpressionInvalid,
@@ -21,7 +21,7 @@ from jeton.expression.problems import (
 from jeton.expression.reads import Path, reads_of
 from jeton.expression.syntax import Node, from_json, kind_of
 from jeton.expression.typing.infer import Inference
-from jeton.expression.values import Failed, Missing, Outcome, path_text, shorten
+from jeton.expression.values import EvaluationResult, Failed, Missing, path_text, shorten
 from jeton.model.json import Json
 
 
@@ -38,19 +38,19 @@ class Expression:
         self.roots: frozenset[str] = frozenset(path[0] for path in self.reads)
         self.whole: frozenset[str] = frozenset(path[0] for path in self.reads if len(path) == 1)
         self._run = build(tree, variables)
-        self._audit: Audit = audit_for(tree)
+        self._audit: ResultCheck = audit_for(tree)
 
     def __repr__(self) -> str:
         return f"Expression({self.source!r})"
 
-    def evaluate(self, scope: Mapping[str, Json]) -> Outcome:
+    def evaluate(self, scope: Mapping[str, Json]) -> EvaluationResult:
         """The value as plain JSON, the key that was missing, or why there is no value. Never raises."""
         try:
             value: Json = self._run(scope)
             if self._audit is not None:
                 self._audit(value)
             return value
-        except (Problem, Exhausted, RecursionError) as problem:
+        except (EvaluationProblem, LimitExceeded, RecursionError) as problem:
             return self._outcome(problem, scope)
 
     def holds(self, scope: Mapping[str, Json]) -> bool | Missing | Failed:
@@ -59,8 +59,8 @@ class Expression:
             value = self._run(scope)
             if value is True or value is False:
                 return value
-            raise Wrong(f"the condition gives {kind_of(value)}, not bool", 0)
-        except (Problem, Exhausted, RecursionError) as problem:
+            raise EvaluationError(f"the condition gives {kind_of(value)}, not bool", 0)
+        except (EvaluationProblem, LimitExceeded, RecursionError) as problem:
             return self._outcome(problem, scope)
 
     def values(self, scope: Mapping[str, Json]) -> dict[str, Json]:
@@ -81,7 +81,7 @@ class Expression:
         match problem:
             case KeyMissing():
                 return Missing(problem.path)
-            case Wrong():
+            case EvaluationError():
                 return Failed(problem.text, position_of(self.source, problem.at), self.values(scope))
             case RecursionError():
                 return Failed("the data is nested too deeply", "1:1", self.values(scope))

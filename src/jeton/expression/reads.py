@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
-from jeton.expression.syntax import Call, Fold, Has, Ident, Literal, Node, Select, children
+from jeton.expression.syntax import Comprehension, Constant, FunctionCall, Has, Ident, Node, Select, children
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -13,7 +13,7 @@ def path_of(node: Node) -> Path | None:
     match node:
         case Ident(name):
             return (name,)
-        case Select(operand, field) | Call("_[_]", (operand, Literal(str(field)))):
+        case Select(operand, field) | FunctionCall("_[_]", (operand, Constant(str(field)))):
             base = path_of(operand)
             return None if base is None else (*base, field)
         case _:
@@ -23,7 +23,11 @@ def path_of(node: Node) -> Path | None:
 def read_by(node: Node) -> Path | None:
     """The path that the node reads, which `has(a.b)` and `a.?b` do as much as `a.b`."""
     match node:
-        case Has(operand, field) | Select(operand, field) | Call("_[_]" | "_?._", (operand, Literal(str(field)))):
+        case (
+            Has(operand, field)
+            | Select(operand, field)
+            | FunctionCall("_[_]" | "_?._", (operand, Constant(str(field))))
+        ):
             base = read_by(operand)
             return None if base is None else (*base, field)
         case _:
@@ -40,7 +44,7 @@ def walk(node: Node, variables: frozenset[str]) -> Iterator[Path]:
     if path is not None:
         if path[0] in variables:
             yield path
-    elif isinstance(node, Fold):
+    elif isinstance(node, Comprehension):
         yield from walk(node.range, variables)
         yield from walk(node.start, variables)
         inner = variables - {node.variable, node.accumulator}

@@ -2,8 +2,19 @@
 
 import math
 
-from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of
-from jeton.expression.syntax import Call, Fold, ForeignLiteral, Has, Ident, ListOf, Literal, MapOf, Node, Select
+from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of
+from jeton.expression.syntax import (
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
+    Has,
+    Ident,
+    ListOf,
+    MapOf,
+    Node,
+    Select,
+)
 from jeton.expression.values import below, quoted
 
 PRECEDENCE = (
@@ -22,9 +33,9 @@ ATOM = len(PRECEDENCE)
 def unparse(node: Node) -> str:
     """Source that means the node, with as few brackets as that takes."""
     match node:
-        case Literal(value):
+        case Constant(value):
             return quoted(value) if isinstance(value, str) else literal_text(value)
-        case ForeignLiteral(source):
+        case ForeignConstant(source):
             return source
         case Ident(name):
             return name
@@ -32,7 +43,7 @@ def unparse(node: Node) -> str:
             return below(within(operand, ATOM), field)
         case Has(operand, field):
             return f"has({below(within(operand, ATOM), field)})"
-        case Call():
+        case FunctionCall():
             return unparse_call(node)
         case ListOf(elements, optional):
             texts = (f"?{unparse(each)}" if index in optional else unparse(each) for index, each in enumerate(elements))
@@ -40,7 +51,7 @@ def unparse(node: Node) -> str:
         case MapOf(entries):
             pairs = (f"{'?' * each.optional}{unparse(each.key)}: {unparse(each.value)}" for each in entries)
             return f"{{{', '.join(pairs)}}}"
-        case Fold():
+        case Comprehension():
             return unparse_fold(node)
 
 
@@ -54,14 +65,14 @@ def within(node: Node, level: int) -> str:
     """The node's source, in brackets if it binds less tightly than its place asks for."""
     source = unparse(node)
     own = ATOM
-    if isinstance(node, Call):
+    if isinstance(node, FunctionCall):
         own = LEVELS.get(node.function, ATOM)
-    elif isinstance(node, Literal) and source.startswith("-"):
+    elif isinstance(node, Constant) and source.startswith("-"):
         own = LEVELS["-_"]
     return source if own >= level else f"({source})"
 
 
-def unparse_call(node: Call) -> str:
+def unparse_call(node: FunctionCall) -> str:
     match node.function, node.args:
         case "_?_:_", (condition, then, otherwise):
             return f"{within(condition, 1)} ? {within(then, 1)} : {within(otherwise, 0)}"
@@ -71,7 +82,7 @@ def unparse_call(node: Call) -> str:
             return f"{within(operand, ATOM)}[{unparse(key)}]"
         case "_[?_]", (operand, key):
             return f"{within(operand, ATOM)}[?{unparse(key)}]"
-        case "_?._", (operand, Literal(str(key))):
+        case "_?._", (operand, Constant(str(key))):
             return f"{within(operand, ATOM)}.?{key}"
         case ("_&&_" | "_||_") as function, (left, right):  # without brackets: the parser nests a chain as it likes
             level = LEVELS[function]
@@ -85,7 +96,7 @@ def unparse_call(node: Call) -> str:
             return f"{function.replace('@max', 'greatest').replace('@min', 'least')}({', '.join(map(unparse, args))})"
 
 
-def unparse_fold(node: Fold) -> str:
+def unparse_fold(node: Comprehension) -> str:
     match macro_of(node):
         case Quantified(decisive, variable, items, body):
             return f"{within(items, ATOM)}.{'exists' if decisive else 'all'}({variable}, {unparse(body)})"
@@ -96,7 +107,7 @@ def unparse_fold(node: Fold) -> str:
         case Collected(variable, items, where, value):
             parts = [variable, *([unparse(where)] if where is not None else []), unparse(value)]
             return f"{within(items, ATOM)}.map({', '.join(parts)})"
-        case Bound(variable, value, body):
+        case Binding(variable, value, body):
             return f"cel.bind({variable}, {unparse(value)}, {unparse(body)})"
         case None:
             return "…"

@@ -28,7 +28,7 @@ class Failed(msgspec.Struct, frozen=True):
     values: dict[str, Json]  # of the paths the expression reads, shortened
 
 
-Outcome: TypeAlias = Json | Missing | Failed
+EvaluationResult: TypeAlias = Json | Missing | Failed
 
 
 def path_text(path: Sequence[str]) -> str:

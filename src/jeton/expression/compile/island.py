@@ -9,15 +9,26 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from jeton.expression.bounds import LARGEST_VALUE, Exhausted, Scope, charge, limit, weigh
-from jeton.expression.compile.closures import Run
-from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of, parts_of
-from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
+from jeton.expression.bounds import LARGEST_VALUE, LimitExceeded, Scope, charge, limit, weigh
+from jeton.expression.compile.closures import Evaluator
+from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of, parts_of
+from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
 from jeton.expression.compile.optionals import OPENERS, plain_parts
 from jeton.expression.compile.substitute import names_made, with_parts, without_bindings
 from jeton.expression.library import CelError, compile_part
 from jeton.expression.problems import Unsupported
-from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
+from jeton.expression.syntax import (
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
+    Ident,
+    ListOf,
+    MapOf,
+    Node,
+    children,
+    descend,
+)
 from jeton.expression.unparse import unparse
 from jeton.model.json import Json
 
@@ -34,7 +45,7 @@ NO_VARIABLE = re.compile(r'No value with name "(.*)" found in Activation')
 NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
 
 
-class Name(msgspec.Struct, frozen=True):
+class LocalVariable(msgspec.Struct, frozen=True):
     """What is known of a variable that a loop or a binding made."""
 
     shown: str  # what it is called in the path of a missing key: state.items[]
@@ -49,25 +60,25 @@ class Island(msgspec.Struct, frozen=True):
     loops: bool
 
 
-class Foreign:
+class ForeignValues:
     """Tells which nodes have foreign values. Answers are kept: the question comes up at every level of the tree."""
 
     def __init__(self, variables: frozenset[str]) -> None:
         self.variables = variables
         self.known: dict[int, tuple[Node, bool]] = {}  # by id(); the node is kept too, or another could get its id
 
-    def __call__(self, node: Node, names: Mapping[str, Name]) -> bool:
+    def __call__(self, node: Node, names: Mapping[str, LocalVariable]) -> bool:
         if node.kind:
             return False
         if id(node) not in self.known:
             self.known[id(node)] = node, self.find(node, names)
         return self.known[id(node)][1]
 
-    def find(self, node: Node, names: Mapping[str, Name]) -> bool:
+    def find(self, node: Node, names: Mapping[str, LocalVariable]) -> bool:
         match node:
-            case Literal():
+            case Constant():
                 return False
-            case ForeignLiteral():
+            case ForeignConstant():
                 return True
             case Ident(name):
                 return names[name].foreign if name in names else name not in self.variables
@@ -75,42 +86,42 @@ class Foreign:
                 return True
             case MapOf(entries) if any(entry.optional or entry.key.kind not in ("", "string") for entry in entries):
                 return True
-            case Call(function, args) if function in OPENERS:
+            case FunctionCall(function, args) if function in OPENERS:
                 parts = plain_parts(args[0])
-                bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Fold))
-                inner = {**names, **{name: Name(name, True, False) for name in bound}}
+                bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Comprehension))
+                inner = {**names, **{name: LocalVariable(name, True, False) for name in bound}}
                 return parts is None or any(self(part, inner) for part in (*parts, *args[1:]))
-            case Call(function) if function not in PLAIN and not function.startswith("math."):
+            case FunctionCall(function) if function not in PLAIN and not function.startswith("math."):
                 return True
-            case Fold():
+            case Comprehension():
                 return self.fold(node, names)
             case _:
                 return any(self(child, names) for child in children(node))
 
-    def fold(self, node: Fold, names: Mapping[str, Name]) -> bool:
+    def fold(self, node: Comprehension, names: Mapping[str, LocalVariable]) -> bool:
         match macro_of(node):
-            case Bound(variable, value, body):
-                return self(body, {**names, variable: Name(variable, True, self(value, names))})
+            case Binding(variable, value, body):
+                return self(body, {**names, variable: LocalVariable(variable, True, self(value, names))})
             case Collected(variable, items, _, value):
-                return self(value, {**names, variable: Name(variable, False, self(items, names))})
+                return self(value, {**names, variable: LocalVariable(variable, False, self(items, names))})
             case Quantified() | Counted():
                 return False
             case None:
                 return True
 
 
-def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
+def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
     """The island at this node; `foreign` must know the names visible there."""
     node = without_bindings(node)
     inputs: dict[int, Node] = {}
-    if isinstance(node, Call) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
+    if isinstance(node, FunctionCall) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
         inputs = {id(arg): arg for arg in node.args}
     else:
-        collect(node, foreign, frozenset(), inputs, top=True)
+        collect_inputs(node, foreign, frozenset(), inputs, top=True)
     prefix = unused_prefix(node)
     names = {identity: f"{prefix}{position}" for position, identity in enumerate(inputs)}
     nodes = inside(node, names)
-    loops = any(isinstance(each, Fold) for each in nodes)
+    loops = any(isinstance(each, Comprehension) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
         problem = "loops over values that JSON does not have, such as times, in too complex a way"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
@@ -132,25 +143,25 @@ def with_inputs(node: Node, names: Mapping[int, str]) -> Node:
     return with_parts(node, lambda part: with_inputs(part, names))
 
 
-def collect(
+def collect_inputs(
     node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: dict[int, Node], top: bool
 ) -> None:
     """Finds the largest parts that are plain and read no variable made inside the island."""
-    if isinstance(node, Literal):
+    if isinstance(node, Constant):
         return
     free = not any(isinstance(each, Ident) and each.name in local for each in descend(node))
     if not top and free and not foreign(node):
         inputs[id(node)] = node
         return
-    macro = macro_of(node) if isinstance(node, Fold) else None
+    macro = macro_of(node) if isinstance(node, Comprehension) else None
     if macro is None:
         for child in children(node):
-            collect(child, foreign, local, inputs, top=False)
+            collect_inputs(child, foreign, local, inputs, top=False)
         return
     items, *body = parts_of(macro)  # what else the parser made of the macro must stay as it is, to be written again
-    collect(items, foreign, local, inputs, top=False)
+    collect_inputs(items, foreign, local, inputs, top=False)
     for part in body:
-        collect(part, foreign, local | {macro.variable}, inputs, top=False)
+        collect_inputs(part, foreign, local | {macro.variable}, inputs, top=False)
 
 
 def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
@@ -160,19 +171,19 @@ def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
     return [node, *(each for child in children(node) for each in inside(child, names))]
 
 
-def on_island(island: Island, inputs: tuple[Run, ...], node: Node) -> Run:
+def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) -> Evaluator:
     """Evaluates the inputs here and the rest in the library."""
     program = compile_part(island.source, frozenset(island.names))
-    function = node.function if isinstance(node, Call) else ""
+    function = node.function if isinstance(node, FunctionCall) else ""
     at = node.at
 
     def run(scope: Scope) -> Json:
         values: dict[str, Json] = {}
-        problems: dict[str, Problem] = {}
+        problems: dict[str, EvaluationProblem] = {}
         for name, value_of in zip(island.names, inputs, strict=True):
             try:
                 values[name] = value_of(scope)
-            except Problem as problem:  # it may lie on a side that is not taken
+            except EvaluationProblem as problem:  # it may lie on a side that is not taken
                 problems[name] = problem
         account(island, function, values, scope)
         try:
@@ -190,7 +201,7 @@ def account(island: Island, function: str, values: Mapping[str, Json], scope: Sc
         limit(scope, length, length)
     weight = sum(weigh(value, LARGEST_VALUE) for value in values.values() if isinstance(value, list | dict | str))
     if island.loops and weight > MOST_FOREIGN_DATA:
-        raise Exhausted("loops over too much data for values that JSON does not have, such as times")
+        raise LimitExceeded("loops over too much data for values that JSON does not have, such as times")
     charge(scope, CALL_COST + weight)
 
 
@@ -210,7 +221,7 @@ def joined_length(items: Json = None, separator: Json = "") -> int:
 GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length}
 
 
-def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem | Exhausted:
+def explained(message: str, problems: Mapping[str, EvaluationProblem], at: int) -> EvaluationProblem | LimitExceeded:
     """What the library says, as a problem of ours."""
     variable = NO_VARIABLE.search(message)
     if variable and variable[1] in problems:
@@ -219,10 +230,10 @@ def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem
     if key:
         return KeyMissing(key[1])
     if "Iteration budget exceeded" in message:
-        return Exhausted("takes more steps to evaluate than the limit")
+        return LimitExceeded("takes more steps to evaluate than the limit")
     overload = NO_OVERLOAD.search(message)
     if overload:
-        return Wrong(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)
+        return EvaluationError(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)
     if "construction from null" in message:
-        return Wrong("a text in the data is not valid Unicode", at)
-    return Wrong(message, at)
+        return EvaluationError("a text in the data is not valid Unicode", at)
+    return EvaluationError(message, at)
