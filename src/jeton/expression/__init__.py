@@ -1,4 +1,4 @@
-"""Conditions and mappings: CEL, compiled once and evaluated purely."""
+"""Expressions of conditions and mappings: CEL, compiled once and evaluated without side effects."""
 
 from jeton.expression.expression import Expression, compile_expression, literal
 from jeton.expression.problems import ExpressionInvalid, ExpressionProblem

@@ -1,6 +1,6 @@
-"""The last look at a result: it must be JSON, and not larger than what may be stored.
+"""Checks of results: a result must be JSON, and not too large to store.
 
-A path gives what was in the scope, so only results that an expression has made up need the look."""
+A path gives a value from the scope, so only computed results are checked."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orValue", "value", "split"
 
 
 def audit_for(tree: Node) -> ResultCheck:
-    """What to check of the tree's results; None if they are beyond doubt."""
+    """The check that the tree's results need; None if they need none."""
     if any(
         isinstance(node, Constant) and type(node.value) is int and not in_64_bits(node.value) for node in written(tree)
     ):
@@ -37,14 +37,14 @@ def audit_for(tree: Node) -> ResultCheck:
 
 
 def makes_numbers(node: Node) -> bool:
-    """Whether the node may have a double that was not in the data."""
+    """Whether the node may compute a double."""
     if isinstance(node, Constant):
         return not_finite(node.value)
     return isinstance(node, FunctionCall) and node.kind not in SETTLED and node.function not in WITHOUT_NUMBERS
 
 
 def copies(node: Node, known: Mapping[str, float], unknown: float) -> float:
-    """How many times the data may be in the result: data from outside a loop any number of times inside it."""
+    """How often the result may contain the data. Inside a loop, outer data may be contained any number of times."""
     if node.kind:
         return 0
     match node:

@@ -1,7 +1,7 @@
-"""How much an evaluation may do: counted, never timed, so that the same data gives the same answer on any machine.
+"""Limits of an evaluation: counted, not timed, so that the same data gives the same result on every machine.
 
-One unit is about the work of one node of the tree, some tenth of a microsecond. A loop is charged for all its items
-before it starts."""
+One unit is about the work of one tree node, a tenth of a microsecond. A loop is charged for all its items at its
+start."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -35,7 +35,7 @@ class Budget:
 
 
 class LocalScope(dict[str, Any]):
-    """The scope inside a loop or a binding: what was visible outside, a new variable, and the evaluation's meter."""
+    """The scope inside a loop or a binding: the outer scope, a new variable, and the budget of the evaluation."""
 
     __slots__ = ("meter",)
 
@@ -45,26 +45,26 @@ class LocalScope(dict[str, Any]):
 
 
 def charge(scope: Scope, units: int) -> None:
-    """Outside loops the length of the source is bound enough."""
+    """Spend units of the budget. Outside loops the length of the source limits the work."""
     if type(scope) is LocalScope:
         scope.meter.spend(units)
 
 
 def limit(scope: Scope, length: int, units: int) -> None:
-    """Accounts for a text or a list that is about to be made."""
+    """Check the length of a text or list before it is made, and spend units on it."""
     if length > LARGEST_VALUE:
         raise LimitExceeded(f"makes a value larger than {LARGEST_VALUE:,} characters or items")
     charge(scope, units)
 
 
 def size_of(node: Node) -> int:
-    """How many nodes evaluating this once visits; the body of an inner loop is left to that loop."""
+    """The number of nodes that one evaluation visits, without the bodies of inner loops."""
     parts = (node.range, node.start) if isinstance(node, Comprehension) else children(node)
     return 1 + sum(size_of(part) for part in parts)
 
 
 def weigh(value: Json, most: int, depth: int = DEEPEST_DATA) -> int:
-    """The number of nodes in the value, with long texts counted by length; stops soon after `most`."""
+    """The number of nodes in the value, with long texts counted by length. Stops soon after `most`."""
     if isinstance(value, str):
         return 1 + len(value) // CHARACTERS_PER_UNIT
     if not isinstance(value, list | dict):

@@ -1,6 +1,6 @@
-"""Reads the library's serialized expression: a protobuf Any that holds a cel.expr.CheckedExpr or ParsedExpr.
+"""Decoder of the library's serialized expressions: a protobuf Any with a cel.expr.CheckedExpr or ParsedExpr.
 
-The library offers no tree of its own, and this much of the wire format is less than the protobuf package would be."""
+The library gives no other access to its tree, and these few functions replace the protobuf package."""
 
 import struct
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ PRIMITIVES = {1: "bool", 2: "int", 4: "double", 5: "string"}  # and two that JSO
 
 
 def decode(serialized: bytes) -> Node:
-    """The tree of what `Expression.serialize()` gave."""
+    """The tree of a serialized expression."""
     any_message = read(serialized)
     checked = text(any_message, 1).endswith("CheckedExpr")
     body = read(raw(any_message, ANY_VALUE))
@@ -46,7 +46,7 @@ def decode(serialized: bytes) -> Node:
 
 
 def checked_kind(pair: Message) -> str:
-    """What the checker found the node to be; empty if that is not a JSON scalar."""
+    """The type that the checker found; empty if it is not a JSON scalar."""
     kind = read(raw(pair, 2))
     return "null" if TYPE_NULL in kind else PRIMITIVES.get(number(kind, TYPE_PRIMITIVE), "")
 

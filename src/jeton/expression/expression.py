@@ -1,4 +1,4 @@
-"""Expressions: compiled once, evaluated purely."""
+"""Expressions: compiled once, evaluated without side effects."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -44,7 +44,7 @@ class Expression:
         return f"Expression({self.source!r})"
 
     def evaluate(self, scope: Mapping[str, Json]) -> EvaluationResult:
-        """The value as plain JSON, the key that was missing, or why there is no value. Never raises."""
+        """The value, the missing key, or the failure. Never raises."""
         try:
             value: Json = self._run(scope)
             if self._audit is not None:
@@ -54,7 +54,7 @@ class Expression:
             return self._outcome(problem, scope)
 
     def holds(self, scope: Mapping[str, Json]) -> bool | Missing | Failed:
-        """Whether the condition is true; a result that is not a bool is a failure."""
+        """Evaluate a condition. A result that is not a bool is a failure."""
         try:
             value = self._run(scope)
             if value is True or value is False:
@@ -64,7 +64,7 @@ class Expression:
             return self._outcome(problem, scope)
 
     def values(self, scope: Mapping[str, Json]) -> dict[str, Json]:
-        """What each path it reads is now, shortened; those that are missing are left out."""
+        """The shortened value of every path it reads, without missing ones."""
         found: dict[str, Json] = {}
         for path in self.reads:
             if path[0] in scope:
@@ -90,7 +90,7 @@ class Expression:
 
 
 def compile_expression(source: str, variables: Collection[str]) -> Expression:
-    """The expression over these variables; raises ExpressionInvalid with every problem the library finds."""
+    """Compile an expression over these variables. Raises ExpressionInvalid with every problem found."""
     if problem := unreadable(source):
         raise ExpressionInvalid((problem,))
     return compiled(source, frozenset(variables))
@@ -98,7 +98,7 @@ def compile_expression(source: str, variables: Collection[str]) -> Expression:
 
 @lru_cache(maxsize=4096)
 def compiled(source: str, variables: frozenset[str]) -> Expression:
-    """Kept, because the same definitions are loaded again and again."""
+    """Compile an expression. Cached, because definitions are loaded repeatedly."""
     try:
         return Expression(source, compile_source(source, variables).tree(), variables)
     except RuntimeError as error:
@@ -109,7 +109,7 @@ def compiled(source: str, variables: frozenset[str]) -> Expression:
 
 
 def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset[str]) -> tuple[ExpressionProblem, ...]:
-    """The same problems; where it is one of types, in the words of our own inference, which knows a remedy."""
+    """The same problems; type errors are replaced by those of our own inference, which have remedies."""
     try:
         tree = parse_source(source, variables)
     except (RuntimeError, Unsupported):
@@ -121,5 +121,5 @@ def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset
 
 
 def literal(value: Json) -> Expression:
-    """An expression that is always this value: what a mapping means by anything but text."""
+    """An expression that is always this value, for mapping values that are not text."""
     return Expression(json.dumps(value, ensure_ascii=False), from_json(value), frozenset())

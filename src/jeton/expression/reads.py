@@ -1,4 +1,4 @@
-"""Which data an expression reads: the fields to show in an error message, and to watch."""
+"""The paths that an expression reads, found without evaluating it."""
 
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
@@ -9,7 +9,7 @@ Path: TypeAlias = tuple[str, ...]
 
 
 def path_of(node: Node) -> Path | None:
-    """The path that the node spells, if it is a variable and constant keys and nothing else."""
+    """The path that the node spells; None unless it is a variable followed by constant keys."""
     match node:
         case Ident(name):
             return (name,)
@@ -21,7 +21,7 @@ def path_of(node: Node) -> Path | None:
 
 
 def read_by(node: Node) -> Path | None:
-    """The path that the node reads, which `has(a.b)` and `a.?b` do as much as `a.b`."""
+    """The path that the node reads: `has(a.b)` and `a.?b` read `a.b` too."""
     match node:
         case (
             Has(operand, field)
@@ -35,7 +35,7 @@ def read_by(node: Node) -> Path | None:
 
 
 def reads_of(node: Node, variables: Collection[str]) -> tuple[Path, ...]:
-    """The longest paths into `variables` that are known without evaluating, in order of first occurrence."""
+    """The longest known paths into `variables`, in order of first occurrence."""
     return tuple(dict.fromkeys(walk(node, frozenset(variables))))
 
 

@@ -18,7 +18,7 @@ class Constant(msgspec.Struct, frozen=True):
 
 
 class ForeignConstant(msgspec.Struct, frozen=True):
-    """A literal that JSON does not have, an unsigned number or bytes, as CEL source."""
+    """A constant that JSON does not have, an unsigned number or bytes, as CEL source."""
 
     source: str
     at: int
@@ -116,7 +116,7 @@ def descend(node: Node) -> Iterator[Node]:
 
 
 def from_json(value: Json) -> Node:
-    """The tree of an expression that spells this value."""
+    """The tree of an expression for this value."""
     match value:
         case list():
             return ListOf(tuple(from_json(item) for item in value), frozenset(), 0)
@@ -127,7 +127,7 @@ def from_json(value: Json) -> Node:
 
 
 def constant_of(node: Node) -> tuple[Json] | None:
-    """The value the node always has, in a tuple because that may be null; None if it depends on anything."""
+    """The constant value of the node, in a tuple because it may be null; None if it is not constant."""
     match node:
         case Constant(value):
             return (value,)

@@ -31,7 +31,7 @@ ATOM = len(PRECEDENCE)
 
 
 def unparse(node: Node) -> str:
-    """Source that means the node, with as few brackets as that takes."""
+    """CEL source for the node, with as few brackets as possible."""
     match node:
         case Constant(value):
             return quoted(value) if isinstance(value, str) else literal_text(value)
@@ -62,7 +62,7 @@ def literal_text(value: bool | int | float | None) -> str:
 
 
 def within(node: Node, level: int) -> str:
-    """The node's source, in brackets if it binds less tightly than its place asks for."""
+    """The node's source, in brackets if its precedence is below the level."""
     source = unparse(node)
     own = ATOM
     if isinstance(node, FunctionCall):

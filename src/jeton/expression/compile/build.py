@@ -1,4 +1,4 @@
-"""Turns a tree into one Python function from scope to value.
+"""Compilation of a tree into one Python function from scope to value.
 
 We walk the tree ourselves rather than hand the scope to the library: its conversion of the data costs more than most
 expressions do, its `map` and `filter` take time and memory in the square of the list, its maps have no order, and its
@@ -168,7 +168,7 @@ class Builder:
         return closures.chain(decisive, parts, self.nested(node, node.function, iter(parts)))
 
     def nested(self, node: Node, function: str, parts: Iterator[Evaluator]) -> Evaluator:
-        """The same parts, two by two as the parser has them."""
+        """The same parts, nested in pairs as the parser has them."""
         if not isinstance(node, FunctionCall) or node.function != function:
             return next(parts)
         left, right = (self.nested(arg, function, parts) for arg in node.args)
@@ -201,11 +201,11 @@ class Builder:
                 return self.island(node, names)
 
     def body(self, node: Node, variable: str, items: Node, names: Names) -> Evaluator:
-        """What is evaluated for each of the items."""
+        """The evaluator of a loop's body."""
         return self.run(node, {**names, variable: LocalVariable(f"{shown_text(items, names)}[]", False, False)})
 
     def optional(self, node: Node, names: Names) -> Optional:
-        """An optional of one of the shapes that `plain_parts` knows."""
+        """The evaluator of an optional that `plain_parts` knows."""
         if plain_parts(node) is None:
             return self.run(node, names)
         match node:
@@ -246,7 +246,7 @@ def comparing(node: FunctionCall, left: Evaluator, right: Evaluator) -> Evaluato
 
 
 def flattened(node: Node, function: str) -> Iterator[Node]:
-    """The parts of `a && b && c`, which the parser nests into a tree."""
+    """The parts of `a && b && c`, which the parser nests."""
     if isinstance(node, FunctionCall) and node.function == function:
         for arg in node.args:
             yield from flattened(arg, function)
@@ -255,17 +255,17 @@ def flattened(node: Node, function: str) -> Iterator[Node]:
 
 
 def outer_parts(macro: Macro) -> tuple[Node, ...]:
-    """What a loop or binding evaluates outside itself: if that is foreign, so is its variable."""
+    """The parts evaluated outside the loop or binding. If they are foreign, so is its variable."""
     return (macro.value,) if isinstance(macro, Binding) else (macro.range,)
 
 
 def shown(keys: tuple[str, ...], names: Names) -> tuple[str, ...]:
-    """The path as it is called in a message, where a loop's variable stands for the items it runs over."""
+    """The path for messages, with the loop's items instead of a loop variable."""
     return (names[keys[0]].shown, *keys[1:]) if keys[0] in names else keys
 
 
 def shown_text(node: Node, names: Names) -> str:
-    """What the node is called in the path of a missing key."""
+    """The text of the node in the path of a missing key."""
     match node:
         case Ident(name):
             return path_text(shown((name,), names))

@@ -1,6 +1,6 @@
-"""The functions an expression is made of: each takes functions for its parts, and gives one from scope to value.
+"""Closures that evaluate one operation each: made from the evaluators of its parts, called with the scope.
 
-They are closures because this is the engine's hot path: what can be decided once is decided when they are made."""
+Evaluation is on the hot path, so everything that can be decided once is decided when the closure is made."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
@@ -43,7 +43,7 @@ def variable(name: str, at: int) -> Evaluator:
 
 
 def bound_variable(name: str) -> Evaluator:
-    """A variable of `cel.bind`, whose value may have had a problem that only matters to those who read it."""
+    """A variable of `cel.bind`. If its value has a problem, the problem is raised when it is read."""
 
     def run(scope: Scope) -> Json:
         value: Json | EvaluationProblem = scope[name]
@@ -55,7 +55,7 @@ def bound_variable(name: str) -> Evaluator:
 
 
 def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Evaluator:
-    """`state.votes.total`: tries the plain lookups first, and finds out what is wrong only if they fail."""
+    """`state.votes.total`: plain lookups first; the problem is only worked out if they fail."""
     root, first, rest = keys[0], keys[1], tuple(keys[2:])
 
     def run(scope: Scope) -> Json:
@@ -83,7 +83,7 @@ def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Evaluator:
 
 
 def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> EvaluationProblem:
-    """Why these keys lead nowhere; `shown` is what the path is called, key by key."""
+    """Why the path has no value; `shown` are the keys as a message names them."""
     if keys[0] not in scope:
         return KeyMissing(shown[0])
     value: Json = scope[keys[0]]
@@ -189,7 +189,7 @@ def negation(operand: Evaluator, at: int) -> Evaluator:
 
 
 def junction(decisive: bool, symbol: str, left: Evaluator, right: Evaluator, at: int) -> Evaluator:
-    """`||` if true decides, `&&` if false does. A decisive side makes up for whatever is wrong with the other."""
+    """`||` if `decisive` is true, else `&&`. A decisive side hides a problem of the other."""
 
     def run(scope: Scope) -> bool:
         problem: EvaluationProblem | None = None
@@ -215,7 +215,7 @@ def junction(decisive: bool, symbol: str, left: Evaluator, right: Evaluator, at:
 
 
 def chain(decisive: bool, parts: Sequence[Evaluator], exactly: Evaluator) -> Evaluator:
-    """`a && b && c` in one go as long as all are bools; `exactly` knows which problem counts if one is not."""
+    """`a && b && c` in one loop while all are bools; otherwise `exactly` finds the right problem."""
 
     def run(scope: Scope) -> Json:
         try:
@@ -269,7 +269,7 @@ TEXT_TESTS: dict[str, Callable[[str, str], bool]] = {
 
 
 def conversion(function: str, operand: Evaluator, otherwise: Evaluator) -> Evaluator:
-    """`double(x)`, `int(x)` and `string(x)` where they are plain; the library knows the rest."""
+    """`double(x)`, `int(x)` and `string(x)` in their simple cases; the library does the rest."""
     convert = CONVERSIONS[function]
 
     def run(scope: Scope) -> Json:

@@ -1,4 +1,4 @@
-"""The parts of an expression that the library evaluates: functions we do not have, and values that JSON does not have.
+"""Islands: the parts of an expression that the library evaluates, because of functions or values that are not JSON's.
 
 Such a *foreign* value, a time or a type or bytes, cannot be handed out of the library and in again. So an island is
 the smallest part of the tree around it whose own value is plain. The plain parts inside it are evaluated first, and
@@ -46,7 +46,7 @@ NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
 
 
 class LocalVariable(msgspec.Struct, frozen=True):
-    """What is known of a variable that a loop or a binding made."""
+    """A variable of a loop or a binding."""
 
     shown: str  # what it is called in the path of a missing key: state.items[]
     bound: bool
@@ -61,7 +61,7 @@ class Island(msgspec.Struct, frozen=True):
 
 
 class ForeignValues:
-    """Tells which nodes have foreign values. Answers are kept: the question comes up at every level of the tree."""
+    """Finds out which nodes have foreign values. Cached, because every level of the tree asks."""
 
     def __init__(self, variables: frozenset[str]) -> None:
         self.variables = variables
@@ -111,7 +111,7 @@ class ForeignValues:
 
 
 def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
-    """The island at this node; `foreign` must know the names visible there."""
+    """The island at this node. `foreign` must know the variables in scope there."""
     node = without_bindings(node)
     inputs: dict[int, Node] = {}
     if isinstance(node, FunctionCall) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
@@ -123,13 +123,13 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
     nodes = inside(node, names)
     loops = any(isinstance(each, Comprehension) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
-        problem = "loops over values that JSON does not have, such as times, in too complex a way"
+        problem = "loops over values that JSON does not have, such as times, in a way that is too complex"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
     return Island(unparse(with_inputs(node, names)), tuple(names.values()), tuple(inputs.values()), loops)
 
 
 def unused_prefix(node: Node) -> str:
-    """What no variable made inside the node begins with."""
+    """A prefix that no variable made inside the node has."""
     prefix = "_"
     while any(name.startswith(prefix) for name in names_made(node)):
         prefix += "_"
@@ -137,7 +137,7 @@ def unused_prefix(node: Node) -> str:
 
 
 def with_inputs(node: Node, names: Mapping[int, str]) -> Node:
-    """The node, with every part whose id() has a name as the variable of that name."""
+    """The node, with every part whose id() has a name replaced by the variable of that name."""
     if id(node) in names:
         return Ident(names[id(node)], node.at)
     return with_parts(node, lambda part: with_inputs(part, names))
@@ -146,7 +146,7 @@ def with_inputs(node: Node, names: Mapping[int, str]) -> Node:
 def collect_inputs(
     node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: dict[int, Node], top: bool
 ) -> None:
-    """Finds the largest parts that are plain and read no variable made inside the island."""
+    """Collect the largest plain parts that read no variable made inside the island."""
     if isinstance(node, Constant):
         return
     free = not any(isinstance(each, Ident) and each.name in local for each in descend(node))
@@ -172,7 +172,7 @@ def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
 
 
 def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) -> Evaluator:
-    """Evaluates the inputs here and the rest in the library."""
+    """Evaluate the inputs here and the rest in the library."""
     program = compile_part(island.source, frozenset(island.names))
     function = node.function if isinstance(node, FunctionCall) else ""
     at = node.at
@@ -195,7 +195,7 @@ def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) 
 
 
 def account(island: Island, function: str, values: Mapping[str, Json], scope: Scope) -> None:
-    """Checks what the call may cost before it is made: the library cannot be stopped half way."""
+    """Check the cost of the call before it is made, because the library cannot be interrupted."""
     if function in GROWING:
         length = GROWING[function](*values.values())
         limit(scope, length, length)
@@ -222,7 +222,7 @@ GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": jo
 
 
 def explained(message: str, problems: Mapping[str, EvaluationProblem], at: int) -> EvaluationProblem | LimitExceeded:
-    """What the library says, as a problem of ours."""
+    """The library's error as an evaluation error."""
     variable = NO_VARIABLE.search(message)
     if variable and variable[1] in problems:
         return problems[variable[1]]

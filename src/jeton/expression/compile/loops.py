@@ -1,4 +1,4 @@
-"""The macros: loops over a list or the keys of a map, and bindings."""
+"""Closures for macros: loops over a list or the keys of a map, and bindings."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 def metered(run: Evaluator) -> Evaluator:
-    """One meter for the whole evaluation, where loops side by side would each have their own."""
+    """Give the whole evaluation one budget; otherwise each loop would have its own."""
     return lambda scope: run(LocalScope(scope))
 
 
 def items_of(value: Json, at: int) -> list[Json]:
-    """What a loop runs over. Keys come sorted: their order must not depend on how the data was stored."""
+    """The items of a loop. Keys are sorted, so that their order does not depend on how the data was stored."""
     if type(value) is list:
         return value
     if type(value) is dict:
@@ -27,7 +27,7 @@ def items_of(value: Json, at: int) -> list[Json]:
 
 
 def quantified(decisive: bool, variable: str, items: Evaluator, body: Evaluator, cost: int, at: int) -> Evaluator:
-    """`exists` if one true item decides, `all` if one false item does: like `||` and `&&`, in spite of problems."""
+    """`exists` if `decisive` is true, else `all`. A decisive item hides the problems of others, as in `||` and `&&`."""
 
     def run(scope: Scope) -> bool:
         values = items_of(items(scope), at)
@@ -96,7 +96,7 @@ def collected(
 
 
 def bound(variable: str, value: Evaluator, body: Callable[[Scope], T], cost: int) -> Callable[[Scope], T]:
-    """`cel.bind`: evaluates the value once, and keeps its problem for those who read it."""
+    """`cel.bind`: the value is evaluated once; a problem of it is raised when the variable is read."""
 
     def run(scope: Scope) -> T:
         frame = LocalScope(scope)

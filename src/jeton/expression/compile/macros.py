@@ -1,4 +1,4 @@
-"""Which macro a fold came from. The parser expands `all`, `map` and the others before we see them."""
+"""Macros recognised in comprehensions: the parser expands `all`, `map` and the others."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -46,7 +46,7 @@ Macro: TypeAlias = Quantified | Counted | Collected | Binding
 
 
 def macro_of(fold: Comprehension) -> Macro | None:
-    """The macro as its author wrote it, or None for a fold of another shape."""
+    """The macro that was expanded to this comprehension; None if it has another shape."""
     if fold.variable == "#unused":
         return Binding(fold.accumulator, fold.start, fold.result)
     match fold.step:
@@ -65,7 +65,7 @@ def macro_of(fold: Comprehension) -> Macro | None:
 
 
 def written(node: Node) -> Iterator[Node]:
-    """The node and everything below it that its author wrote, without what the parser made of the macros."""
+    """The node and everything below it, without the nodes that expanding macros added."""
     yield node
     macro = macro_of(node) if isinstance(node, Comprehension) else None
     for part in children(node) if macro is None else parts_of(macro):

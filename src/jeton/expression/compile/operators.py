@@ -23,7 +23,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class EvaluationProblem(Exception):
-    """There is no value. `&&`, `||` and what is built on them may do without it."""
+    """There is no value. `&&`, `||` and the macros may still have a result."""
 
 
 class KeyMissing(EvaluationProblem):
@@ -52,7 +52,7 @@ def in_range(value: int, at: int) -> int:
 
 
 def checked(value: Json, at: int) -> Json:
-    """A value from the scope, which CEL could not have if it is too large an integer."""
+    """A value from the scope. Raises EvaluationError for an integer beyond 64 bits."""
     if type(value) is int and not LOWEST <= value <= HIGHEST:
         raise EvaluationError("an integer in the data does not fit in 64 bits", at)
     return value
@@ -102,7 +102,7 @@ def divide(a: Json, b: Json, at: int) -> Json:
 
 
 def divide_by_zero(a: float, b: float) -> float:
-    """As IEEE 754 has it, where Python raises."""
+    """Division by IEEE 754, where Python raises."""
     return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
 
 
@@ -125,7 +125,7 @@ def negate(a: Json, at: int) -> Json:
 
 
 def compare(function: str, a: Json, b: Json, at: int) -> bool:
-    """int and double do compare, unlike in arithmetic: as doubles."""
+    """Compare two values. An int and a double compare as doubles."""
     holds = COMPARISONS[function]
     if type(a) is type(b) and type(a) in ORDERED:
         return holds(a, b)
@@ -140,7 +140,7 @@ ORDERED = frozenset({int, float, str, bool})
 
 
 def equal(a: Json, b: Json, scope: Scope) -> bool:
-    """Values of different types differ, except that an int and a double may be the same number."""
+    """Equality. Values of different types differ, except that an int may equal a double."""
     if type(a) is list and type(b) is list:
         charge(scope, len(a))
         return len(a) == len(b) and all(equal(left, right, scope) for left, right in zip(a, b, strict=True))

@@ -25,7 +25,7 @@ OPENERS = frozenset({"orValue", "value", "hasValue"})
 
 
 def plain_parts(node: Node) -> tuple[Node, ...] | None:
-    """The parts of an optional that are no optionals themselves; None if it is not one that we evaluate."""
+    """The parts of an optional that are not optionals; None if the library has to evaluate it."""
     match node:
         case FunctionCall("optional.of", (value,)):
             return (value,)
@@ -50,7 +50,7 @@ def plain_parts(node: Node) -> tuple[Node, ...] | None:
 
 
 def parts_of_binding(macro: Macro | None) -> tuple[Node, ...] | None:
-    """Of a binding around an optional, which `optMap` and `optFlatMap` turn into."""
+    """The plain parts of a binding around an optional, the expansion of `optMap` and `optFlatMap`."""
     parts = plain_parts(macro.body) if isinstance(macro, Binding) else None
     return None if parts is None or not isinstance(macro, Binding) else (macro.value, *parts)
 
@@ -93,7 +93,7 @@ def optional_item(operand: Optional, key: Evaluator, by_name: bool, at: int) -> 
 
 
 def item_of_optional(operand: Optional, key: Evaluator, at: int) -> Optional:
-    """`.key` and `[key]` further down from an optional: what they mean elsewhere, but a missing key is NOTHING."""
+    """`.key` and `[key]` of an optional; a missing key gives NOTHING."""
 
     def run(scope: Scope) -> Json | Nothing:
         container, name = operand(scope), key(scope)

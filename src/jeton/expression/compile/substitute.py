@@ -1,8 +1,8 @@
-"""Writes bindings out: `cel.bind(v, a, f(v))` as `f(a)`.
+"""Substitution of bindings: `cel.bind(v, a, f(v))` becomes `f(a)`.
 
-Done where the library would evaluate the binding: after a loop that `exists` or `all` has left early, its version 0.1.3
-gives a bound variable the loop's item instead of the value, without a word. And a loop that compares with a bound time
-can then be ours."""
+Used where the library would evaluate the binding: after `exists` or `all` ends a loop early, version 0.1.3 gives a
+bound variable the loop's item instead of its value. A loop that compares with a bound time can
+then be compiled here."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ MOST_NODES = 1_000
 
 
 def without_bindings(node: Node) -> Node:
-    """The same tree with every binding in it written out."""
+    """The tree with every binding substituted."""
     macro = macro_of(node) if isinstance(node, Comprehension) else None
     if isinstance(macro, Binding):
         return without_bindings(written_out(macro, node.at))
@@ -34,7 +34,7 @@ def without_bindings(node: Node) -> Node:
 
 
 def written_out(binding: Binding, at: int) -> Node:
-    """The body, with the value in place of the name. Values that bind names in turn multiply, so there is a limit."""
+    """The body with the value instead of the variable. Nested bindings multiply, so the size is limited."""
     caught = (names_read(binding.value) - names_made(binding.value)) & names_made(binding.body)
     if caught:
         raise Unsupported(f"uses the name '{min(caught)}' twice", "give the inner variable another name", at)
@@ -66,7 +66,7 @@ def substituted(node: Node, name: str, value: Node) -> Node:
 
 
 def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with each of its parts changed; itself if none is."""
+    """The node with each of its parts changed; the node itself if none is."""
     parts = [change(part) for part in children(node)]
     if all(new is old for new, old in zip(parts, children(node), strict=True)):
         return node

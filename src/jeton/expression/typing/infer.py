@@ -1,4 +1,4 @@
-"""Finds the type of every part of an expression from the schemas of its variables, and what cannot work on the way."""
+"""Type inference: the type of every part of an expression, from the schemas of its variables, with type errors."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ LAST_ERROR: Schema = {
 
 
 class Inference:
-    """One walk over one tree; the problems gather as it goes."""
+    """One walk over one tree, which collects problems."""
 
     def __init__(self, source: str, schemas: Mapping[str, Schema]) -> None:
         self.source, self.schemas = source, schemas
@@ -135,7 +135,7 @@ class Inference:
         return item_of(of, key.value if isinstance(key, Constant) and isinstance(key.value, int) else None)
 
     def pair(self, node: FunctionCall, left: Node, right: Node, local: Types) -> Type:
-        """An operator with two sides, of which the kinds must go together."""
+        """A binary operator, whose operand types must match."""
         symbol = node.function.strip("_@")
         lefts, rights = kinds_of(self.type_of(left, local)), kinds_of(self.type_of(right, local))
         results = {result for a, b, result in PAIRS[node.function] if a in lefts and b in rights}
@@ -195,7 +195,7 @@ class Inference:
         return item_of(of) if kinds == LIST else of_kind("string") if kinds == MAP else UNKNOWN
 
     def expect(self, node: Node, of: Type, expected: frozenset[str], role: str, where: Node | None = None) -> None:
-        """Reports a part of which no value can be what is needed."""
+        """Report a part whose type cannot be any of the expected ones."""
         if not kinds_of(of) & expected:
             problem = f"{unparse(node)} is {listed(kinds_of(of))}, and {role} is {listed(expected)}"
             self.report(where or node, problem, conversion_remedy(node, kinds_of(of), expected))
@@ -218,7 +218,7 @@ def did_you_mean(key: str, known: tuple[str, ...]) -> str:
 
 
 def mixed_remedy(node: FunctionCall, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
-    """The same operation with its ints as doubles or its numbers as text, if that would make it work."""
+    """A remedy that converts one operand to double or string; None if that would not help."""
     left, right = node.args
     match sorted(lefts), sorted(rights):
         case ["int"], ["double"]:
