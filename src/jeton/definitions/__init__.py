@@ -1,4 +1,4 @@
-"""YAML, JSON or Python values into the model, with problems that point at the line."""
+"""Definitions: YAML, JSON or Python values into the model, with problems that name the line."""
 
 from jeton.definitions.checks.implementations import ActionKinds
 from jeton.definitions.load import Loaded, library_from, load_library

@@ -1,4 +1,4 @@
-"""Whether a JSON Schema can be used: valid by 2020-12, and whole without asking anyone else for the rest of it."""
+"""Checks of JSON Schemas: valid by 2020-12, and without references outside the definition."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -15,7 +15,7 @@ REMEDY = "write a JSON Schema (2020-12)"
 
 
 def check_schema(schema: Schema, location: SourceLocation, report: Report) -> bool:
-    """Whether the schema can be compiled; every reason why not is reported."""
+    """Whether the schema is valid. Every problem is reported."""
     before = report.error_count
     _check_references(schema, location, report)
     draft = schema.get("$schema", DRAFT)
@@ -35,7 +35,7 @@ def check_schema(schema: Schema, location: SourceLocation, report: Report) -> bo
 
 
 def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
-    """Where and why a value does not fit; nothing if the schema, perhaps a part of a larger one, cannot say."""
+    """The path and reason of the first misfit; None if the value fits, or the schema cannot be compiled alone."""
     try:
         validator = SchemaValidator(schema)
     except SchemaInvalid:
@@ -46,7 +46,7 @@ def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
 
 
 def _check_references(schema: Schema, location: SourceLocation, report: Report) -> None:
-    """A reference outwards would be fetched, from disk or network, by whoever compiles the schema."""
+    """Report references outside the definition, which compiling would otherwise fetch."""
     for path, reference in _references(schema, ()):
         if isinstance(reference, str) and not reference.startswith("#"):
             problem = f"refers to {shown(reference)}, and nothing outside a definition is ever read"
@@ -73,7 +73,7 @@ def _meta_validator() -> SchemaValidator:
 
 
 def _compile(schema: Schema, location: SourceLocation, report: Report) -> None:
-    """Patterns and references inside are only looked at here."""
+    """Compile the schema, which also checks its patterns and references."""
     try:
         SchemaValidator(schema)
     except SchemaInvalid as invalid:

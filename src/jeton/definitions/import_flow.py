@@ -1,4 +1,4 @@
-"""Graphs that other editors export, as library files: nodes with ids, and connections or edges between them.
+"""Import of graphs exported by other editors: nodes with ids, and connections or edges between them.
 
 Two shapes are known. One has `connections` (`fromNodeId`, `fromOutput`, `toNodeId`, `toInput`), stops at the first
 error and walks cycles once; the other has `edges` (`source`, `sourceOutput`, `target`, `targetInput`) and goes on after
@@ -52,7 +52,7 @@ YAML_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", 
 
 
 class ImportedFlow(msgspec.Struct, frozen=True):
-    """The flow's name, the library as data, and the same as the text of a file."""
+    """The flow's name, and the library as data and as YAML."""
 
     name: str
     library: JsonObject
@@ -60,7 +60,7 @@ class ImportedFlow(msgspec.Struct, frozen=True):
 
 
 def import_flow(text: str, file: str, name: str = "imported") -> ImportedFlow:
-    """The library file for an export; raises DefinitionError with all that keeps it from being one.
+    """Convert an export to a library file. Raises DefinitionError with every problem.
 
     `name` is what the flow is called if the export does not say.
     """
@@ -78,12 +78,12 @@ def import_flow(text: str, file: str, name: str = "imported") -> ImportedFlow:
 
 
 def library_text(library: JsonObject) -> str:
-    """Data as a YAML file that reads back as the same data."""
+    """The library as YAML that reads back as the same data."""
     return str(yaml.dump(library, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
 
 
 def _graph(value: Json, location: SourceLocation, report: Report) -> Fields | None:
-    """The object that holds the nodes, which some exports wrap in another."""
+    """The object with the nodes, which some exports wrap in another."""
     if isinstance(value, dict) and "nodes" not in value:
         for key in WRAPPERS:
             if isinstance(value.get(key), dict):
@@ -146,7 +146,7 @@ def _node(fields: Fields) -> JsonObject:
 
 
 def _type(written: str) -> str:
-    """The built-in that is meant, if it is one; any trigger is a trigger, whatever sets it off."""
+    """The built-in type for an exported one, or its own name. All kinds of trigger become `trigger`."""
     words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", written)).strip("_").lower()
     if words.endswith("trigger"):
         return "trigger"
@@ -210,7 +210,7 @@ def _id(value: Json) -> str:
 
 
 def _name(first: Json, second: Json, otherwise: str) -> str:
-    """The first of two texts that can be a name as it is, or else can be made one."""
+    """The first of the texts that is a valid name, or can be converted to one."""
     texts = [each for each in (first, second) if isinstance(each, str) and each]
     for text in texts:
         if NAME.fullmatch(text):
@@ -239,7 +239,7 @@ def _has_cycle(nodes: JsonObject, connections: list[JsonObject]) -> bool:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes every text in quotes that is not plainly a word: what YAML 1.1 calls text, YAML 1.2 may call a number."""
+    """Quotes every text that is not a plain word, because YAML 1.1 and 1.2 differ in what is text."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Library files into one library: sections, names, and what this version can run of them."""
+"""Library files into one library: sections and names."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,14 +28,14 @@ HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library 
 
 
 class ActionSource(msgspec.Struct, frozen=True):
-    """An action, and where it stands."""
+    """An action and its location."""
 
     action: Action
     location: SourceLocation
 
 
 class LibrarySource(msgspec.Struct, frozen=True):
-    """Everything a project defines, and where. `agents` are only names until this version can run them."""
+    """All definitions of a project with their locations. Of agents only the names are read."""
 
     workflows: dict[str, WorkflowSource]
     tasks: dict[str, TaskSource]
@@ -47,13 +47,13 @@ class LibrarySource(msgspec.Struct, frozen=True):
     model_profiles: dict[str, ModelProfile]
 
     def all_tasks(self) -> Iterator[TaskSource]:
-        """Those with a name, and those written where they are used."""
+        """Named and inline tasks."""
         yield from self.tasks.values()
         for workflow in self.workflows.values():
             yield from workflow.inline_tasks.values()
 
     def library(self) -> Library:
-        """The values alone."""
+        """The definitions without their locations."""
         return Library(
             workflows={name: source.workflow for name, source in self.workflows.items()},
             tasks={name: source.task for name, source in self.tasks.items()},
@@ -66,7 +66,7 @@ class LibrarySource(msgspec.Struct, frozen=True):
 
 
 def read_library(files: Iterable[SourceFile], report: Report) -> LibrarySource:
-    """All files of a project as one library; a name defined twice is reported where it is defined again."""
+    """Read all files of a project as one library. A second definition of a name is reported."""
     found = _Found(report)
     for file in files:
         location = SourceLocation(file.name, file.document.mark)
@@ -79,7 +79,7 @@ def read_library(files: Iterable[SourceFile], report: Report) -> LibrarySource:
 
 
 class _Found:
-    """What the files said so far."""
+    """Collects the definitions of several files."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -124,7 +124,7 @@ class _Found:
         self._refuse_unsupported(fields)
 
     def _named(self, fields: Fields, section: str) -> list[tuple[str, Json, SourceLocation]]:
-        """The definitions of a section that are new; an empty section is as good as none."""
+        """The definitions of a section, without duplicates. The section may be empty."""
         definitions = None if fields.value(section) is None else fields.object(section)
         found: list[tuple[str, Json, SourceLocation]] = []
         for name, value in (definitions or {}).items():

@@ -1,4 +1,4 @@
-"""Definitions from files or from Python values: the two ways in. Both read to the end and report everything."""
+"""Loading definitions from files or Python values, with a report of all problems."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -19,18 +19,18 @@ BUILT_IN_KINDS = ActionKinds()
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """What was read, and everything that is wrong with it. With errors among them, the library is only a sketch."""
+    """A library and its problems. If there are errors, the library may be incomplete."""
 
     library: Library
     problems: tuple[Problem, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether it can be deployed; warnings do not stop it."""
+        """Whether it has no errors. Warnings do not count."""
         return all(problem.severity != "error" for problem in self.problems)
 
     def require(self) -> Library:
-        """The library; raises DefinitionError with every problem if it has errors."""
+        """The library. Raises DefinitionError with every problem if there are errors."""
         if not self.ok:
             raise DefinitionError(self.problems)
         return self.library
@@ -39,9 +39,10 @@ class Loaded(msgspec.Struct, frozen=True):
 def load_library(
     paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, kinds: ActionKinds = BUILT_IN_KINDS
 ) -> Loaded:
-    """All definitions in files and folders. `known`: what they may refer to besides, such as Python actions.
+    """Load all definitions in files and folders.
 
-    With the `kinds` that an executor has, each action's implementation is looked at too."""
+    `known`: other definitions that they may refer to, such as Python actions. `kinds`: with these, the implementation
+    of each action is checked too."""
     report = Report()
     several: Iterable[AnyPath] = [paths] if isinstance(paths, str | PathLike) else paths
     return _loaded(read_files(several, report), known, kinds, report)
@@ -50,7 +51,7 @@ def load_library(
 def library_from(
     data: Mapping[str, object], known: Library = NOTHING, file: str = "", kinds: ActionKinds = BUILT_IN_KINDS
 ) -> Loaded:
-    """The same from Python values; problems then have line 0."""
+    """Load definitions from Python values. Problems have line 0."""
     report = Report()
     document = read_python(data, file, report)
     files = [] if document is None else [SourceFile(file, document)]

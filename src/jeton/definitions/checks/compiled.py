@@ -1,4 +1,4 @@
-"""Every expression of a definition, compiled in the scope it will be evaluated in."""
+"""Expressions of a workflow, compiled with the variables of their scope."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -22,7 +22,7 @@ Mapped = Mapping[str, Expression]
 
 
 class CompiledWorkflow(msgspec.Struct, frozen=True):
-    """Expressions by where they stand; those that do not compile are reported and left out."""
+    """The compiled expressions of a workflow. Those that do not compile are reported and left out."""
 
     inputs: dict[str, Mapped]  # by node
     outputs: dict[str, Mapped]  # by node
@@ -33,13 +33,13 @@ class CompiledWorkflow(msgspec.Struct, frozen=True):
     result: Mapped
 
     def handles_failure(self, index: int) -> bool:
-        """Whether a transition is considered after a failure: its condition speaks of the last error."""
+        """Whether a transition is considered after a failure: its condition reads the last error."""
         condition = self.conditions.get(index)
         return condition is not None and any(path[:2] == LAST_ERROR for path in condition.reads)
 
 
 def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
-    """All expressions of a workflow, but not those of its tasks."""
+    """Compile all expressions of a workflow, but not those of its tasks."""
     workflow, source = graph.workflow, graph.source
     compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {})
     everywhere = item_variables(graph)
@@ -74,7 +74,7 @@ def _compile_transition(graph: Graph, index: int, scope: "_Scope", compiled: Com
 
 
 class _Scope:
-    """What can be named at one node: the context, the branch, and the items of every fan-out that can be around it."""
+    """The variables at one node: the context, the branch, and the items of every fan-out that may be around it."""
 
     def __init__(self, graph: Graph, node: str, everywhere: Mapping[str, set[FanOut]], report: Report) -> None:
         self._report = report
@@ -94,7 +94,7 @@ class _Scope:
 
 
 def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
-    """Each item variable of a workflow, and the fan-outs that give it a value."""
+    """Each item variable of a workflow, with the fan-outs that set it."""
     found: dict[str, set[FanOut]] = {}
     for transition in graph.workflow.transitions:
         if transition.foreach is not None and transition.foreach.item_var is not None:
@@ -109,7 +109,7 @@ def compile_mapping(
     report: Report,
     elsewhere: Mapping[str, Collection[FanOut]] | None = None,
 ) -> dict[str, Expression]:
-    """The expressions of a mapping by target."""
+    """Compile the expressions of a mapping, by target."""
     found: dict[str, Expression] = {}
     for target, value in (written or {}).items():
         expression = compile_one(value, variables, location / target, report, elsewhere)
@@ -125,7 +125,7 @@ def compile_one(
     report: Report,
     elsewhere: Mapping[str, Collection[FanOut]] | None = None,
 ) -> Expression | None:
-    """A text is an expression, anything else stands for itself."""
+    """Compile a text as an expression; any other value is a constant."""
     if not isinstance(value, str):
         return literal(value)
     try:
@@ -139,7 +139,7 @@ def compile_one(
 
 
 def _remedy(source: str, problem: str, elsewhere: Mapping[str, Collection[FanOut]]) -> str | None:
-    """A better one than the expression alone can give: it does not know the graph, nor that a text was meant."""
+    """A remedy that knows the graph, or that a plain text was meant; None if neither helps."""
     for name, fan_outs in elsewhere.items():
         if f"'{name}'" in problem:
             nodes = " and ".join(sorted(f"'{fan_out.node}'" for fan_out in fan_outs))

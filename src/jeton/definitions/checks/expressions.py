@@ -1,4 +1,4 @@
-"""Whether expressions fit the schemas of what they read, and give what their place needs."""
+"""Checks of expression types, against the schemas of their variables."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -22,7 +22,7 @@ WAITS = {"seconds": "double", "until": "string"}
 
 
 def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, report: Report) -> None:
-    """All expressions of a workflow, but not those of its tasks."""
+    """Check all expressions of a workflow, but not those of its tasks."""
     source = graph.source
     for name in graph.workflow.nodes:
         location = source.node(name)
@@ -53,7 +53,7 @@ def _of_transitions(
 
 
 def _check_constant(expression: Expression, location: SourceLocation, report: Report) -> None:
-    """A number or a time that depends on nothing can be looked at now."""
+    """Check the value of a constant number or time."""
     value = None if expression.reads else expression.evaluate({})
     if isinstance(value, int | float) and value < 0:
         problem = f"{shown(expression.source)} is negative"
@@ -71,13 +71,13 @@ def _is_time(text: str) -> bool:
 
 
 def check_mapping(mapping: Mapped, types: Types, location: SourceLocation, report: Report) -> None:
-    """The right sides of a mapping, by themselves."""
+    """Check the types inside the expressions of a mapping."""
     for target, expression in mapping.items():
         _check_types(expression, types, location / target, report)
 
 
 def check_gives(expression: Expression, wanted: str, types: Types, location: SourceLocation, report: Report) -> None:
-    """An expression whose place needs a type: a condition, a collection, a count, a time."""
+    """Check an expression that must give a certain type: a condition, a collection, a count, a time."""
     if _check_types(expression, types, location, report):
         instead = excludes(type_of(expression, types), wanted)
         if instead is not None:

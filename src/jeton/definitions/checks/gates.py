@@ -1,4 +1,4 @@
-"""Gates: titles that are templates, and answers given in nobody's name."""
+"""Checks of gates: title templates and default answers."""
 
 from minijinja import Environment, TemplateError
 
@@ -10,14 +10,14 @@ from jeton.model.definition.workflow import GateTarget
 
 
 def check_gates(graph: Graph, report: Report) -> None:
-    """Every gate of a workflow."""
+    """Check every gate of a workflow."""
     for name, node in graph.workflow.nodes.items():
         if isinstance(node.target, GateTarget):
             check_gate(node.target, graph.source.node(name) / "gate", report)
 
 
 def check_gate(gate: GateTarget, location: SourceLocation, report: Report) -> None:
-    """A title can be rendered, and a default answer is one the gate would accept."""
+    """Check that the title is a template and that the default answer fits the schema."""
     try:
         Environment(undefined_behavior="strict").add_template("title", gate.title)
     except TemplateError as error:

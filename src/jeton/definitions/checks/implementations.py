@@ -1,4 +1,4 @@
-"""Actions: whether their kind exists, and whether their `implementation` is what that kind takes.
+"""Checks of actions: their kind, and their `implementation`.
 
 The kinds belong to the executor and to plugins, so the caller passes them in.
 """
@@ -23,7 +23,7 @@ STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class KindProblem(Protocol):
-    """Something wrong with an implementation: the path in it, what is wrong, and what to write instead."""
+    """A problem of an implementation: the path in it, the problem, and the remedy."""
 
     @property
     def path(self) -> str: ...
@@ -42,14 +42,14 @@ def _nothing(action: Action) -> Iterable[KindProblem]:
 
 
 class ActionKinds(msgspec.Struct, frozen=True):
-    """The kinds of action there are besides the built-in ones, and what each says about an implementation."""
+    """The installed kinds of action: their names, and the problems of an implementation."""
 
     names: Callable[[], Collection[str]] = _none
     flaws: Callable[[Action], Iterable[KindProblem]] = _nothing
 
 
 class _Project(msgspec.Struct, frozen=True):
-    """What the settings have that actions name."""
+    """The settings that actions refer to."""
 
     roots: Collection[str]
     secrets: Collection[str]
@@ -66,7 +66,7 @@ def _project(settings: JsonObject) -> _Project:
 
 
 def check_implementations(source: LibrarySource, known: Library, kinds: ActionKinds, report: Report) -> None:
-    """Every action, named or inline."""
+    """Check every action, named or inline."""
     names = kinds.names()
     project = _project({**known.settings, **source.settings})
     for action, location, implementation in _actions(source):
@@ -120,7 +120,7 @@ def _secrets_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 def _actions(source: LibrarySource) -> Iterator[tuple[Action, SourceLocation, SourceLocation]]:
-    """Each action, where it stands, and where its implementation does."""
+    """Each action, with its location and that of its implementation."""
     for named in source.actions.values():
         yield named.action, named.location, named.location / "implementation"
     for task in source.all_tasks():

@@ -1,4 +1,4 @@
-"""Where mappings write, and whether what they write fits the schema at the other end."""
+"""Checks of mappings: their targets, and their values against the schema of the target."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -19,7 +19,7 @@ SECTIONS = ("state", "output")
 def check_mappings(
     graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, definitions: Definitions, report: Report
 ) -> None:
-    """Every mapping of a workflow, at both of its ends."""
+    """Check every mapping of a workflow."""
     for name in graph.workflow.nodes:
         _check_input(graph, name, compiled, types, definitions, report)
         _check_output(graph, name, compiled, types, report)
@@ -86,7 +86,7 @@ def _check_result(graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes
 
 
 def _check_written(graph: Graph, schema: Schema, report: Report) -> None:
-    """Without an output mapping the output is what nodes and merges wrote, so somebody must write what is required."""
+    """Check that required output is written. Without an output mapping, nodes and merges write it."""
     if not graph.source.whole:
         return
     targets = [target for node in graph.workflow.nodes.values() for target in node.output_mapping or {}]
@@ -100,7 +100,7 @@ def _check_written(graph: Graph, schema: Schema, report: Report) -> None:
 
 
 def check_keys(target: str, location: SourceLocation, report: Report) -> bool:
-    """A target is a path of keys, none of them empty."""
+    """Check that a target is a path of non-empty keys."""
     if all(target.split(".")):
         return True
     report.error(location, "mapping_target", f"{shown(target)} is no path", "write keys with single dots between them")
@@ -108,7 +108,7 @@ def check_keys(target: str, location: SourceLocation, report: Report) -> bool:
 
 
 def check_target_path(target: str, sections: Collection[str], location: SourceLocation, report: Report) -> str | None:
-    """The section an output mapping writes to, if it may write there."""
+    """The section that an output mapping writes to; None, and a report, if it may not."""
     section, *keys = target.split(".")
     in_branch_output = section == "_branch" and keys[:1] == ["output"]
     below_section = keys[1:] if in_branch_output else keys
@@ -136,7 +136,7 @@ def _why_not(section: str, in_branch_output: bool, sections: Collection[str]) ->
 def check_missing(
     wanted: Schema, mapping: Mapping[str, Json], whose: str, location: SourceLocation, report: Report
 ) -> None:
-    """A mapping makes exactly the keys it names, so a required one it does not name is surely missing."""
+    """Report required keys that a mapping does not set."""
     given = {target.split(".")[0] for target in mapping}
     for key in required_keys(wanted):
         if key not in given:
@@ -147,7 +147,7 @@ def check_missing(
 def check_passed_on(
     given: Schema, wanted: Schema, what: str, whose: str, location: SourceLocation, report: Report
 ) -> None:
-    """Without an input mapping everything is passed on as it is."""
+    """Check what is passed on unchanged, for lack of an input mapping."""
     reason = misfit(given, wanted)
     if reason is not None:
         problem = f"{what} is passed on to {whose}, which cannot take it: {reason}"
@@ -163,7 +163,7 @@ def check_value(
     location: SourceLocation,
     report: Report,
 ) -> None:
-    """One line of a mapping against the schema of the place it writes to."""
+    """Check one expression of a mapping against the schema of its target."""
     wanted = below(schema, keys)
     if isinstance(wanted, RuledOut):
         report.error(location, "mapping_ruled_out", f"{where}: {wanted.problem}", wanted.remedy)
@@ -175,7 +175,7 @@ def check_value(
 
 
 def _literal_misfit(expression: Expression, wanted: Schema) -> str | None:
-    """What depends on nothing is known here and now."""
+    """Why a constant does not fit the schema; None if it fits."""
     value = expression.evaluate({})
     if isinstance(value, Missing | Failed):
         return None

@@ -1,4 +1,4 @@
-"""References to definitions that nobody made."""
+"""Checks of references: names of definitions that do not exist."""
 
 from collections.abc import Collection
 from typing import Literal, TypeAlias
@@ -22,7 +22,7 @@ UNKNOWN: dict[Referred, ProblemCode] = {
 
 
 def check_names(source: LibrarySource, definitions: Definitions, report: Report) -> None:
-    """Every task, action, workflow and agent that is named must be there."""
+    """Check that every referenced task, action, workflow and agent exists."""
     for workflow in source.workflows.values():
         _check_targets(workflow, definitions, report)
     for task in source.all_tasks():
@@ -54,7 +54,7 @@ def _check_actions(source: TaskSource, definitions: Definitions, report: Report)
 def check_reference(
     reference: str, kind: Referred, known: Collection[str], location: SourceLocation, report: Report
 ) -> None:
-    """A name, or a name and a version, of something there is."""
+    """Check that a reference is valid and that its definition exists."""
     if not reference:
         return  # whatever stood there is already reported
     name = name_referred_to(reference)

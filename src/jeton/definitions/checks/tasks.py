@@ -1,4 +1,4 @@
-"""Tasks: what their steps' expressions may read, and whether the steps fit the actions they call."""
+"""Checks of tasks: the expressions of steps, and their mappings against the schemas of actions."""
 
 from jeton.definitions.checks.compiled import CONTEXT, Mapped, compile_mapping, compile_one
 from jeton.definitions.checks.definitions import Definitions
@@ -16,7 +16,7 @@ SECTIONS = ("state", "output")
 
 
 def check_tasks(source: LibrarySource, definitions: Definitions, report: Report) -> None:
-    """Every task, named or inline, and every named action."""
+    """Check every task, named or inline, and every named action."""
     for action in source.actions.values():
         types = {"input": action.action.input_schema or UNKNOWN, "state": UNKNOWN, "output": UNKNOWN}
         _check_action(action.action, types, action.location, report)
@@ -74,7 +74,7 @@ def _check_output(step: Step, seen: Types, output: Schema | None, location: Sour
 
 
 def _check_action(action: Action, seen: Types, location: SourceLocation, report: Report) -> None:
-    """What an action computes itself: over its own input, and the task's state and output."""
+    """Check the expressions of an action itself."""
     implementation = location / "implementation"
     if action.kind == "context":
         written = action.implementation.get("set")

@@ -1,4 +1,4 @@
-"""Triggers: what they start, and whether their cause can ever come about."""
+"""Checks of triggers: what they start, and their schedules, paths and conditions."""
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -15,7 +15,7 @@ from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, On
 
 
 def check_triggers(source: LibrarySource, definitions: Definitions, report: Report) -> None:
-    """Every trigger, and no two webhooks at one address."""
+    """Check every trigger, and that no two webhooks share a path."""
     startable = {*definitions.workflows, *definitions.flows}
     paths: dict[str, TriggerSource] = {}
     for found in source.triggers.values():
@@ -40,7 +40,7 @@ def check_triggers(source: LibrarySource, definitions: Definitions, report: Repo
 
 
 def _check_node(source: TriggerSource, definitions: Definitions, report: Report) -> None:
-    """The node that fires must be a trigger of the flow."""
+    """Check that the named node is a trigger node of the flow."""
     node, flow = source.trigger.node, definitions.flows.get(source.trigger.start)
     if node is None:
         return

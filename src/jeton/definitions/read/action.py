@@ -1,4 +1,4 @@
-"""Actions as written into the model, and what each kind's `implementation` must look like."""
+"""Actions: plain data into the model, with the `implementation` of the kinds that need no executor."""
 
 from typing import Literal
 
@@ -25,7 +25,7 @@ RETRY_KEYS = ("max_attempts", "backoff", "initial_delay_ms", "max_delay_ms")
 
 
 def read_action(value: Json, location: SourceLocation, report: Report) -> Action:
-    """The action; one of no kind stands in for what could not be read."""
+    """Read an action. If it cannot be read, its kind is empty."""
     fields = fields_of(value, location, report, ACTION_KEYS, "an action")
     if fields is None:
         return Action("")
@@ -48,7 +48,7 @@ def read_action(value: Json, location: SourceLocation, report: Report) -> Action
 
 
 def _check_kind(action_kind: str, fields: Fields) -> bool:
-    """Whether it can be an action at all; which kinds there are is looked at later, because plugins add theirs."""
+    """Whether it can be an action. Whether the kind exists is checked later, because plugins add kinds."""
     if action_kind not in NODE_TARGETS:
         return True
     problem = f"'{action_kind}' is a target of a node, not an action: a worker cannot wait inside a task"
@@ -58,7 +58,7 @@ def _check_kind(action_kind: str, fields: Fields) -> bool:
 
 
 def _check_implementation(action_kind: str, fields: Fields) -> None:
-    """What is fixed for every kind is an object; the kinds that need nothing from outside are looked at closely."""
+    """Check the implementation of `context`, `assert` and `mock`; other kinds are checked by the executor."""
     match action_kind:
         case "context":
             _check_context(fields)
@@ -154,7 +154,7 @@ def _idempotency(fields: Fields) -> Idempotency | None:
 
 
 def read_retry(fields: Fields, key: str) -> RetryPolicy | None:
-    """A retry policy: of a task (business) or of an action's execution (infrastructure)."""
+    """Read a retry policy of a task or of an action's execution."""
     inner = fields.inner(key, RETRY_KEYS, f"'{key}'")
     if inner is None:
         return None
@@ -167,7 +167,7 @@ def read_retry(fields: Fields, key: str) -> RetryPolicy | None:
 
 
 def read_action_or_name(value: Json, location: SourceLocation, report: Report) -> str | Action:
-    """An action where it is used: its name, or the action itself."""
+    """Read an action given by name or inline."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):

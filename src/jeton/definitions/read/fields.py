@@ -1,8 +1,7 @@
-"""The keys of one object in a definition, read one by one into the types the model wants.
+"""A reader of one object in a definition: each key with its type.
 
-Written by hand, not derived from the model: a derived reader says that `$.a[1].to` is invalid, and an author wants to
-know what to write. Nothing here raises; what is wrong is reported, and what is given back is then a stand-in, so that
-the rest of the definition can be looked at too.
+Written by hand and not derived from the model, so that each problem has a remedy. Nothing here raises: a problem is
+reported and a default returned, so that the rest of the definition is read too.
 """
 
 from collections.abc import Collection, Mapping
@@ -20,7 +19,7 @@ LARGEST = 10**15  # of any count or duration: what is added to it still fits 64 
 
 
 class Fields:
-    """An object of a definition, whose keys are known."""
+    """One object of a definition. Problems are reported, and a default is returned."""
 
     def __init__(self, value: JsonObject, location: SourceLocation, report: Report) -> None:
         self._value = value
@@ -35,7 +34,7 @@ class Fields:
         return self.here / key
 
     def value(self, key: str, default: Json = None) -> Json:
-        """As written; for what may be anything."""
+        """The value as written, of any type."""
         return self._value.get(key, default)
 
     def only(
@@ -45,7 +44,7 @@ class Fields:
         hints: Mapping[str, str] | None = None,
         code: ProblemCode = "unknown_key",
     ) -> "Fields":
-        """The same fields, after unknown keys are reported; `hints` are remedies for keys often tried."""
+        """Report unknown keys, and return the same fields. `hints`: remedies for common mistakes."""
         for key in self._value:
             if key not in keys:
                 self.unknown = True
@@ -56,19 +55,19 @@ class Fields:
         return self
 
     def require(self, *keys: str) -> bool:
-        """Whether all of these were written."""
+        """Whether all of these keys exist; reports the missing ones."""
         missing = [key for key in keys if key not in self._value]
         for key in missing:
             self.report.error(self.here, "missing_key", f"'{key}' is missing", f"add '{key}:'")
         return not missing
 
     def wrong(self, key: str, wanted: str, remedy: str = "") -> None:
-        """Say that a key holds something else than it should."""
+        """Report that a key has a value of the wrong type."""
         problem = f"is {kind(self._value.get(key))}, and {wanted} belongs here"
         self.report.error(self.location(key), "wrong_type", problem, remedy or f"write {wanted}")
 
     def text(self, key: str) -> str | None:
-        """Any text but an empty one."""
+        """A non-empty text."""
         value = self._value.get(key)
         if isinstance(value, str) and value:
             return value
@@ -77,14 +76,14 @@ class Fields:
         return None
 
     def name(self, key: str) -> str | None:
-        """A text that can be a name."""
+        """A text that is a valid name."""
         value = self.text(key)
         if value is not None and not check_name(value, self.location(key), self.report):
             return None
         return value
 
     def integer(self, key: str, at_least: int) -> int | None:
-        """A whole number from `at_least` up."""
+        """A whole number of at least `at_least`."""
         value = self._value.get(key)
         if isinstance(value, bool) or not isinstance(value, int):
             if key in self._value:
@@ -101,7 +100,7 @@ class Fields:
         return value
 
     def number(self, key: str, at_least: float = 0, above: float | None = None) -> float | None:
-        """A number from `at_least` up, or larger than `above`."""
+        """A number of at least `at_least`, or larger than `above`."""
         value = self._value.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             if key in self._value:
@@ -122,7 +121,7 @@ class Fields:
         return value
 
     def choice(self, key: str, default: Choice, *others: Choice) -> Choice:
-        """One of a few words; the first is what it is when left out."""
+        """One of several words; the first is the default."""
         value = self._value.get(key, default)
         for word in (default, *others):
             if word == value:
@@ -146,7 +145,7 @@ class Fields:
         return value if isinstance(value, list) else None
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty when left out."""
+        """A list of texts; empty by default."""
         values = self.list(key) or []
         for index, value in enumerate(values):
             if not isinstance(value, str):
@@ -155,14 +154,14 @@ class Fields:
         return tuple(value for value in values if isinstance(value, str))
 
     def schema(self, key: str) -> Schema | None:
-        """A JSON Schema that can be used as it stands."""
+        """A valid JSON Schema."""
         value = self.object(key)
         if value is None or not check_schema(value, self.location(key), self.report):
             return None
         return value
 
     def inner(self, key: str, keys: Collection[str], what: str) -> "Fields | None":
-        """The object at a key, whose own keys are known."""
+        """The fields of the object at a key."""
         if key not in self._value:
             return None
         return fields_of(self._value[key], self.location(key), self.report, keys, what)
@@ -177,7 +176,7 @@ def fields_of(
     hints: Mapping[str, str] | None = None,
     code: ProblemCode = "unknown_key",
 ) -> Fields | None:
-    """The fields of an object whose keys are known."""
+    """The fields of an object, with unknown keys reported; None if it is not an object."""
     if not isinstance(value, dict):
         report.error(
             location, "wrong_type", f"is {kind(value)}, and {what} is an object", "write '{…}', or keys below it"
@@ -187,7 +186,7 @@ def fields_of(
 
 
 def check_name(name: str, location: SourceLocation, report: Report) -> bool:
-    """Names are ASCII and short, so that they can stand in paths, tables and addresses without a second thought."""
+    """Whether a name is valid: short and ASCII, so that it can be used in paths, tables and URLs."""
     if NAME.fullmatch(name):
         return True
     problem = f"{shown(name)} cannot be a name"

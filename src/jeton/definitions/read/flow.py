@@ -1,4 +1,4 @@
-"""Flows as written into the model, with every connection leading from a node to a node."""
+"""Flows: plain data into the model, with every connection between existing nodes."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ ACTION_TYPES = ("http", "llm")  # their `data` is the implementation of an actio
 
 
 class FlowSource(msgspec.Struct, frozen=True):
-    """A flow, and where each part of it stands in its file."""
+    """A flow, with the location of each part."""
 
     flow: Flow
     location: SourceLocation
@@ -48,14 +48,14 @@ class FlowSource(msgspec.Struct, frozen=True):
         return self.location / "connections" / self.written_at[index]
 
     def actions(self) -> Iterator[tuple[str, Action]]:
-        """By node: the actions that are written as a built-in and its `data`."""
+        """By node: the actions of built-ins, whose implementation is the node's `data`."""
         for name, node in self.flow.nodes.items():
             if node.type in ACTION_TYPES:
                 yield name, Action(node.type, node.data)
 
 
 def read_flow(name: str, value: Json, location: SourceLocation, report: Report) -> FlowSource:
-    """The flow as far as it can be read."""
+    """Read a flow, as far as it can be read."""
     fields = fields_of(value, location, report, FLOW_KEYS, "a flow", FLOW_HINTS)
     if fields is None:
         return FlowSource(Flow(name, {}), location, (), whole=False)
@@ -130,7 +130,7 @@ def _connection(value: Json, nodes: dict[str, FlowNode], location: SourceLocatio
 
 
 def _node_meant(fields: Fields, key: str, verb: str, nodes: dict[str, FlowNode]) -> str | None:
-    """The node of that name; failing that the one probably meant, so that one typo is not reported as ten problems."""
+    """The node of that name, or the most similar one, so that one typo is one problem."""
     name = fields.text(key)
     if name is None or name in nodes:
         return name
@@ -141,7 +141,7 @@ def _node_meant(fields: Fields, key: str, verb: str, nodes: dict[str, FlowNode])
 
 
 def _handle(fields: Fields, key: str) -> str:
-    """A handle. `true` and `false` are words an author means as text: they are the handles of an `if_else`."""
+    """Read a handle. `true` and `false` are taken as text, for the handles of `if_else`."""
     match fields.value(key):
         case True:
             return "true"

@@ -1,4 +1,4 @@
-"""Where something stands in a definition: file, line and path, so that every problem can point at it."""
+"""Locations in definitions: file, line and path, for problems to name."""
 
 import json
 import re
@@ -16,7 +16,7 @@ LONGEST_SHOWN_KEY = 64
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The line a value was written on, and the marks of what is inside it. Line 0: it was not read from a file."""
+    """The line of a value, and the marks of its parts. Line 0: not read from a file."""
 
     line: int
     inside: Mapping[Key, "Mark"] = {}
@@ -26,7 +26,7 @@ NOWHERE = Mark(0)
 
 
 class SourceLocation(msgspec.Struct, frozen=True):
-    """One place in one file. Going deeper than the file does (sugar, defaults) keeps the nearest line."""
+    """A location in a file. One that the file does not have, such as a default, has the nearest line."""
 
     file: str
     mark: Mark
@@ -40,7 +40,7 @@ class SourceLocation(msgspec.Struct, frozen=True):
         return SourceLocation(self.file, self.mark.inside.get(key, self.mark), (*self.path, key))
 
     def at(self, path: Path) -> "SourceLocation":
-        """The place that many keys further in."""
+        """The location of a path below this one."""
         location = self
         for key in path:
             location = location / key
@@ -48,7 +48,7 @@ class SourceLocation(msgspec.Struct, frozen=True):
 
 
 def path_text(path: Path) -> str:
-    """`workflows.panel.transitions[1].to`; a key that is no name is quoted, so that it cannot be mistaken for two."""
+    """The path as text: `workflows.panel.transitions[1].to`. A key that is not a name is quoted."""
     text = ""
     for key in path:
         if isinstance(key, int):

@@ -1,4 +1,4 @@
-"""Nodes as written into the model: at most one target, and the sugar around it taken off."""
+"""Nodes: plain data into the model, with shorthands expanded."""
 
 from jeton.definitions.read.action import read_action_or_name
 from jeton.definitions.read.fields import Fields, fields_of
@@ -25,7 +25,7 @@ HINTS = {"human": "write 'gate: {title: …}'", "subworkflow": "write 'workflow:
 
 
 def read_node(value: Json, name: str, location: SourceLocation, report: Report) -> Node:
-    """The node. Nothing written (`done:`) is the same as `{}`: it passes straight through."""
+    """Read a node. An empty one (`done:`) has no target."""
     fields = fields_of({} if value is None else value, location, report, NODE_KEYS, "a node", HINTS)
     if fields is None:
         return Node()
@@ -52,7 +52,7 @@ def _check_targets(fields: Fields) -> None:
 
 
 def _target(fields: Fields, name: str) -> Target | None:
-    """The first target written; a second one is already reported."""
+    """The target; the first, if there are several."""
     for key in TARGETS:
         if key in fields:
             return _READERS[key](fields, name)
@@ -93,7 +93,7 @@ def _gate(fields: Fields, name: str) -> Target:
 
 
 def read_gate(inner: Fields, name: str) -> GateTarget:
-    """A gate; one without a title is called like its node."""
+    """Read a gate. Without a title it has the name of its node."""
     return GateTarget(
         title=inner.text("title") or name,
         schema=inner.schema("schema"),

@@ -1,4 +1,4 @@
-"""A model profile: `{provider, model, parameters, prices}`."""
+"""Model profiles (`{provider, model, parameters, prices}`): plain data into the model."""
 
 from jeton.definitions.read.fields import Fields, fields_of
 from jeton.definitions.read.location import SourceLocation
@@ -11,7 +11,7 @@ PRICED = ("input", "output")
 
 
 def read_profile(value: Json, location: SourceLocation, report: Report) -> ModelProfile:
-    """The profile; prices are whole credits per million tokens."""
+    """Read a profile. Prices are whole credits per million tokens."""
     fields = fields_of(value, location, report, KEYS, "a model profile")
     if fields is None:
         return ModelProfile("")

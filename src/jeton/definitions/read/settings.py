@@ -1,7 +1,6 @@
-"""`project.settings`: what its readers, in the executor and the host, will make of each setting.
+"""`project.settings`: the settings that the executor and the host read.
 
-They read what they understand and take the rest as not said, because a run must not end over a setting; so it is here
-that an author learns of a mistake.
+They ignore what they do not understand, because a run must not fail over a setting, so mistakes are reported here.
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ SOURCES = ("env", "file", "command")
 
 
 def check_setting(name: str, value: Json, location: SourceLocation, report: Report) -> None:
-    """Everything wrong with one setting."""
+    """Check one setting."""
     if value is None:
         return
     match name:
@@ -59,7 +58,7 @@ def check_setting(name: str, value: Json, location: SourceLocation, report: Repo
 
 
 def _named(value: Json, location: SourceLocation, report: Report, what: str) -> Iterator[tuple[str, Fields]]:
-    """The keys of an object that are the author's to choose, each with the fields it is one of."""
+    """The entries of an object whose keys are names chosen by the author."""
     fields = fields_of(value, location, report, value if isinstance(value, dict) else (), what)
     if fields is not None and isinstance(value, dict):
         yield from ((name, fields) for name in value)

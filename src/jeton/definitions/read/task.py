@@ -1,4 +1,4 @@
-"""Tasks and their steps as written into the model."""
+"""Tasks and their steps: plain data into the model."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ STEP_KEYS = ("ref", "action", "input_mapping", "output_mapping", "on_failure", "
 
 
 class TaskSource(msgspec.Struct, frozen=True):
-    """A task, and where it stands. A node's `action:` is a task too, and its one step stands where the action does."""
+    """A task and its location. A node's `action:` is a task with one step, at the location of the action."""
 
     task: Task
     location: SourceLocation
@@ -28,7 +28,7 @@ class TaskSource(msgspec.Struct, frozen=True):
 
 
 def read_task(value: Json, location: SourceLocation, report: Report) -> Task:
-    """The task; one without steps stands in for what could not be read."""
+    """Read a task. If it cannot be read, the result has no steps."""
     fields = fields_of(value, location, report, TASK_KEYS, "a task")
     if fields is None:
         return Task(())
@@ -50,7 +50,7 @@ def read_task(value: Json, location: SourceLocation, report: Report) -> Task:
 
 
 def one_step_task(action: str | Action, node: str) -> Task:
-    """What a node's `action:` stands for. The step bears the node's name, so that an error says where it was."""
+    """The task of a node's `action:`. Its step has the node's name, which errors then show."""
     return Task((Step(action, ref=node),))
 
 
@@ -97,5 +97,5 @@ def _check_refs(steps: tuple[Step, ...], location: SourceLocation, report: Repor
 
 
 def read_task_or_name(value: Json, location: SourceLocation, report: Report) -> str | Task:
-    """A task where it is used: its name, or the task itself."""
+    """Read a task given by name or inline."""
     return value if isinstance(value, str) else read_task(value, location, report)

@@ -1,4 +1,4 @@
-"""Transitions as written into the model, and the synchronization that a node's `fan_in` puts on them."""
+"""Transitions and the `fan_in` of nodes: plain data into the model."""
 
 import re
 
@@ -37,7 +37,7 @@ TARGET = re.compile(r"(state|output)(\.[^.\s]+)+")
 
 
 def read_transition(value: Json, location: SourceLocation, report: Report) -> Transition | None:
-    """The transition; nothing if it does not say from where to where."""
+    """Read a transition. Returns None if `from` or `to` is missing."""
     fields = fields_of(value, location, report, TRANSITION_KEYS, "a transition")
     if fields is None:
         return None
@@ -61,7 +61,7 @@ def read_transition(value: Json, location: SourceLocation, report: Report) -> Tr
 
 
 def read_fan_in(value: Json, location: SourceLocation, report: Report) -> Synchronization:
-    """A node's `fan_in`: a strategy alone, or all that a synchronization can say."""
+    """Read a node's `fan_in`: a strategy, or a whole synchronization."""
     fields = Fields({"fan_in": value}, location, report)
     if isinstance(value, dict) and set(value) != {"m_of_n"}:
         return read_synchronization(value, location / "fan_in", report)
@@ -69,7 +69,7 @@ def read_fan_in(value: Json, location: SourceLocation, report: Report) -> Synchr
 
 
 def read_synchronization(value: Json, location: SourceLocation, report: Report) -> Synchronization:
-    """What a fan-in waits for, and what becomes of the branches."""
+    """Read a synchronization."""
     fields = fields_of(value, location, report, SYNCHRONIZATION_KEYS, "a synchronization")
     if fields is None:
         return Synchronization()

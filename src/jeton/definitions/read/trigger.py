@@ -1,4 +1,4 @@
-"""Triggers as written into the model: what is started, and what each kind of cause needs to be recognised."""
+"""Triggers: plain data into the model."""
 
 import re
 from typing import Literal, TypeAlias
@@ -41,14 +41,14 @@ EVENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*")
 
 
 class TriggerSource(msgspec.Struct, frozen=True):
-    """A trigger, and where it stands."""
+    """A trigger and its location."""
 
     trigger: Trigger
     location: SourceLocation
 
 
 def read_trigger(name: str, value: Json, location: SourceLocation, report: Report) -> TriggerSource:
-    """The trigger; one that starts nothing by hand stands in for what could not be read."""
+    """Read a trigger. If it cannot be read, the result is a manual trigger that starts nothing."""
     fields = fields_of(value, location, report, TRIGGER_KEYS, "a trigger", HINTS)
     if fields is None:
         return TriggerSource(Trigger(name, "", OnRequest()), location)
@@ -93,7 +93,7 @@ def _cause(fields: Fields) -> Cause:
 
 
 def _check_keys(kind: Kind, fields: Fields) -> None:
-    """A key of another kind of trigger is a mistake, though it is one that triggers know."""
+    """Report keys that belong to another type of trigger."""
     for other, keys in CAUSE_KEYS.items():
         for key in keys:
             if key in fields and key not in CAUSE_KEYS[kind]:

@@ -1,4 +1,4 @@
-"""Workflows as written into the model, with every transition leading from a node to a node."""
+"""Workflows: plain data into the model, with every transition between existing nodes."""
 
 from typing import TypeAlias
 
@@ -36,7 +36,7 @@ HINTS = {
 
 
 class WorkflowSource(msgspec.Struct, frozen=True):
-    """A workflow, and where each part of it stands in its file."""
+    """A workflow, with the location of each part."""
 
     workflow: Workflow
     location: SourceLocation
@@ -58,7 +58,7 @@ class WorkflowSource(msgspec.Struct, frozen=True):
 
 
 def read_workflow(name: str, value: Json, location: SourceLocation, report: Report) -> WorkflowSource:
-    """The workflow as far as it can be read."""
+    """Read a workflow, as far as it can be read."""
     fields = fields_of(value, location, report, WORKFLOW_KEYS, "a workflow", HINTS)
     if fields is None:
         return WorkflowSource(Workflow(name, "", {}), location, (), {}, frozenset(), whole=False)
@@ -126,7 +126,7 @@ def _initial_node(fields: Fields, nodes: dict[str, Node]) -> tuple[str, bool]:
 
 
 def _node_meant(name: str, nodes: dict[str, Node], location: SourceLocation, verb: str, report: Report) -> str | None:
-    """The node of that name; failing that the one probably meant, so that one typo is not reported as ten problems."""
+    """The node of that name, or the most similar one, so that one typo is one problem."""
     if name in nodes:
         return name
     problem = f"{verb} {shown(name)}, and no node has that name"
@@ -160,7 +160,7 @@ _Joined: TypeAlias = tuple[tuple[Transition, ...], frozenset[int]]
 
 
 def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
-    """The transitions, with each node's `fan_in` put on all that lead to it."""
+    """The transitions, with each node's `fan_in` added to all that lead to it."""
     report = fields.report
     joined = list(graph.transitions)
     by_fan_in: set[int] = set()

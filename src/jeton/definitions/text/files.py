@@ -1,4 +1,4 @@
-"""Which files a path stands for, and what they say."""
+"""Definition files: found below the given paths, and read."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -18,14 +18,14 @@ AnyPath = str | os.PathLike[str]
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """A file that was read, under the name the user knows it by."""
+    """A file that was read, with its name as the user gave it."""
 
     name: str
     document: Document
 
 
 def read_files(paths: Iterable[AnyPath], report: Report) -> Iterator[SourceFile]:
-    """Every definition file the paths stand for, once each, in the order given and sorted within a folder."""
+    """Read every definition file at or below the paths, once each, in the order given and sorted within a folder."""
     seen: set[Path] = set()
     for path in paths:
         for file in _files_at(Path(path), report):
@@ -56,7 +56,7 @@ def _files_at(path: Path, report: Report) -> list[Path]:
 
 
 def _below(folder: Path, report: Report) -> Iterator[Path]:
-    """Hidden files and folders are left out: a project's `.venv` and `.git` are full of YAML that is not ours."""
+    """The definition files of a folder, without hidden files and folders such as `.venv` and `.git`."""
 
     def unreadable(error: OSError) -> None:
         _report_unreadable(Path(str(error.filename)), error, report)
@@ -74,7 +74,7 @@ def _report_unreadable(file: Path, error: OSError, report: Report) -> None:
 
 
 def _shown(file: Path) -> str:
-    """The name as text: on disk it may be bytes that are none."""
+    """The file name as valid text."""
     return str(file).encode("utf-8", "replace").decode("utf-8")
 
 

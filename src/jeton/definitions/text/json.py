@@ -1,7 +1,7 @@
 """JSON into plain data with lines.
 
-The standard library keeps no positions, takes the last of two equal keys and accepts NaN; JSON read as YAML would
-accept what is no JSON and stumble over surrogate pairs. So: a reader of one page.
+A reader of our own, because the standard library keeps no positions and accepts duplicate keys and NaN, and a YAML
+reader accepts what is not JSON and fails on surrogate pairs.
 """
 
 import json
@@ -29,7 +29,7 @@ NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 
 
 def read_json(text: str, file: str, report: Report) -> Document | None:
-    """What the file says; nothing if it is no JSON, and then the report says why."""
+    """Read a JSON file. Returns None if it is not valid JSON, which is reported."""
     reader = _Reader(text, file, report)
     try:
         return reader.document()
@@ -38,7 +38,7 @@ def read_json(text: str, file: str, report: Report) -> Document | None:
 
 
 class _Reader:
-    """Recursive descent; the depth limit keeps it far from Python's own."""
+    """A recursive descent parser. The depth limit keeps it below Python's recursion limit."""
 
     def __init__(self, text: str, file: str, report: Report) -> None:
         self._text = text
@@ -151,7 +151,7 @@ class _Reader:
         self._skip_space()
 
     def _closes(self, bracket: str, path: Path, first: bool) -> bool:
-        """Whether the list or object ends here; if it goes on, the comma before the next is taken."""
+        """Whether the list or object ends here; if not, the comma is consumed."""
         self._skip_space()
         character = self._text[self._at : self._at + 1]
         if character == bracket:

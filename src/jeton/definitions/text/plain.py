@@ -1,6 +1,6 @@
-"""Which data a definition may hold at all, whichever way it came: plain JSON that every later layer can keep.
+"""Limits of plain data, for files and Python values alike: JSON that every later layer can store.
 
-What is refused here would otherwise be found by a database, a decoder or a stack, far from the line that caused it.
+Otherwise a database, a decoder or a stack would fail later, far from the line that is wrong.
 """
 
 import math
@@ -22,18 +22,18 @@ MOST_DIGITS = 20  # more can never fit, and Python refuses to even convert a few
 
 
 class Document(msgspec.Struct, frozen=True):
-    """What a file says, and on which lines it says it."""
+    """The data of a file, and the line of each value."""
 
     value: Json
     mark: Mark
 
 
 class Stopped(Exception):
-    """Reading cannot go on: the reason is already in the report."""
+    """Reading cannot continue. The reason is in the report."""
 
 
 def check_scalar(value: Json, location: SourceLocation, report: Report) -> Json:
-    """The value, or null in place of one that no later layer could keep."""
+    """The value; null if it cannot be stored, which is reported."""
     match value:
         case bool():
             return value
@@ -68,7 +68,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def integer(digits: str, base: int, location: SourceLocation, report: Report) -> int | None:
-    """An integer from text; one too long to ever fit is refused before Python tries to convert it."""
+    """An integer from text. One with too many digits is refused before it is converted."""
     if len(digits.lstrip("+-0")) > (MOST_DIGITS if base == 10 else 64):
         problem = f"a number of {len(digits)} digits does not fit 64 bits"
         report.error(location, "number_too_large", problem, "write it as text, in quotes")
@@ -77,7 +77,7 @@ def integer(digits: str, base: int, location: SourceLocation, report: Report) ->
 
 
 def stop_if_too_deep(depth: int, location: SourceLocation, report: Report) -> None:
-    """Definitions nest a dozen levels; a hundred is an accident or an attack, and more would overflow a stack."""
+    """Stop at a nesting depth that could overflow the stack later; definitions need about a dozen levels."""
     if depth > MAX_DEPTH:
         problem = f"is nested more than {MAX_DEPTH} levels deep"
         location = SourceLocation(location.file, location.mark, location.path[:MOST_KEYS_SHOWN])
@@ -86,7 +86,7 @@ def stop_if_too_deep(depth: int, location: SourceLocation, report: Report) -> No
 
 
 def stop_if_too_many(nodes: int, location: SourceLocation, report: Report) -> None:
-    """A few hundred bytes of aliases can stand for billions of values, so what is counted is what they stand for."""
+    """Stop at too many values. Aliases count expanded: a few hundred bytes can expand to billions of values."""
     if nodes > MAX_NODES:
         problem = f"holds more than {MAX_NODES} values, aliases expanded"
         report.error(location, "too_many_values", problem, "split the file, and write fewer aliases")
@@ -94,5 +94,5 @@ def stop_if_too_many(nodes: int, location: SourceLocation, report: Report) -> No
 
 
 def unread_location(file: str, line: int, path: Path) -> SourceLocation:
-    """A place whose surroundings are not read yet."""
+    """A location inside a file that is still being read."""
     return SourceLocation(file, Mark(line), path)

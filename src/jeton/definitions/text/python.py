@@ -1,4 +1,4 @@
-"""Python values into plain data: what a builder or a caller hands over is checked and copied, like a file."""
+"""Python values into plain data: checked like a file, and copied."""
 
 from typing import cast
 
@@ -9,7 +9,7 @@ from jeton.model.json import Json, JsonObject
 
 
 def read_python(value: object, file: str, report: Report) -> Document | None:
-    """The value as plain data; nothing if it is too deep or too large, or holds itself."""
+    """The value as plain data; None if it is too deep, too large or contains itself."""
     try:
         return Document(_Copier(file, report).copy(value, ()), NOWHERE)
     except Stopped:
@@ -17,7 +17,7 @@ def read_python(value: object, file: str, report: Report) -> Document | None:
 
 
 class _Copier:
-    """Copies, so that what the caller changes later changes nothing that was checked."""
+    """Copies values, so that later changes by the caller have no effect."""
 
     def __init__(self, file: str, report: Report) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""YAML 1.2, core schema, into plain data with lines.
+"""YAML 1.2 (core schema) into plain data with lines.
 
 PyYAML resolves and constructs by YAML 1.1 (`no` is false, `12:30` is 750), so only its parser is used: its events are
 a state machine without recursion, and everything they may turn into is decided here. No tag, no alias and no key of a
@@ -37,7 +37,7 @@ SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 class _Anchored(msgspec.Struct, frozen=True):
-    """A finished value that aliases may stand for, and what each of them costs."""
+    """A complete value that aliases may refer to, with its expanded size and height."""
 
     value: Json
     mark: Mark
@@ -46,7 +46,7 @@ class _Anchored(msgspec.Struct, frozen=True):
 
 
 class _Frame:
-    """A list or object being read. `key` is the key that waits for its value; `dropped`, that its value is ignored."""
+    """A list or object being read. `key`: the key whose value comes next. `dropped`: that value is ignored."""
 
     def __init__(self, value: list[Json] | dict[str, Json], line: int, anchor: str | None) -> None:
         self.value = value
@@ -69,7 +69,7 @@ class _Frame:
 
 
 def read_yaml(text: str, file: str, report: Report) -> Document | None:
-    """The file's one document; nothing if it could not be read to its end, and then the report says why."""
+    """Read the one document of a file. Returns None if it cannot be read, which is reported."""
     reader = _Reader(file, report)
     try:
         for event in _events(text):
@@ -102,7 +102,7 @@ def _report_syntax(error: yaml.YAMLError, text: str, file: str, report: Report) 
 
 
 class _Reader:
-    """Puts events together. Frames are a stack of our own, so depth is a number to check and not a Python stack."""
+    """Builds values from events, with its own stack instead of recursion, so that the depth can be limited."""
 
     def __init__(self, file: str, report: Report) -> None:
         self.document: Document | None = None
@@ -134,7 +134,7 @@ class _Reader:
                 pass
 
     def _path(self) -> Path:
-        """Where the next value goes; for a key, the object it is a key of."""
+        """The path of the next value; for a key, the path of its object."""
         around = self._frames[:-1] if self._frames and self._frames[-1].wants_key else self._frames
         return tuple(frame.next_key for frame in around)
 
@@ -177,7 +177,7 @@ class _Reader:
         self._put(_Anchored(check_scalar(value, location, self._report), Mark(line), 1, 0), event.anchor, plain)
 
     def _resolved(self, text: str, line: int) -> Json:
-        """What a plain scalar means by the core schema of YAML 1.2."""
+        """The value of a plain scalar by the core schema of YAML 1.2."""
         location = unread_location(self._file, line, self._path())
         if text in NULL:
             return None
@@ -215,7 +215,7 @@ class _Reader:
         self._put(_Anchored(found.value, Mark(line, found.mark.inside), found.size, found.height), None, False)
 
     def _put(self, found: _Anchored, anchor: str | None, plain: bool) -> None:
-        """Give a finished value to whatever it stands in."""
+        """Add a complete value to the list or object around it."""
         if anchor is not None:
             self._anchors[anchor] = found
         if not self._frames:

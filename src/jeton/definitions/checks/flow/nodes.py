@@ -1,4 +1,4 @@
-"""The nodes of a flow: whether the `data` of a built-in is what it needs, and expressions that can be evaluated."""
+"""Checks of flow nodes: the `data` of built-ins, and expressions."""
 
 import math
 
@@ -25,7 +25,7 @@ AGENT_KEYS = ("agent", "output_schema")
 
 
 def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Report) -> None:
-    """Every node, and the flow's own mapping."""
+    """Check every node, and the flow's output mapping."""
     for name, node in source.flow.nodes.items():
         location = source.node(name)
         _check_built_in(name, node, location, definitions, report)
@@ -72,7 +72,7 @@ def _check_built_in(
 
 
 def _check_how_long(name: str, source: FlowSource, report: Report) -> None:
-    """A wait that nothing in the flow says the length of; a run may still be given it, so it is only warned of."""
+    """Warn of a wait without a time. Not an error, because a run may be given one."""
     node = source.flow.nodes[name]
     key = {"wait": "seconds", "wait_until": "timestamp"}.get(node.type)
     if key is None or node.data.get(key) is not None or key in node.inputs:
@@ -84,7 +84,7 @@ def _check_how_long(name: str, source: FlowSource, report: Report) -> None:
 
 
 def _has(node: FlowNode, key: str, location: SourceLocation, report: Report) -> bool:
-    """Whether the configuration has what the built-in cannot do without."""
+    """Whether `data` has a required key; reports it if not."""
     if key in node.data:
         return True
     misspelt = closest(key, node.data)
@@ -130,7 +130,7 @@ def _check_template(template: Json, location: SourceLocation, report: Report) ->
 
 
 def _check_seconds(seconds: Json, location: SourceLocation, report: Report) -> None:
-    """Left out, it may come in by the handle of that name."""
+    """Check a number or an expression. It may be left out, because it can arrive at the handle of that name."""
     if seconds is None:
         return
     if isinstance(seconds, str):
@@ -142,7 +142,7 @@ def _check_seconds(seconds: Json, location: SourceLocation, report: Report) -> N
 
 
 def _check_timestamp(timestamp: Json, location: SourceLocation, report: Report) -> None:
-    """A time as it is, or an expression that gives one."""
+    """Check a time, or an expression that gives one."""
     if timestamp is None:
         return
     if not isinstance(timestamp, str):

@@ -1,4 +1,4 @@
-"""Joins that no token can belong to, and joins of one group that contradict each other."""
+"""Checks of joins: joins without a group, and joins of one group that disagree."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from jeton.model.state.lineage import FanOut
 
 
 def check_joins(graph: Graph, report: Report) -> None:
-    """Every join has a group, and all that siblings meet at say the same."""
+    """Check that every join has a group, and that joins of one group agree."""
     _check_groups(graph, report)
     _check_fan_ins(graph, report)
     _check_branch_failure(graph, report)
@@ -45,7 +45,7 @@ def _check_groups(graph: Graph, report: Report) -> None:
 
 
 def _check_fan_ins(graph: Graph, report: Report) -> None:
-    """A fan-in is a group instance and a node, so all transitions that bring it tokens speak of the same one."""
+    """Check that all transitions to one fan-in have the same synchronization."""
     first: dict[tuple[FanOut, str], tuple[int, Synchronization]] = {}
     for index, transition in enumerate(graph.workflow.transitions):
         for joined in graph.joined(index):
@@ -72,7 +72,7 @@ def _difference(one: Synchronization, other: Synchronization) -> str | None:
 
 
 def _check_branch_failure(graph: Graph, report: Report) -> None:
-    """A branch that fails has not arrived anywhere yet, so every join it could come to must say the same about it."""
+    """Check that all joins of a group agree on failed branches, which have not arrived at any of them."""
     for fan_out, joins in graph.lineage.joins.items():
         for join in joins[1:]:
             if join.synchronization.on_branch_failure != joins[0].synchronization.on_branch_failure:

@@ -1,4 +1,4 @@
-"""Whether what a merge makes fits the schema of where it goes."""
+"""Checks of merges: the type of the result against the schema of the target."""
 
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import WORDS, RuledOut, below, excludes
@@ -11,7 +11,7 @@ MAKES = {"append": "list", "collect": "list", "merge_object": "map", "keyed_by_b
 
 
 def check_merges(graph: Graph, report: Report) -> None:
-    """Merges into the context. One inside an outer branch lands in that branch's output, which has no schema."""
+    """Check merges into the context. A merge inside a branch writes to the branch's output, which has no schema."""
     workflow = graph.workflow
     sections = {
         "state": workflow.state_schema,

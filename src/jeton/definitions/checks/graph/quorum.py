@@ -1,4 +1,4 @@
-"""Joins that wait for more branches than there can be."""
+"""Checks of quorums: joins that wait for more branches than can arrive."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from jeton.model.state.lineage import FanOut, Join
 
 
 def check_quorum(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
-    """A quorum can be met by every fan-out of a fixed size that leads to it."""
+    """Check that every fan-out of a fixed size can meet the quorum of its joins."""
     for fan_out, joins in graph.lineage.joins.items():
         for join in joins:
             if isinstance(join.synchronization.strategy, MOfN):
@@ -38,7 +38,7 @@ def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join
 
 
 def _routings(graph: Graph, fan_out: FanOut) -> Iterator[list[int]]:
-    """What can make one group instance: all transitions of a tier that share the name, or only one of them."""
+    """The sets of transitions that can create one group instance."""
     makers = set(graph.makers[fan_out])
     first_match = graph.workflow.nodes[fan_out.node].fan_out == "first_match"
     for tier in graph.tiers(fan_out.node):
@@ -50,7 +50,7 @@ def _routings(graph: Graph, fan_out: FanOut) -> Iterator[list[int]]:
 
 
 def _size(graph: Graph, compiled: CompiledWorkflow, index: int) -> int | None:
-    """How many slots a transition makes, if that is fixed."""
+    """The number of slots that a transition creates, if it is constant."""
     transition = graph.transition(index)
     if transition.foreach is not None:
         collection = compiled.collections.get(index)
@@ -64,7 +64,7 @@ def _size(graph: Graph, compiled: CompiledWorkflow, index: int) -> int | None:
 
 
 def _reaches(graph: Graph, index: int, fan_out: FanOut, join: Join) -> bool:
-    """Whether a branch that begins with this transition can come to the join before another one takes it.
+    """Whether a branch that begins with this transition can reach the join before another join.
 
     Conditions count as possible and inner groups as left again, so a branch that is said not to get there never does.
     """
