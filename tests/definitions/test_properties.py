@@ -14,8 +14,8 @@ from jeton.definitions import definition_hash, library_from
 from jeton.definitions.read.action import ACTION_KEYS, KINDS
 from jeton.definitions.read.fields import Fields
 from jeton.definitions.read.flow import CONNECTION_KEYS, FLOW_KEYS, FLOW_NODE_KEYS
+from jeton.definitions.read.location import NOWHERE, SourceLocation
 from jeton.definitions.read.node import GATE_KEYS, NODE_KEYS, WAIT_KEYS
-from jeton.definitions.read.place import NOWHERE, Place
 from jeton.definitions.read.task import STEP_KEYS, TASK_KEYS
 from jeton.definitions.read.transition import FOREACH_KEYS, MERGE_KEYS, SYNCHRONIZATION_KEYS, TRANSITION_KEYS
 from jeton.definitions.read.trigger import TRIGGER_KEYS
@@ -207,5 +207,5 @@ def test_every_code_has_a_test() -> None:
 
 
 def test_fields_are_read_without_surprise() -> None:
-    fields = Fields({"n": 5, "on": True}, Place("", NOWHERE), Report())
+    fields = Fields({"n": 5, "on": True}, SourceLocation("", NOWHERE), Report())
     assert (fields.integer("n", 0), fields.flag("on", False), fields.text("missing")) == (5, True, None)

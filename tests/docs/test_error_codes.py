@@ -83,10 +83,10 @@ def takers(tree: ast.AST, owner: str = "") -> Iterator[Taker]:
 @cache
 def used() -> dict[str, set[str]]:
     """Every code in the source by family: given to a taker, a default of one, or assigned where a code is declared."""
-    trees = modules()
-    known = {taker for tree in trees for taker in takers(tree)}
+    trees = [(tree, set(takers(tree))) for tree in modules()]
+    public = {taker for _, own in trees for taker in own if not taker[0].startswith("_") or taker[0] == "__init__"}
     found: dict[str, set[str]] = {family: set() for family in LISTS}
-    for node in (node for tree in trees for node in ast.walk(tree)):
+    for node, known in ((node, public | own) for tree, own in trees for node in ast.walk(tree)):
         match node:
             case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=args, keywords=keywords):
                 for _, position, name, family in (taker for taker in known if taker[0] == called):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from jeton.expression import Expression, Json, Outcome, compile_expression
+from jeton.expression import EvaluationResult, Expression, Json, compile_expression
 
 VARIABLES = frozenset({"input", "state", "output", "result", "item", "_branch"})
 
@@ -11,7 +11,7 @@ def expression(source: str) -> Expression:
     return compile_expression(source, VARIABLES)
 
 
-def evaluate(source: str, scope: Mapping[str, Json]) -> Outcome:
+def evaluate(source: str, scope: Mapping[str, Json]) -> EvaluationResult:
     return expression(source).evaluate(scope)
 
 

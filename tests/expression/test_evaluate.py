@@ -112,6 +112,12 @@ def test_macros(source: str, then: Json) -> None:
         pytest.param("cel.bind(t, duration('1s'), cel.bind(t, t + t, string(t)))", "2s", id="even with the same name"),
         pytest.param("[?state.?n, ?state.?gone]", [5], id="optional items"),
         pytest.param("1u + 1u", 2, id="unsigned numbers come out as ints"),
+        pytest.param("b'a\\xff' == b'\\x61' + b'\\377'", True, id="bytes"),
+        pytest.param("'%s'.format([[timestamp(0)].map(t, {'a': 1})])", "[{a: 1}]", id="data made of times"),
+        pytest.param("[timestamp(0)].map(_0, string(_0) + state.name)", ["1970-01-01T00:00:00Zada"],
+                     id="a loop variable may have any name"),
+        pytest.param("timestamp((-5) * -1).getSeconds() - -5", 10, id="negative numbers"),
+        pytest.param("string(timestamp(0) > timestamp(1) ? -1e999 : 1e999)", "inf", id="numbers beyond all others"),
     ],
 )  # fmt: skip
 def test_functions_and_values_of_the_library(source: str, then: Json) -> None:

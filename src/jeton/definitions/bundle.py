@@ -1,4 +1,4 @@
-"""A library cut down to one workflow or flow and what it can reach: what a version stores, and a run pins."""
+"""Bundles: one workflow or flow with everything it can reach, which a version stores and a run uses."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from jeton.model.reference import name_of
 
 
 def bundle_of(library: Library, name: str) -> Library:
-    """The workflow or flow with all it can reach (tasks, actions, workflows, flows), the settings and the profiles."""
+    """The bundle of a workflow or flow: reachable tasks, actions, workflows and flows, with settings and profiles."""
     workflows: dict[str, Workflow] = {}
     flows: dict[str, Flow] = {}
     waiting = [name]
@@ -41,7 +41,7 @@ def bundle_of(library: Library, name: str) -> Library:
 
 
 def joined(first: Library, second: Library) -> Library:
-    """Both; where they share a name, the second's."""
+    """Both libraries in one. Where they share a name, the second's definition is taken."""
     return Library(
         workflows={**first.workflows, **second.workflows},
         tasks={**first.tasks, **second.tasks},

@@ -1,9 +1,9 @@
-"""Whether a JSON Schema can be used: valid by 2020-12, and whole without asking anyone else for the rest of it."""
+"""Checks of JSON Schemas: valid by 2020-12, and without references outside the definition."""
 
 from collections.abc import Iterator
 from functools import cache
 
-from jeton.definitions.read.place import Path, Place
+from jeton.definitions.read.location import Path, SourceLocation
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.expression.schema import SchemaInvalid, SchemaValidator
 from jeton.model.json import Json, Schema
@@ -14,28 +14,28 @@ TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 REMEDY = "write a JSON Schema (2020-12)"
 
 
-def check_schema(schema: Schema, place: Place, report: Report) -> bool:
-    """Whether the schema can be compiled; every reason why not is reported."""
+def check_schema(schema: Schema, location: SourceLocation, report: Report) -> bool:
+    """Whether the schema is valid. Every problem is reported."""
     before = report.error_count
-    _check_references(schema, place, report)
+    _check_references(schema, location, report)
     draft = schema.get("$schema", DRAFT)
     if draft not in (DRAFT, DRAFT + "#"):
         problem = f"is for {shown(draft)}, and schemas are JSON Schema 2020-12"
-        report.error(place / "$schema", "schema_invalid", problem, "remove '$schema'")
+        report.error(location / "$schema", "schema_invalid", problem, "remove '$schema'")
     if report.error_count == before:
         for path, value, problem in _meta_validator().misfits(schema):
             if path[-1:] == ("type",) and isinstance(value, str):
                 problem = f"{shown(value)} is no type"
-                report.error(place.at(path), "schema_invalid", problem, did_you_mean(value, TYPES, "leave it out"))
+                report.error(location.at(path), "schema_invalid", problem, did_you_mean(value, TYPES, "leave it out"))
             else:
-                report.error(place.at(path), "schema_invalid", problem, REMEDY)
+                report.error(location.at(path), "schema_invalid", problem, REMEDY)
     if report.error_count == before:
-        _compile(schema, place, report)
+        _compile(schema, location, report)
     return report.error_count == before
 
 
 def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
-    """Where and why a value does not fit; nothing if the schema, perhaps a part of a larger one, cannot say."""
+    """The path and reason of the first misfit; None if the value fits, or the schema cannot be compiled alone."""
     try:
         validator = SchemaValidator(schema)
     except SchemaInvalid:
@@ -45,12 +45,12 @@ def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
     return None
 
 
-def _check_references(schema: Schema, place: Place, report: Report) -> None:
-    """A reference outwards would be fetched, from disk or network, by whoever compiles the schema."""
+def _check_references(schema: Schema, location: SourceLocation, report: Report) -> None:
+    """Report references outside the definition, which compiling would otherwise fetch."""
     for path, reference in _references(schema, ()):
         if isinstance(reference, str) and not reference.startswith("#"):
             problem = f"refers to {shown(reference)}, and nothing outside a definition is ever read"
-            report.error(place.at(path), "schema_invalid", problem, "copy it into '$defs' and write '#/$defs/…'")
+            report.error(location.at(path), "schema_invalid", problem, "copy it into '$defs' and write '#/$defs/…'")
 
 
 def _references(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
@@ -72,9 +72,9 @@ def _meta_validator() -> SchemaValidator:
     return SchemaValidator({"$ref": DRAFT})
 
 
-def _compile(schema: Schema, place: Place, report: Report) -> None:
-    """Patterns and references inside are only looked at here."""
+def _compile(schema: Schema, location: SourceLocation, report: Report) -> None:
+    """Compile the schema, which also checks its patterns and references."""
     try:
         SchemaValidator(schema)
     except SchemaInvalid as invalid:
-        report.error(place.at(invalid.path), "schema_invalid", invalid.problem, REMEDY)
+        report.error(location.at(invalid.path), "schema_invalid", invalid.problem, REMEDY)

@@ -1,4 +1,4 @@
-"""Graphs that other editors export, as library files: nodes with ids, and connections or edges between them.
+"""Import of graphs exported by other editors: nodes with ids, and connections or edges between them.
 
 Two shapes are known. One has `connections` (`fromNodeId`, `fromOutput`, `toNodeId`, `toInput`), stops at the first
 error and walks cycles once; the other has `edges` (`source`, `sourceOutput`, `target`, `targetInput`) and goes on after
@@ -13,7 +13,7 @@ import yaml
 
 from jeton.definitions.checks.graph.cycles import components
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import NAME, Place
+from jeton.definitions.read.location import NAME, SourceLocation
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.definitions.text.json import read_json
 from jeton.model.definition.flow import BUILT_IN_TYPES, DEFAULT_MAX_NODES, MAIN
@@ -52,7 +52,7 @@ YAML_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", 
 
 
 class ImportedFlow(msgspec.Struct, frozen=True):
-    """The flow's name, the library as data, and the same as the text of a file."""
+    """The flow's name, and the library as data and as YAML."""
 
     name: str
     library: JsonObject
@@ -60,13 +60,13 @@ class ImportedFlow(msgspec.Struct, frozen=True):
 
 
 def import_flow(text: str, file: str, name: str = "imported") -> ImportedFlow:
-    """The library file for an export; raises DefinitionError with all that keeps it from being one.
+    """Convert an export to a library file. Raises DefinitionError with every problem.
 
     `name` is what the flow is called if the export does not say.
     """
     report = Report()
     document = read_json(text, file, report)
-    graph = None if document is None else _graph(document.value, Place(file, document.mark), report)
+    graph = None if document is None else _graph(document.value, SourceLocation(file, document.mark), report)
     if graph is None or report.error_count:
         raise DefinitionError(report.problems)
     flow = _flow(graph)
@@ -78,23 +78,23 @@ def import_flow(text: str, file: str, name: str = "imported") -> ImportedFlow:
 
 
 def library_text(library: JsonObject) -> str:
-    """Data as a YAML file that reads back as the same data."""
+    """The library as YAML that reads back as the same data."""
     return str(yaml.dump(library, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
 
 
-def _graph(value: Json, place: Place, report: Report) -> Fields | None:
-    """The object that holds the nodes, which some exports wrap in another."""
+def _graph(value: Json, location: SourceLocation, report: Report) -> Fields | None:
+    """The object with the nodes, which some exports wrap in another."""
     if isinstance(value, dict) and "nodes" not in value:
         for key in WRAPPERS:
             if isinstance(value.get(key), dict):
-                return _graph(value[key], place / key, report)
-    fields = fields_of(value, place, report, value if isinstance(value, dict) else (), "an exported graph")
+                return _graph(value[key], location / key, report)
+    fields = fields_of(value, location, report, value if isinstance(value, dict) else (), "an exported graph")
     if fields is not None:
         fields.require("nodes")
         fields.list("nodes")
         if "connections" not in fields and "edges" not in fields:
             problem = "has neither 'connections' nor 'edges'"
-            report.error(place, "missing_key", problem, "export the whole graph, or write '\"connections\": []'")
+            report.error(location, "missing_key", problem, "export the whole graph, or write '\"connections\": []'")
     return fields
 
 
@@ -102,15 +102,15 @@ def _flow(graph: Fields) -> JsonObject:
     names: dict[str, str] = {}
     nodes: JsonObject = {}
     for index, written in enumerate(graph.list("nodes") or []):
-        place = graph.place("nodes") / index
+        location = graph.location("nodes") / index
         keys = written if isinstance(written, dict) else ()
-        fields = fields_of(written, place, graph.report, keys, "a node")
+        fields = fields_of(written, location, graph.report, keys, "a node")
         if fields is None or not fields.require("id", "type"):
             continue
         node_id = _id(fields.value("id"))
         if node_id in names:
             problem = f"{shown(node_id)} is the id of an earlier node too"
-            graph.report.error(place / "id", "duplicate_name", problem, "give each node an id of its own")
+            graph.report.error(location / "id", "duplicate_name", problem, "give each node an id of its own")
             continue
         names[node_id] = _unused(_name(node_id, fields.value("name"), "node"), nodes)
         nodes[names[node_id]] = _node(fields)
@@ -118,7 +118,7 @@ def _flow(graph: Fields) -> JsonObject:
     connections = [
         found
         for index, written in enumerate(graph.list(key) or [])
-        if (found := _connection(written, graph.place(key) / index, names, key, graph.report)) is not None
+        if (found := _connection(written, graph.location(key) / index, names, key, graph.report)) is not None
     ]
     flow: JsonObject = {"nodes": nodes, "connections": list[Json](connections)}
     if key == "connections":
@@ -146,7 +146,7 @@ def _node(fields: Fields) -> JsonObject:
 
 
 def _type(written: str) -> str:
-    """The built-in that is meant, if it is one; any trigger is a trigger, whatever sets it off."""
+    """The built-in type for an exported one, or its own name. All kinds of trigger become `trigger`."""
     words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", written)).strip("_").lower()
     if words.endswith("trigger"):
         return "trigger"
@@ -174,9 +174,11 @@ def _inputs(fields: Fields) -> tuple[JsonObject, list[Json]]:
     return inputs, repeated
 
 
-def _connection(written: Json, place: Place, names: dict[str, str], shape: str, report: Report) -> JsonObject | None:
+def _connection(
+    written: Json, location: SourceLocation, names: dict[str, str], shape: str, report: Report
+) -> JsonObject | None:
     keys = written if isinstance(written, dict) else ()
-    fields = fields_of(written, place, report, keys, "a connection")
+    fields = fields_of(written, location, report, keys, "a connection")
     if fields is None:
         return None
     found: JsonObject = {}
@@ -189,7 +191,7 @@ def _connection(written: Json, place: Place, names: dict[str, str], shape: str, 
                 return None
             if _id(value) not in names:
                 problem = f"leads {key} {shown(value)}, and no node has that id"
-                report.error(place / spelling, "unknown_node", problem, did_you_mean(_id(value), names, "remove it"))
+                report.error(location / spelling, "unknown_node", problem, did_you_mean(_id(value), names, "remove it"))
                 return None
             found[key] = names[_id(value)]
         elif isinstance(value, str) and value not in ("", MAIN):
@@ -208,7 +210,7 @@ def _id(value: Json) -> str:
 
 
 def _name(first: Json, second: Json, otherwise: str) -> str:
-    """The first of two texts that can be a name as it is, or else can be made one."""
+    """The first of the texts that is a valid name, or can be converted to one."""
     texts = [each for each in (first, second) if isinstance(each, str) and each]
     for text in texts:
         if NAME.fullmatch(text):
@@ -237,7 +239,7 @@ def _has_cycle(nodes: JsonObject, connections: list[JsonObject]) -> bool:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes every text in quotes that is not plainly a word: what YAML 1.1 calls text, YAML 1.2 may call a number."""
+    """Quotes every text that is not a plain word, because YAML 1.1 and 1.2 differ in what is text."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Library files into one library: sections, names, and what this version can run of them."""
+"""Library files into one library: sections and names."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ import msgspec
 from jeton.definitions.read.action import read_action
 from jeton.definitions.read.fields import Fields, check_name, fields_of
 from jeton.definitions.read.flow import FlowSource, read_flow
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.profile import read_profile
 from jeton.definitions.read.settings import check_setting
 from jeton.definitions.read.task import TaskSource, read_task
@@ -28,14 +28,14 @@ HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library 
 
 
 class ActionSource(msgspec.Struct, frozen=True):
-    """An action, and where it stands."""
+    """An action and its location."""
 
     action: Action
-    place: Place
+    location: SourceLocation
 
 
 class LibrarySource(msgspec.Struct, frozen=True):
-    """Everything a project defines, and where. `agents` are only names until this version can run them."""
+    """All definitions of a project with their locations. Of agents only the names are read."""
 
     workflows: dict[str, WorkflowSource]
     tasks: dict[str, TaskSource]
@@ -47,13 +47,13 @@ class LibrarySource(msgspec.Struct, frozen=True):
     model_profiles: dict[str, ModelProfile]
 
     def all_tasks(self) -> Iterator[TaskSource]:
-        """Those with a name, and those written where they are used."""
+        """Named and inline tasks."""
         yield from self.tasks.values()
         for workflow in self.workflows.values():
             yield from workflow.inline_tasks.values()
 
     def library(self) -> Library:
-        """The values alone."""
+        """The definitions without their locations."""
         return Library(
             workflows={name: source.workflow for name, source in self.workflows.items()},
             tasks={name: source.task for name, source in self.tasks.items()},
@@ -66,24 +66,24 @@ class LibrarySource(msgspec.Struct, frozen=True):
 
 
 def read_library(files: Iterable[SourceFile], report: Report) -> LibrarySource:
-    """All files of a project as one library; a name defined twice is reported where it is defined again."""
+    """Read all files of a project as one library. A second definition of a name is reported."""
     found = _Found(report)
     for file in files:
-        place = Place(file.name, file.document.mark)
+        location = SourceLocation(file.name, file.document.mark)
         value = file.document.value
         written = {} if value is None else value  # an empty file is an empty library
-        fields = fields_of(written, place, report, SECTIONS, "a library file", HINTS, "unknown_section")
+        fields = fields_of(written, location, report, SECTIONS, "a library file", HINTS, "unknown_section")
         if fields is not None:
             found.take(fields)
     return found.source()
 
 
 class _Found:
-    """What the files said so far."""
+    """Collects the definitions of several files."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._places: dict[tuple[str, str], Place] = {}
+        self._places: dict[tuple[str, str], SourceLocation] = {}
         self._workflows: dict[str, WorkflowSource] = {}
         self._tasks: dict[str, TaskSource] = {}
         self._actions: dict[str, ActionSource] = {}
@@ -108,35 +108,35 @@ class _Found:
 
     def take(self, fields: Fields) -> None:
         report = self._report
-        for name, value, place in self._named(fields, "workflows"):
-            self._workflows[name] = read_workflow(name, value, place, report)
-        for name, value, place in self._named(fields, "flows"):
-            self._flows[name] = read_flow(name, value, place, report)
-        for name, value, place in self._named(fields, "triggers"):
-            self._triggers[name] = read_trigger(name, value, place, report)
-        for name, value, place in self._named(fields, "tasks"):
-            self._tasks[name] = TaskSource(read_task(value, place, report), place)
-        for name, value, place in self._named(fields, "actions"):
-            self._actions[name] = ActionSource(read_action(value, place, report), place)
-        for name, value, place in self._named(fields, "model_profiles"):
-            self._profiles[name] = read_profile(value, place, report)
+        for name, value, location in self._named(fields, "workflows"):
+            self._workflows[name] = read_workflow(name, value, location, report)
+        for name, value, location in self._named(fields, "flows"):
+            self._flows[name] = read_flow(name, value, location, report)
+        for name, value, location in self._named(fields, "triggers"):
+            self._triggers[name] = read_trigger(name, value, location, report)
+        for name, value, location in self._named(fields, "tasks"):
+            self._tasks[name] = TaskSource(read_task(value, location, report), location)
+        for name, value, location in self._named(fields, "actions"):
+            self._actions[name] = ActionSource(read_action(value, location, report), location)
+        for name, value, location in self._named(fields, "model_profiles"):
+            self._profiles[name] = read_profile(value, location, report)
         self._take_project(fields)
         self._refuse_unsupported(fields)
 
-    def _named(self, fields: Fields, section: str) -> list[tuple[str, Json, Place]]:
-        """The definitions of a section that are new; an empty section is as good as none."""
+    def _named(self, fields: Fields, section: str) -> list[tuple[str, Json, SourceLocation]]:
+        """The definitions of a section, without duplicates. The section may be empty."""
         definitions = None if fields.value(section) is None else fields.object(section)
-        found: list[tuple[str, Json, Place]] = []
+        found: list[tuple[str, Json, SourceLocation]] = []
         for name, value in (definitions or {}).items():
-            place = fields.place(section) / name
-            check_name(name, place, self._report)
+            location = fields.location(section) / name
+            check_name(name, location, self._report)
             kind = STARTABLE[0] if section in STARTABLE else section
-            first = self._places.setdefault((kind, name), place)
-            if first is not place:
+            first = self._places.setdefault((kind, name), location)
+            if first is not location:
                 problem = f"{shown(name)} is defined a second time; the first is in {first.file}:{first.line}"
-                self._report.error(place, "duplicate_definition", problem, "remove one of the two, or rename it")
+                self._report.error(location, "duplicate_definition", problem, "remove one of the two, or rename it")
                 continue
-            found.append((name, value, place))
+            found.append((name, value, location))
         return found
 
     def _take_project(self, fields: Fields) -> None:
@@ -145,14 +145,14 @@ class _Found:
         project = fields.inner("project", ("settings",), "'project'")
         settings = project.object("settings") if project is not None else None
         for key, value in (settings or {}).items():
-            place = fields.place("project") / "settings" / key
-            first = self._places.setdefault(("project", key), place)
-            if first is not place:
+            location = fields.location("project") / "settings" / key
+            first = self._places.setdefault(("project", key), location)
+            if first is not location:
                 problem = f"the setting {shown(key)} is here a second time; the first is in {first.file}:{first.line}"
-                self._report.error(place, "duplicate_definition", problem, "keep one of the two")
+                self._report.error(location, "duplicate_definition", problem, "keep one of the two")
             else:
                 self._settings[key] = value
-                check_setting(key, value, place, self._report)
+                check_setting(key, value, location, self._report)
 
     def _refuse_unsupported(self, fields: Fields) -> None:
         for section in UNSUPPORTED:
@@ -161,4 +161,6 @@ class _Found:
             if section == "agents":
                 self._agents.update(fields.object(section) or {})
             problem = f"this version cannot run {section.replace('_', ' ')} yet"
-            self._report.error(fields.place(section), "unsupported_section", problem, "leave the section out for now")
+            self._report.error(
+                fields.location(section), "unsupported_section", problem, "leave the section out for now"
+            )

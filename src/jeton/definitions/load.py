@@ -1,4 +1,4 @@
-"""Definitions from files or from Python values: the two ways in. Both read to the end and report everything."""
+"""Loading definitions from files or Python values, with a report of all problems."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -6,7 +6,7 @@ from os import PathLike
 import msgspec
 
 from jeton.definitions.checks import check_library
-from jeton.definitions.checks.implementations import Kinds
+from jeton.definitions.checks.implementations import ActionKinds
 from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
 from jeton.definitions.text.files import AnyPath, SourceFile, read_files
@@ -15,47 +15,50 @@ from jeton.model.definition.workflow import Library
 from jeton.model.failure import DefinitionError, Problem
 
 NOTHING = Library()
-BUILT_IN_KINDS = Kinds()
+BUILT_IN_KINDS = ActionKinds()
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """What was read, and everything that is wrong with it. With errors among them, the library is only a sketch."""
+    """A library and its problems. If there are errors, the library may be incomplete."""
 
     library: Library
     problems: tuple[Problem, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether it can be deployed; warnings do not stop it."""
+        """Whether it has no errors. Warnings do not count."""
         return all(problem.severity != "error" for problem in self.problems)
 
     def require(self) -> Library:
-        """The library; raises DefinitionError with every problem if it has errors."""
+        """The library. Raises DefinitionError with every problem if there are errors."""
         if not self.ok:
             raise DefinitionError(self.problems)
         return self.library
 
 
-def load_library(paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, kinds: Kinds = BUILT_IN_KINDS) -> Loaded:
-    """All definitions in files and folders. `known`: what they may refer to besides, such as Python actions.
+def load_library(
+    paths: AnyPath | Iterable[AnyPath], known: Library = NOTHING, kinds: ActionKinds = BUILT_IN_KINDS
+) -> Loaded:
+    """Load all definitions in files and folders.
 
-    With the `kinds` that an executor has, each action's implementation is looked at too."""
+    `known`: other definitions that they may refer to, such as Python actions. `kinds`: with these, the implementation
+    of each action is checked too."""
     report = Report()
     several: Iterable[AnyPath] = [paths] if isinstance(paths, str | PathLike) else paths
     return _loaded(read_files(several, report), known, kinds, report)
 
 
 def library_from(
-    data: Mapping[str, object], known: Library = NOTHING, file: str = "", kinds: Kinds = BUILT_IN_KINDS
+    data: Mapping[str, object], known: Library = NOTHING, file: str = "", kinds: ActionKinds = BUILT_IN_KINDS
 ) -> Loaded:
-    """The same from Python values; problems then have line 0."""
+    """Load definitions from Python values. Problems have line 0."""
     report = Report()
     document = read_python(data, file, report)
     files = [] if document is None else [SourceFile(file, document)]
     return _loaded(files, known, kinds, report)
 
 
-def _loaded(files: Iterable[SourceFile], known: Library, kinds: Kinds, report: Report) -> Loaded:
+def _loaded(files: Iterable[SourceFile], known: Library, kinds: ActionKinds, report: Report) -> Loaded:
     source = read_library(files, report)
     check_library(source, known, kinds, report)
     return Loaded(source.library(), report.problems)

@@ -1,10 +1,10 @@
-"""Problems, collected: a definition is read to its end, and everything wrong with it is said at once."""
+"""The report of problems: a definition is read to its end, and all its problems are reported together."""
 
 import difflib
 from collections.abc import Collection
 from typing import Literal
 
-from jeton.definitions.read.place import Place, path_text
+from jeton.definitions.read.location import SourceLocation, path_text
 from jeton.model.codes import ProblemCode
 from jeton.model.failure import Problem
 from jeton.model.json import Json
@@ -20,39 +20,39 @@ Severity = Literal["error", "warning"]
 
 
 class Report:
-    """What is wrong with the definitions read so far. The one mutable thing in this package."""
+    """Collects the problems found so far."""
 
     def __init__(self) -> None:
         self._problems: dict[Problem, None] = {}
 
-    def error(self, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
-        """Something that stops deployment."""
-        self.add("error", place, code, problem, remedy)
+    def error(self, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:
+        """Report a problem that prevents deployment."""
+        self.add("error", location, code, problem, remedy)
 
-    def warning(self, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
-        """Something that is probably not meant, and runs all the same."""
-        self.add("warning", place, code, problem, remedy)
+    def warning(self, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:
+        """Report a probable mistake that does not prevent deployment."""
+        self.add("warning", location, code, problem, remedy)
 
-    def add(self, severity: Severity, place: Place, code: ProblemCode, problem: str, remedy: str) -> None:
-        """Either, for rules whose severity depends on what they find."""
+    def add(self, severity: Severity, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:
+        """Report an error or a warning."""
         if len(self._problems) < MOST_PROBLEMS:
-            file, path = printable(place.file), path_text(place.path)
-            found = Problem(severity, code, file, place.line, path, _short(problem), _short(remedy))
+            file, path = printable(location.file), path_text(location.path)
+            found = Problem(severity, code, file, location.line, path, _short(problem), _short(remedy))
             self._problems.setdefault(found)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """By file and line; what was found first comes first on its line."""
+        """All problems by file and line, in the order found within a line."""
         return tuple(sorted(self._problems, key=lambda p: (p.file, p.line)))
 
     @property
     def error_count(self) -> int:
-        """How many errors there are so far: the same before and after reading something means it was sound."""
+        """The number of errors so far. If reading something does not change it, that has no errors."""
         return sum(p.severity == "error" for p in self._problems)
 
 
 def shown(value: Json) -> str:
-    """A value as a message quotes it."""
+    """A value as a message shows it."""
     match value:
         case str():
             text = value if len(value) <= LONGEST_SHOWN else value[: LONGEST_SHOWN - 1] + "…"
@@ -70,7 +70,7 @@ def shown(value: Json) -> str:
 
 
 def printable(text: str) -> str:
-    """Text with nothing in it that a terminal would act on: much of a message is quoted from a stranger's file."""
+    """The text with control characters escaped, because a message quotes files that may not be trusted."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -81,7 +81,7 @@ def _short(text: str) -> str:
 
 
 def kind(value: Json) -> str:
-    """What sort of thing stands there, in the words an author uses."""
+    """A description of a value for messages: `a list`, `the number 3`."""
     match value:
         case bool():
             return f"{shown(value)}"
@@ -100,7 +100,7 @@ def kind(value: Json) -> str:
 
 
 def closest(name: str, known: Collection[str]) -> str | None:
-    """The known name that was probably meant."""
+    """The known name most similar to this one, if any is similar."""
     if len(name) > LONGEST_COMPARED:
         return None
     alike = known if len(known) <= MOST_COMPARED else [each for each in known if abs(len(each) - len(name)) < 3]
@@ -109,7 +109,7 @@ def closest(name: str, known: Collection[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str) -> str:
-    """A remedy for a name nobody knows: the nearest one, with what else could be done."""
+    """A remedy for an unknown name: a similar known name, or the alternative."""
     meant = closest(name, known)
     if meant is not None:
         return f"write '{meant}', or {otherwise}"

@@ -1,4 +1,4 @@
-"""When a definition is a new version: when what it does has changed, and not when it is only described anew."""
+"""Versions of definitions: a new version is one whose behaviour changed, not only its description."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 class Version(msgspec.Struct, frozen=True):
-    """The version a definition has, and whether it is one nobody had seen."""
+    """The version of a definition, and whether it is new."""
 
     number: int
     is_new: bool
 
 
 def definition_hash(definition: Workflow | Flow | Task | Action | ModelProfile) -> str:
-    """SHA-256 over the canonical JSON of the definition."""
+    """The SHA-256 hash of the definition as canonical JSON."""
     plain = {key: value for key, value in _canonical_struct(definition).items() if key not in ABOUT}
     return hashlib.sha256(_encoder.encode(plain)).hexdigest()
 
@@ -42,9 +42,9 @@ def _canonical(value: object) -> object:
 
 
 def _canonical_struct(value: msgspec.Struct) -> dict[str, object]:
-    """What differs from the defaults, so that writing one out, or giving the model a new one, changes nothing.
+    """The fields that differ from their defaults, so that a default written out does not change the hash.
 
-    Compared by value: msgspec's own `omit_defaults` compares by identity, which two equal texts need not have.
+    Compared by value, because msgspec's `omit_defaults` compares by identity.
     """
     found: dict[str, object] = {} if value.__struct_config__.tag is None else {"type": value.__struct_config__.tag}
     for field in msgspec.structs.fields(value):
@@ -56,7 +56,7 @@ def _canonical_struct(value: msgspec.Struct) -> dict[str, object]:
 
 
 def version_of(definition_hash: str, known: Sequence[str]) -> Version:
-    """`known` are the hashes of versions 1, 2, 3…: the same hash is the same version, a new one the next."""
+    """The version of a definition with this hash. `known`: the hashes of versions 1, 2, 3…."""
     if definition_hash in known:
         return Version(known.index(definition_hash) + 1, is_new=False)
     return Version(len(known) + 1, is_new=True)

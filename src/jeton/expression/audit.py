@@ -1,28 +1,28 @@
-"""The last look at a result: it must be JSON, and not larger than what may be stored.
+"""Checks of results: a result must be JSON, and not too large to store.
 
-A path gives what was in the scope, so only results that an expression has made up need the look."""
+A path gives a value from the scope, so only computed results are checked."""
 
 import math
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from jeton.expression.bounds import LARGEST_VALUE, Exhausted, weigh
-from jeton.expression.compile.macros import Bound, Collected, macro_of, written
-from jeton.expression.compile.operators import HIGHEST, LOWEST, Wrong
-from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, MapOf, Node, children
+from jeton.expression.bounds import LARGEST_VALUE, LimitExceeded, weigh
+from jeton.expression.compile.macros import Binding, Collected, macro_of, written
+from jeton.expression.compile.operators import HIGHEST, LOWEST, EvaluationError
+from jeton.expression.syntax import Comprehension, Constant, FunctionCall, Ident, ListOf, MapOf, Node, children
 from jeton.model.json import Json
 
-Audit: TypeAlias = Callable[[Json], None] | None
+ResultCheck: TypeAlias = Callable[[Json], None] | None
 
 MOST_COPIES = 64  # a result that has the data in it no more often than this need not be measured
 SETTLED = frozenset({"bool", "null", "int", "string"})  # kinds that need no look, and double is the one that does
 WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orValue", "value", "split"})
 
 
-def audit_for(tree: Node) -> Audit:
-    """What to check of the tree's results; None if they are beyond doubt."""
+def audit_for(tree: Node) -> ResultCheck:
+    """The check that the tree's results need; None if they need none."""
     if any(
-        isinstance(node, Literal) and type(node.value) is int and not in_64_bits(node.value) for node in written(tree)
+        isinstance(node, Constant) and type(node.value) is int and not in_64_bits(node.value) for node in written(tree)
     ):
         return refuse
     if tree.kind in SETTLED:
@@ -31,34 +31,36 @@ def audit_for(tree: Node) -> Audit:
         return audit_all
     if not any(makes_numbers(node) for node in written(tree)):
         return None
-    return audit_all if any(isinstance(node, ListOf | MapOf | Fold) for node in written(tree)) else audit_number
+    return (
+        audit_all if any(isinstance(node, ListOf | MapOf | Comprehension) for node in written(tree)) else audit_number
+    )
 
 
 def makes_numbers(node: Node) -> bool:
-    """Whether the node may have a double that was not in the data."""
-    if isinstance(node, Literal):
+    """Whether the node may compute a double."""
+    if isinstance(node, Constant):
         return not_finite(node.value)
-    return isinstance(node, Call) and node.kind not in SETTLED and node.function not in WITHOUT_NUMBERS
+    return isinstance(node, FunctionCall) and node.kind not in SETTLED and node.function not in WITHOUT_NUMBERS
 
 
 def copies(node: Node, known: Mapping[str, float], unknown: float) -> float:
-    """How many times the data may be in the result: data from outside a loop any number of times inside it."""
+    """How often the result may contain the data. Inside a loop, outer data may be contained any number of times."""
     if node.kind:
         return 0
     match node:
         case Ident(name):
             return known.get(name, unknown)
-        case Call("_?_:_", (_, then, otherwise)):
+        case FunctionCall("_?_:_", (_, then, otherwise)):
             return max(copies(then, known, unknown), copies(otherwise, known, unknown))
-        case Fold():
+        case Comprehension():
             return fold_copies(node, known, unknown)
         case _:
             return sum(copies(child, known, unknown) for child in children(node))
 
 
-def fold_copies(node: Fold, known: Mapping[str, float], unknown: float) -> float:
+def fold_copies(node: Comprehension, known: Mapping[str, float], unknown: float) -> float:
     match macro_of(node):
-        case Bound(variable, value, body):
+        case Binding(variable, value, body):
             return copies(body, {**known, variable: copies(value, known, unknown)}, unknown)
         case Collected(variable, items, _, value):
             return copies(value, {variable: copies(items, known, unknown)}, math.inf)
@@ -71,7 +73,7 @@ def in_64_bits(value: int) -> bool:
 
 
 def refuse(value: Json) -> None:
-    raise Wrong("an integer in the literal does not fit in 64 bits", 0)
+    raise EvaluationError("an integer in the literal does not fit in 64 bits", 0)
 
 
 def not_finite(value: Json) -> bool:
@@ -80,12 +82,12 @@ def not_finite(value: Json) -> bool:
 
 def audit_number(value: Json) -> None:
     if type(value) is float and value - value != 0:
-        raise Wrong(f"the result is {value}, which JSON does not have", 0)
+        raise EvaluationError(f"the result is {value}, which JSON does not have", 0)
 
 
 def audit_all(value: Json) -> None:
     if weigh(value, LARGEST_VALUE) > LARGEST_VALUE:
-        raise Exhausted(f"gives a result of more than {LARGEST_VALUE:,} values")
+        raise LimitExceeded(f"gives a result of more than {LARGEST_VALUE:,} values")
     audit_numbers(value)
 
 

@@ -1,12 +1,12 @@
-"""How much an evaluation may do: counted, never timed, so that the same data gives the same answer on any machine.
+"""Limits of an evaluation: counted, not timed, so that the same data gives the same result on every machine.
 
-One unit is about the work of one node of the tree, some tenth of a microsecond. A loop is charged for all its items
-before it starts."""
+One unit is about the work of one tree node, a tenth of a microsecond. A loop is charged for all its items at its
+start."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from jeton.expression.syntax import Fold, Node, children
+from jeton.expression.syntax import Comprehension, Node, children
 from jeton.model.json import Json
 
 BUDGET = 1_000_000
@@ -18,11 +18,11 @@ CHEAP = 100  # a value of this length is not worth charging for
 Scope: TypeAlias = Mapping[str, Any]  # plain JSON, or in a bound variable the problem that its value had
 
 
-class Exhausted(Exception):
-    """The budget is spent. Unlike a Problem no `||` absorbs it: what was not evaluated cannot be made up for."""
+class LimitExceeded(Exception):
+    """The budget is spent. No `||` absorbs it, unlike an EvaluationProblem: the rest was not evaluated."""
 
 
-class Meter:
+class Budget:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
@@ -31,46 +31,46 @@ class Meter:
     def spend(self, units: int) -> None:
         self.left -= units
         if self.left < 0:
-            raise Exhausted(f"takes more than {BUDGET:,} steps to evaluate")
+            raise LimitExceeded(f"takes more than {BUDGET:,} steps to evaluate")
 
 
-class Frame(dict[str, Any]):
-    """The scope inside a loop or a binding: what was visible outside, a new variable, and the evaluation's meter."""
+class LocalScope(dict[str, Any]):
+    """The scope inside a loop or a binding: the outer scope, a new variable, and the budget of the evaluation."""
 
     __slots__ = ("meter",)
 
     def __init__(self, outer: Scope) -> None:
         super().__init__(outer)
-        self.meter: Meter = outer.meter if type(outer) is Frame else Meter()
+        self.meter: Budget = outer.meter if type(outer) is LocalScope else Budget()
 
 
 def charge(scope: Scope, units: int) -> None:
-    """Outside loops the length of the source is bound enough."""
-    if type(scope) is Frame:
+    """Spend units of the budget. Outside loops the length of the source limits the work."""
+    if type(scope) is LocalScope:
         scope.meter.spend(units)
 
 
 def limit(scope: Scope, length: int, units: int) -> None:
-    """Accounts for a text or a list that is about to be made."""
+    """Check the length of a text or list before it is made, and spend units on it."""
     if length > LARGEST_VALUE:
-        raise Exhausted(f"makes a value larger than {LARGEST_VALUE:,} characters or items")
+        raise LimitExceeded(f"makes a value larger than {LARGEST_VALUE:,} characters or items")
     charge(scope, units)
 
 
 def size_of(node: Node) -> int:
-    """How many nodes evaluating this once visits; the body of an inner loop is left to that loop."""
-    parts = (node.range, node.start) if isinstance(node, Fold) else children(node)
+    """The number of nodes that one evaluation visits, without the bodies of inner loops."""
+    parts = (node.range, node.start) if isinstance(node, Comprehension) else children(node)
     return 1 + sum(size_of(part) for part in parts)
 
 
 def weigh(value: Json, most: int, depth: int = DEEPEST_DATA) -> int:
-    """The number of nodes in the value, with long texts counted by length; stops soon after `most`."""
+    """The number of nodes in the value, with long texts counted by length. Stops soon after `most`."""
     if isinstance(value, str):
         return 1 + len(value) // CHARACTERS_PER_UNIT
     if not isinstance(value, list | dict):
         return 1
     if depth == 0:
-        raise Exhausted(f"the data is nested more than {DEEPEST_DATA} levels deep")
+        raise LimitExceeded(f"the data is nested more than {DEEPEST_DATA} levels deep")
     weight = 1
     for item in value if isinstance(value, list) else value.values():
         weight += weigh(item, most - weight, depth - 1)

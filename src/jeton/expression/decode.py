@@ -1,6 +1,6 @@
-"""Reads the library's serialized expression: a protobuf Any that holds a cel.expr.CheckedExpr or ParsedExpr.
+"""Decoder of the library's serialized expressions: a protobuf Any with a cel.expr.CheckedExpr or ParsedExpr.
 
-The library offers no tree of its own, and this much of the wire format is less than the protobuf package would be."""
+The library gives no other access to its tree, and these few functions replace the protobuf package."""
 
 import struct
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 from jeton.expression.problems import Unsupported
 from jeton.expression.syntax import (
-    Call,
-    Entry,
-    Fold,
-    ForeignLiteral,
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
     Has,
     Ident,
     ListOf,
-    Literal,
+    MapEntry,
     MapOf,
     Node,
     Select,
@@ -34,7 +34,7 @@ PRIMITIVES = {1: "bool", 2: "int", 4: "double", 5: "string"}  # and two that JSO
 
 
 def decode(serialized: bytes) -> Node:
-    """The tree of what `Expression.serialize()` gave."""
+    """The tree of a serialized expression."""
     any_message = read(serialized)
     checked = text(any_message, 1).endswith("CheckedExpr")
     body = read(raw(any_message, ANY_VALUE))
@@ -46,7 +46,7 @@ def decode(serialized: bytes) -> Node:
 
 
 def checked_kind(pair: Message) -> str:
-    """What the checker found the node to be; empty if that is not a JSON scalar."""
+    """The type that the checker found; empty if it is not a JSON scalar."""
     kind = read(raw(pair, 2))
     return "null" if TYPE_NULL in kind else PRIMITIVES.get(number(kind, TYPE_PRIMITIVE), "")
 
@@ -75,22 +75,26 @@ class Decoder:
             return self.map_of(read(raw(message, 8)), at)
         return self.fold(read(raw(message, 9)), at, kind)
 
-    def constant(self, data: bytes, at: int) -> Literal | ForeignLiteral:
+    def constant(self, data: bytes, at: int) -> Constant | ForeignConstant:
         message = read(data)
         ((field, (value, *_)),) = message.items()
         match field, value:
             case 1, _:
-                return Literal(None, at, "null")
+                return Constant(None, at, "null")
             case 2, int():
-                return Literal(bool(value), at, "bool")
+                return Constant(bool(value), at, "bool")
             case 3, int():
-                return Literal(signed(value), at, "int")
+                return Constant(signed(value), at, "int")
             case 5, bytes():
-                return Literal(struct.unpack("<d", value)[0], at, "double")
+                return Constant(struct.unpack("<d", value)[0], at, "double")
             case 6, bytes():
-                return Literal(value.decode(), at, "string")
+                return Constant(value.decode(), at, "string")
+            case 4, int():
+                return ForeignConstant(f"{value}u", at)
+            case _, bytes():
+                return ForeignConstant("b'" + "".join(f"\\x{byte:02x}" for byte in value) + "'", at)
             case _:
-                return ForeignLiteral(data, at)
+                raise Unsupported("has a literal that JSON does not have", "write it another way", at)
 
     def ident(self, name: str, at: int, kind: str) -> Ident:
         if name.startswith("."):  # the library has kept the dot because the plain name means something else here
@@ -103,11 +107,11 @@ class Decoder:
         operand, field = self.node(raw(message, 1)), text(message, 2)
         return Has(operand, field, at) if number(message, 3) else Select(operand, field, at, kind)
 
-    def call(self, message: Message, at: int, kind: str) -> Call:
+    def call(self, message: Message, at: int, kind: str) -> FunctionCall:
         args = tuple(self.node(data) for data in many(message, 3))
         if 1 in message:
-            return Call(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
-        return Call(text(message, 2), args, False, at, kind)
+            return FunctionCall(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
+        return FunctionCall(text(message, 2), args, False, at, kind)
 
     def list_of(self, message: Message, at: int) -> ListOf:
         elements = tuple(self.node(data) for data in many(message, 1))
@@ -118,11 +122,11 @@ class Decoder:
             raise Unsupported(f"makes a {text(message, 1)}, which is no plain data", "write a map: {'key': value}", at)
         return MapOf(tuple(self.entry(entry) for entry in repeated(message, 2)), at)
 
-    def entry(self, message: Message) -> Entry:
-        return Entry(self.node(raw(message, 3)), self.node(raw(message, 4)), bool(number(message, 5)))
+    def entry(self, message: Message) -> MapEntry:
+        return MapEntry(self.node(raw(message, 3)), self.node(raw(message, 4)), bool(number(message, 5)))
 
-    def fold(self, message: Message, at: int, kind: str) -> Fold:
-        return Fold(
+    def fold(self, message: Message, at: int, kind: str) -> Comprehension:
+        return Comprehension(
             variable=text(message, 1),
             range=self.node(raw(message, 2)),
             accumulator=text(message, 3),

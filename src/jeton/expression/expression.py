@@ -1,14 +1,14 @@
-"""Expressions: compiled once, evaluated purely."""
+"""Expressions: compiled once, evaluated without side effects."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import final
 
-from jeton.expression.audit import Audit, audit_for
-from jeton.expression.bounds import Exhausted
+from jeton.expression.audit import ResultCheck, audit_for
+from jeton.expression.bounds import LimitExceeded
 from jeton.expression.compile.build import build
-from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
+from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
 from jeton.expression.library import compile_source, parse_source
 from jeton.expression.problems import (
     ExpressionInvalid,
@@ -21,7 +21,7 @@ from jeton.expression.problems import (
 from jeton.expression.reads import Path, reads_of
 from jeton.expression.syntax import Node, from_json, kind_of
 from jeton.expression.typing.infer import Inference
-from jeton.expression.values import Failed, Missing, Outcome, path_text, shorten
+from jeton.expression.values import EvaluationResult, Failed, Missing, path_text, shorten
 from jeton.model.json import Json
 
 
@@ -38,33 +38,33 @@ class Expression:
         self.roots: frozenset[str] = frozenset(path[0] for path in self.reads)
         self.whole: frozenset[str] = frozenset(path[0] for path in self.reads if len(path) == 1)
         self._run = build(tree, variables)
-        self._audit: Audit = audit_for(tree)
+        self._audit: ResultCheck = audit_for(tree)
 
     def __repr__(self) -> str:
         return f"Expression({self.source!r})"
 
-    def evaluate(self, scope: Mapping[str, Json]) -> Outcome:
-        """The value as plain JSON, the key that was missing, or why there is no value. Never raises."""
+    def evaluate(self, scope: Mapping[str, Json]) -> EvaluationResult:
+        """The value, the missing key, or the failure. Never raises."""
         try:
             value: Json = self._run(scope)
             if self._audit is not None:
                 self._audit(value)
             return value
-        except (Problem, Exhausted, RecursionError) as problem:
+        except (EvaluationProblem, LimitExceeded, RecursionError) as problem:
             return self._outcome(problem, scope)
 
     def holds(self, scope: Mapping[str, Json]) -> bool | Missing | Failed:
-        """Whether the condition is true; a result that is not a bool is a failure."""
+        """Evaluate a condition. A result that is not a bool is a failure."""
         try:
             value = self._run(scope)
             if value is True or value is False:
                 return value
-            raise Wrong(f"the condition gives {kind_of(value)}, not bool", 0)
-        except (Problem, Exhausted, RecursionError) as problem:
+            raise EvaluationError(f"the condition gives {kind_of(value)}, not bool", 0)
+        except (EvaluationProblem, LimitExceeded, RecursionError) as problem:
             return self._outcome(problem, scope)
 
     def values(self, scope: Mapping[str, Json]) -> dict[str, Json]:
-        """What each path it reads is now, shortened; those that are missing are left out."""
+        """The shortened value of every path it reads, without missing ones."""
         found: dict[str, Json] = {}
         for path in self.reads:
             if path[0] in scope:
@@ -81,7 +81,7 @@ class Expression:
         match problem:
             case KeyMissing():
                 return Missing(problem.path)
-            case Wrong():
+            case EvaluationError():
                 return Failed(problem.text, position_of(self.source, problem.at), self.values(scope))
             case RecursionError():
                 return Failed("the data is nested too deeply", "1:1", self.values(scope))
@@ -90,7 +90,7 @@ class Expression:
 
 
 def compile_expression(source: str, variables: Collection[str]) -> Expression:
-    """The expression over these variables; raises ExpressionInvalid with every problem the library finds."""
+    """Compile an expression over these variables. Raises ExpressionInvalid with every problem found."""
     if problem := unreadable(source):
         raise ExpressionInvalid((problem,))
     return compiled(source, frozenset(variables))
@@ -98,7 +98,7 @@ def compile_expression(source: str, variables: Collection[str]) -> Expression:
 
 @lru_cache(maxsize=4096)
 def compiled(source: str, variables: frozenset[str]) -> Expression:
-    """Kept, because the same definitions are loaded again and again."""
+    """Compile an expression. Cached, because definitions are loaded repeatedly."""
     try:
         return Expression(source, compile_source(source, variables).tree(), variables)
     except RuntimeError as error:
@@ -109,7 +109,7 @@ def compiled(source: str, variables: frozenset[str]) -> Expression:
 
 
 def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset[str]) -> tuple[ExpressionProblem, ...]:
-    """The same problems; where it is one of types, in the words of our own inference, which knows a remedy."""
+    """The same problems; type errors are replaced by those of our own inference, which have remedies."""
     try:
         tree = parse_source(source, variables)
     except (RuntimeError, Unsupported):
@@ -121,5 +121,5 @@ def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset
 
 
 def literal(value: Json) -> Expression:
-    """An expression that is always this value: what a mapping means by anything but text."""
+    """An expression that is always this value, for mapping values that are not text."""
     return Expression(json.dumps(value, ensure_ascii=False), from_json(value), frozenset())

@@ -1,4 +1,4 @@
-"""The CEL library, behind the few calls we make of it: no other module imports it."""
+"""The calls to the CEL library. No other module imports it."""
 
 import re
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ STATUS = re.compile(r"^[A-Z_]+: (.*?)(?: \[[A-Z_]+\])?$", re.DOTALL)
 
 
 class CelError(Exception):
-    """Evaluation gave an error instead of a value; the text is the library's."""
+    """An evaluation error, in the library's words."""
 
 
 class Program:
-    """One compiled expression; the library lets threads share it."""
+    """One expression compiled by the library. Threads may share it."""
 
     __slots__ = ("_expression", "_read")
 
@@ -34,7 +34,7 @@ class Program:
         return decode(self._expression.serialize())
 
     def run(self, variables: Mapping[str, Json]) -> Json:
-        """The result as plain JSON; raises CelError, and nothing else, if there is none."""
+        """The result as JSON. Raises CelError, and nothing else."""
         try:
             value = self._expression.eval(data=variables)
             plain = self._read(value)
@@ -49,18 +49,19 @@ class Program:
 
 
 def compile_source(source: str, variables: frozenset[str]) -> Program:
-    """Raises RuntimeError with everything the library found wrong."""
+    """Compile the source. Raises RuntimeError with every problem the library found."""
     return Program(environment(variables).compile(source))
 
 
 def parse_source(source: str, variables: frozenset[str]) -> Node:
-    """The tree of a source that need not pass the library's type check."""
+    """The tree of a source, without the library's type check."""
     return Program(environment(variables).compile(source, disable_check=True)).tree()
 
 
 @lru_cache(maxsize=4096)
-def load_program(serialized: bytes, variables: frozenset[str]) -> Program:
-    return Program(environment(variables).deserialize(serialized))
+def compile_part(source: str, variables: frozenset[str]) -> Program:
+    """Compile a part of an expression. Cached, because expressions share parts."""
+    return compile_source(source, variables)
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +78,7 @@ def environment(variables: frozenset[str]) -> cel.Env:
 
 
 def read_by_item(value: cel.Value) -> object:
-    """The same as plain_value(), which takes the process down if there is an optional in a map."""
+    """As plain_value(), which crashes the process if a map has an optional in it."""
     plain = value.value()
     if isinstance(plain, list):
         return [read_by_item(item) for item in cast(list[cel.Value], plain)]
@@ -92,7 +93,7 @@ def without_status(message: str) -> str:
 
 
 def to_json(value: object) -> Json:
-    """JSON has no times and no keys but text, so those become text; what has no sensible JSON is an error."""
+    """The value as JSON: times and keys become text, and what has no JSON form is an error."""
     match value:
         case None | bool() | str():
             return value

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
 from jeton.expression.expression import Expression, compile_expression, literal
-from jeton.expression.values import Failed, Missing, Outcome
+from jeton.expression.values import EvaluationResult, Failed, Missing
 from jeton.model.json import Json, JsonObject
 from jeton.model.paths import written
 
@@ -43,7 +43,7 @@ def evaluate_mapping(mapping: CompiledMapping, scope: JsonObject) -> tuple[JsonO
     return values, missing
 
 
-def evaluate_copied(expression: Expression, scope: JsonObject) -> Outcome:
+def evaluate_copied(expression: Expression, scope: JsonObject) -> EvaluationResult:
     """The value, safe to keep: an expression that gives a whole section gives a copy, because sections change."""
     if expression.whole and not expression.whole.isdisjoint(_SECTIONS):
         scope = {**scope, **{name: _copy(scope[name]) for name in _SECTIONS}}

@@ -1,4 +1,4 @@
-"""Turns what the library says about a source into problems that its author can act on."""
+"""Compile errors of the library as problems with a position and a remedy."""
 
 import difflib
 import re
@@ -53,7 +53,7 @@ class ExpressionProblem(msgspec.Struct, frozen=True):
 
 
 class ExpressionInvalid(Exception):
-    """The source is no expression over its variables; every reason the library found is listed."""
+    """The source cannot be compiled. Lists every problem found."""
 
     def __init__(self, problems: tuple[ExpressionProblem, ...]) -> None:
         super().__init__("; ".join(f"{each.position}: {each.problem}" for each in problems))
@@ -61,7 +61,7 @@ class ExpressionInvalid(Exception):
 
 
 class Unsupported(Exception):
-    """The source is good CEL, but makes or does something that we leave out."""
+    """The source is valid CEL that uses an unsupported feature."""
 
     def __init__(self, problem: str, remedy: str, at: int) -> None:
         super().__init__(problem)
@@ -74,7 +74,7 @@ def position_of(source: str, at: int) -> str:
 
 
 def unreadable(source: str) -> ExpressionProblem | None:
-    """What keeps the source from the library: it takes no limit on length, and no lone half of a character pair."""
+    """Why the source cannot be given to the library: it is too long, or not valid Unicode."""
     if len(source) > LONGEST_SOURCE:
         problem = f"is {len(source):,} characters long, and {LONGEST_SOURCE:,} are the limit"
         return ExpressionProblem(problem, "split it into several mappings", "1:1")
@@ -86,7 +86,7 @@ def unreadable(source: str) -> ExpressionProblem | None:
 
 
 def problems_of(message: str, source: str, variables: Collection[str]) -> tuple[ExpressionProblem, ...]:
-    """What the library's compile error says, one problem for each of its findings."""
+    """The problems in the library's compile error."""
     if not source.strip():
         return (ExpressionProblem("is empty", "write an expression: an empty text is ''", "1:1"),)
     if syntax := next((each for each in ERROR.findall(without_code(message)) if "Syntax error" in each[2]), None):
@@ -133,7 +133,7 @@ def too_deep() -> ExpressionProblem:
 
 
 def unknown_name(name: str, position: str, source: str, variables: Collection[str]) -> ExpressionProblem:
-    """A name nobody declared is a function if a bracket stands at its position, and a variable otherwise."""
+    """An undeclared name: a function if a bracket is at its position, a variable otherwise."""
     line, column = (int(part) for part in position.split(":"))
     lines = source.split("\n")
     if lines[line - 1][column - 1 :].startswith("("):
@@ -164,9 +164,9 @@ def syntax_error(said: str, position: str) -> ExpressionProblem:
     unexpected = UNEXPECTED.search(said)
     token = unexpected[1].strip() if unexpected else said.removeprefix("Syntax error: ")
     if token == "<EOF>":
-        return ExpressionProblem("ends too soon", "write the rest", position)
+        return ExpressionProblem("ends unexpectedly", "complete it", position)
     if token[:1] in ("'", '"'):
-        return ExpressionProblem("has a text without an end", f"close it with {token[0]}", position)
+        return ExpressionProblem("has a string without a closing quote", f"close it with {token[0]}", position)
     if token[:1] == ".":
         return ExpressionProblem("has no field name after the dot", REMEDIES["reserved identifier"], position)
     remedy = f"write {FOREIGN_WORDS[token]}" if token in FOREIGN_WORDS else "remove it, or write text 'in quotes'"

@@ -1,19 +1,19 @@
-"""Which data an expression reads: the fields to show in an error message, and to watch."""
+"""The paths that an expression reads, found without evaluating it."""
 
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
-from jeton.expression.syntax import Call, Fold, Has, Ident, Literal, Node, Select, children
+from jeton.expression.syntax import Comprehension, Constant, FunctionCall, Has, Ident, Node, Select, children
 
 Path: TypeAlias = tuple[str, ...]
 
 
 def path_of(node: Node) -> Path | None:
-    """The path that the node spells, if it is a variable and constant keys and nothing else."""
+    """The path that the node spells; None unless it is a variable followed by constant keys."""
     match node:
         case Ident(name):
             return (name,)
-        case Select(operand, field) | Call("_[_]", (operand, Literal(str(field)))):
+        case Select(operand, field) | FunctionCall("_[_]", (operand, Constant(str(field)))):
             base = path_of(operand)
             return None if base is None else (*base, field)
         case _:
@@ -21,9 +21,13 @@ def path_of(node: Node) -> Path | None:
 
 
 def read_by(node: Node) -> Path | None:
-    """The path that the node reads, which `has(a.b)` and `a.?b` do as much as `a.b`."""
+    """The path that the node reads: `has(a.b)` and `a.?b` read `a.b` too."""
     match node:
-        case Has(operand, field) | Select(operand, field) | Call("_[_]" | "_?._", (operand, Literal(str(field)))):
+        case (
+            Has(operand, field)
+            | Select(operand, field)
+            | FunctionCall("_[_]" | "_?._", (operand, Constant(str(field))))
+        ):
             base = read_by(operand)
             return None if base is None else (*base, field)
         case _:
@@ -31,7 +35,7 @@ def read_by(node: Node) -> Path | None:
 
 
 def reads_of(node: Node, variables: Collection[str]) -> tuple[Path, ...]:
-    """The longest paths into `variables` that are known without evaluating, in order of first occurrence."""
+    """The longest known paths into `variables`, in order of first occurrence."""
     return tuple(dict.fromkeys(walk(node, frozenset(variables))))
 
 
@@ -40,7 +44,7 @@ def walk(node: Node, variables: frozenset[str]) -> Iterator[Path]:
     if path is not None:
         if path[0] in variables:
             yield path
-    elif isinstance(node, Fold):
+    elif isinstance(node, Comprehension):
         yield from walk(node.range, variables)
         yield from walk(node.start, variables)
         inner = variables - {node.variable, node.accumulator}

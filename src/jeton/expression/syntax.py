@@ -11,16 +11,16 @@ import msgspec
 from jeton.model.json import Json
 
 
-class Literal(msgspec.Struct, frozen=True):
+class Constant(msgspec.Struct, frozen=True):
     value: bool | int | float | str | None
     at: int
     kind: str
 
 
-class ForeignLiteral(msgspec.Struct, frozen=True):
-    """A literal that JSON does not have, an unsigned number or bytes, as the library wrote it."""
+class ForeignConstant(msgspec.Struct, frozen=True):
+    """A constant that JSON does not have, an unsigned number or bytes, as CEL source."""
 
-    constant: bytes
+    source: str
     at: int
     kind: str = ""
 
@@ -45,7 +45,7 @@ class Has(msgspec.Struct, frozen=True):
     kind: str = "bool"
 
 
-class Call(msgspec.Struct, frozen=True):
+class FunctionCall(msgspec.Struct, frozen=True):
     """An operator, a function or, with its target as first argument, a method."""
 
     function: str
@@ -62,19 +62,19 @@ class ListOf(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class MapEntry(msgspec.Struct, frozen=True):
     key: "Node"
     value: "Node"
     optional: bool
 
 
 class MapOf(msgspec.Struct, frozen=True):
-    entries: tuple[Entry, ...]
+    entries: tuple[MapEntry, ...]
     at: int
     kind: str = ""
 
 
-class Fold(msgspec.Struct, frozen=True):
+class Comprehension(msgspec.Struct, frozen=True):
     """What the macros `all`, `exists`, `exists_one`, `map`, `filter` and `cel.bind` turn into (see macros.py)."""
 
     variable: str
@@ -88,23 +88,23 @@ class Fold(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-Node: TypeAlias = Literal | ForeignLiteral | Ident | Select | Has | Call | ListOf | MapOf | Fold
+Node: TypeAlias = Constant | ForeignConstant | Ident | Select | Has | FunctionCall | ListOf | MapOf | Comprehension
 
 
 def children(node: Node) -> tuple[Node, ...]:
     """The node's parts, in the order of evaluation."""
     match node:
-        case Literal() | ForeignLiteral() | Ident():
+        case Constant() | ForeignConstant() | Ident():
             return ()
         case Select(operand) | Has(operand):
             return (operand,)
-        case Call():
+        case FunctionCall():
             return node.args
         case ListOf(elements):
             return elements
         case MapOf(entries):
             return tuple(part for entry in entries for part in (entry.key, entry.value))
-        case Fold():
+        case Comprehension():
             return (node.range, node.start, node.condition, node.step, node.result)
 
 
@@ -116,20 +116,20 @@ def descend(node: Node) -> Iterator[Node]:
 
 
 def from_json(value: Json) -> Node:
-    """The tree of an expression that spells this value."""
+    """The tree of an expression for this value."""
     match value:
         case list():
             return ListOf(tuple(from_json(item) for item in value), frozenset(), 0)
         case dict():
-            return MapOf(tuple(Entry(from_json(key), from_json(item), False) for key, item in value.items()), 0)
+            return MapOf(tuple(MapEntry(from_json(key), from_json(item), False) for key, item in value.items()), 0)
         case _:
-            return Literal(value, 0, kind_of(value))
+            return Constant(value, 0, kind_of(value))
 
 
 def constant_of(node: Node) -> tuple[Json] | None:
-    """The value the node always has, in a tuple because that may be null; None if it depends on anything."""
+    """The constant value of the node, in a tuple because it may be null; None if it is not constant."""
     match node:
-        case Literal(value):
+        case Constant(value):
             return (value,)
         case ListOf(elements) if not node.optional:
             items = [constant_of(element) for element in elements]
@@ -137,7 +137,7 @@ def constant_of(node: Node) -> tuple[Json] | None:
         case MapOf(entries):
             found: dict[str, Json] = {}
             for entry in entries:
-                key = entry.key.value if isinstance(entry.key, Literal) else None
+                key = entry.key.value if isinstance(entry.key, Constant) else None
                 item = constant_of(entry.value)
                 if entry.optional or item is None or not isinstance(key, str) or key in found:
                     return None

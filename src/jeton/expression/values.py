@@ -1,4 +1,4 @@
-"""What evaluation gives: a plain JSON value, or one of two ways of having none."""
+"""Results of an evaluation: a JSON value, a missing key, or a failure."""
 
 from collections.abc import Sequence
 from typing import TypeAlias, final
@@ -14,25 +14,25 @@ DEEPEST = 4
 
 @final
 class Missing(msgspec.Struct, frozen=True):
-    """A key that was not there, such as `state.votes.total`."""
+    """The path of a key that does not exist, such as `state.votes.total`."""
 
     path: str
 
 
 @final
 class Failed(msgspec.Struct, frozen=True):
-    """Any other evaluation error, with all that its author needs to see it."""
+    """Any other evaluation error, with its position and the values that were read."""
 
     problem: str
     position: str  # line:column
     values: dict[str, Json]  # of the paths the expression reads, shortened
 
 
-Outcome: TypeAlias = Json | Missing | Failed
+EvaluationResult: TypeAlias = Json | Missing | Failed
 
 
 def path_text(path: Sequence[str]) -> str:
-    """The path as one would write it: `state.votes`, but `state["order lines"]`."""
+    """The path as CEL source: `state.votes`, but `state["order lines"]`."""
     text = path[0]
     for key in path[1:]:
         text = below(text, key)
@@ -40,7 +40,7 @@ def path_text(path: Sequence[str]) -> str:
 
 
 def below(base: str, key: str) -> str:
-    """The path of one key further down."""
+    """The path of a key below another path."""
     return f"{base}.{key}" if key.isidentifier() and key.isascii() else f"{base}[{quoted(key)}]"
 
 
@@ -50,7 +50,7 @@ def quoted(text: str) -> str:
 
 
 def shorten(value: Json, depth: int = 0) -> Json:
-    """The value, cut down to what a person would read in an error message."""
+    """The value, shortened for an error message."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}… ({len(value)} characters)"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What can be found wrong with a graph and its data before it runs. One file for each theme."""
+"""Checks of definitions before they run, one module per subject."""
 
 from jeton.definitions.checks.calls import check_calls
 from jeton.definitions.checks.compiled import compile_workflow
@@ -14,7 +14,7 @@ from jeton.definitions.checks.graph.merges import check_merges
 from jeton.definitions.checks.graph.quorum import check_quorum
 from jeton.definitions.checks.graph.reach import check_reach
 from jeton.definitions.checks.graph.routing import check_routing
-from jeton.definitions.checks.implementations import Kinds, check_implementations
+from jeton.definitions.checks.implementations import ActionKinds, check_implementations
 from jeton.definitions.checks.mappings import check_mappings
 from jeton.definitions.checks.names import check_names
 from jeton.definitions.checks.tasks import check_tasks
@@ -25,8 +25,8 @@ from jeton.definitions.report import Report
 from jeton.model.definition.workflow import Library
 
 
-def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: Report) -> None:
-    """Everything the definitions say about each other and about themselves."""
+def check_library(source: LibrarySource, known: Library, kinds: ActionKinds, report: Report) -> None:
+    """Run all checks."""
     definitions = all_definitions(source, known)
     check_names(source, definitions, report)
     check_implementations(source, known, kinds, report)
@@ -42,7 +42,7 @@ def check_library(source: LibrarySource, known: Library, kinds: Kinds, report: R
 
 
 def _check_workflow(graph: Graph, definitions: Definitions, report: Report) -> None:
-    """Of a graph that could not be read whole, only what stands there is checked, and not what seems to be missing."""
+    """Check one workflow. If part of its graph could not be read, checks for missing things are skipped."""
     compiled = compile_workflow(graph, report)
     types = WorkflowTypes(graph, compiled, definitions)
     check_expressions(graph, compiled, types, report)

@@ -1,4 +1,4 @@
-"""Workflows and flows that call themselves, directly or through others."""
+"""Checks of calls: workflows and flows that call themselves, directly or through others."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ from jeton.definitions.checks.flow.graph import produced
 from jeton.definitions.checks.graph.cycles import components, way_round
 from jeton.definitions.checks.graph.graph import Graph, is_always, reached
 from jeton.definitions.read.flow import FlowSource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.flow import MAIN, Connection, Flow
 from jeton.model.definition.workflow import WorkflowTarget
@@ -17,20 +17,20 @@ BRANCHES_NEVER = (
     "trigger", "constant", "sum", "add", "subtract", "multiply", "divide", "merge", "template", "wait", "wait_until",
     "gate", "workflow", "agent",
 )  # fmt: skip
-"""Built-ins that choose no branch. What a worker gives back may choose one, and so may `set`."""
+"""Built-ins that never choose a branch. Results of workers and of `set` may."""
 
 
 class _Call(msgspec.Struct, frozen=True):
-    """A node that calls a workflow or a flow; `certain`, if every run comes to it."""
+    """A node that calls a workflow or a flow; `certain` if every run reaches it."""
 
     caller: str
-    place: Place
+    location: SourceLocation
     callee: str
     certain: bool
 
 
 def check_calls(graphs: dict[str, Graph], flows: dict[str, FlowSource], report: Report) -> None:
-    """A call that always leads to itself never ends; one with a condition on the way may, so it is only warned of."""
+    """Report recursion: an error if it is unconditional, a warning if a condition may end it."""
     calls = [call for graph in graphs.values() for call in _calls(graph)]
     calls += [call for flow in flows.values() for call in _calls_of_flow(flow)]
     names = [*graphs, *flows]
@@ -43,11 +43,11 @@ def check_calls(graphs: dict[str, Graph], flows: dict[str, FlowSource], report: 
         if call.certain and call.callee in hopeless.get(call.caller, ()):
             around = way_round(call.caller, hopeless[call.caller], endless)
             problem = f"the {kind} calls itself without end: {_drawn(around)}, and nothing on the way is conditional"
-            report.error(call.place, "recursive_workflow", problem, "make the call depend on a condition")
+            report.error(call.location, "recursive_workflow", problem, "make the call depend on a condition")
         elif call.callee in doubtful.get(call.caller, ()):
             around = way_round(call.caller, doubtful[call.caller], possible)
             problem = f"the {kind} calls itself: {_drawn(around)}, and only a condition ends it"
-            report.warning(call.place, "recursive_workflow", problem, "make sure that the condition becomes false")
+            report.warning(call.location, "recursive_workflow", problem, "make sure that the condition becomes false")
 
 
 def _steps(calls: Iterable[_Call]) -> dict[str, list[str]]:
@@ -61,8 +61,8 @@ def _calls(graph: Graph) -> Iterator[_Call]:
     certain = reached([graph.workflow.initial_node], _certain_steps(graph))
     for name, node in graph.workflow.nodes.items():
         if isinstance(node.target, WorkflowTarget):
-            place = graph.source.node(name) / "workflow"
-            yield _Call(graph.workflow.name, place, node.target.workflow, name in certain)
+            location = graph.source.node(name) / "workflow"
+            yield _Call(graph.workflow.name, location, node.target.workflow, name in certain)
 
 
 def _calls_of_flow(source: FlowSource) -> Iterator[_Call]:
@@ -75,7 +75,7 @@ def _calls_of_flow(source: FlowSource) -> Iterator[_Call]:
 
 
 def _certain_roots(flow: Flow) -> list[str]:
-    """Of several triggers only one begins, and nobody knows which."""
+    """The start nodes. With several triggers it is not known which one starts."""
     entered = {connection.target for connection in flow.connections}
     roots = [name for name in flow.nodes if name not in entered]
     triggers = [name for name in roots if flow.nodes[name].type == "trigger"]
@@ -83,7 +83,7 @@ def _certain_roots(flow: Flow) -> list[str]:
 
 
 def _certain_connections(flow: Flow) -> dict[str, list[str]]:
-    """Which nodes always lead to which, when nothing fails. Where some connections are ignored, none is certain."""
+    """The nodes that always follow a node if nothing fails; none if connections may be ignored."""
     steps: dict[str, list[str]] = {}
     for connection in flow.connections if flow.cycles == "refuse" else ():
         if _is_delivered(flow, connection):
@@ -99,7 +99,7 @@ def _is_delivered(flow: Flow, connection: Connection) -> bool:
 
 
 def _certain_steps(graph: Graph) -> dict[str, list[str]]:
-    """Which nodes always lead to which, when nothing fails."""
+    """The nodes that always follow a node if nothing fails."""
     steps: dict[str, list[str]] = {}
     for node in graph.workflow.nodes:
         first = _first_tier(graph, node)
@@ -123,7 +123,7 @@ def _only_after_failure(graph: Graph, index: int) -> bool:
 
 
 def _is_certain(graph: Graph, index: int) -> bool:
-    """A list or a count may turn out empty, so a call for each of its items is not certain."""
+    """Whether a transition is always followed. One with a list or count that may be empty is not."""
     transition = graph.transition(index)
     return is_always(transition) and transition.foreach is None and not isinstance(transition.spawn_count, str)
 

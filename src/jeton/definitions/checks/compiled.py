@@ -1,4 +1,4 @@
-"""Every expression of a definition, compiled in the scope it will be evaluated in."""
+"""Expressions of a workflow, compiled with the variables of their scope."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from jeton.definitions.checks.graph.graph import Graph, fan_out_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
 from jeton.model.definition.workflow import WaitTarget
@@ -22,7 +22,7 @@ Mapped = Mapping[str, Expression]
 
 
 class CompiledWorkflow(msgspec.Struct, frozen=True):
-    """Expressions by where they stand; those that do not compile are reported and left out."""
+    """The compiled expressions of a workflow. Those that do not compile are reported and left out."""
 
     inputs: dict[str, Mapped]  # by node
     outputs: dict[str, Mapped]  # by node
@@ -33,48 +33,48 @@ class CompiledWorkflow(msgspec.Struct, frozen=True):
     result: Mapped
 
     def handles_failure(self, index: int) -> bool:
-        """Whether a transition is considered after a failure: its condition speaks of the last error."""
+        """Whether a transition is considered after a failure: its condition reads the last error."""
         condition = self.conditions.get(index)
         return condition is not None and any(path[:2] == LAST_ERROR for path in condition.reads)
 
 
 def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
-    """All expressions of a workflow, but not those of its tasks."""
+    """Compile all expressions of a workflow, but not those of its tasks."""
     workflow, source = graph.workflow, graph.source
     compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {})
     everywhere = item_variables(graph)
     for name, node in workflow.nodes.items():
-        scope, place = _Scope(graph, name, everywhere, report), source.node(name)
-        compiled.inputs[name] = scope.mapping(node.input_mapping, place / "input_mapping")
-        compiled.outputs[name] = scope.mapping(node.output_mapping, place / "output_mapping", {"result"})
+        scope, location = _Scope(graph, name, everywhere, report), source.node(name)
+        compiled.inputs[name] = scope.mapping(node.input_mapping, location / "input_mapping")
+        compiled.outputs[name] = scope.mapping(node.output_mapping, location / "output_mapping", {"result"})
         if isinstance(node.target, WaitTarget):
             times = {"seconds": node.target.seconds, "until": node.target.until}
             given = {key: value for key, value in times.items() if value is not None}
-            compiled.waits[name] = scope.mapping(given, place / "wait")
+            compiled.waits[name] = scope.mapping(given, location / "wait")
         for index in graph.outgoing.get(name, ()):
             _compile_transition(graph, index, scope, compiled)
-    result = compile_mapping(workflow.output_mapping, CONTEXT, source.place / "output_mapping", report)
+    result = compile_mapping(workflow.output_mapping, CONTEXT, source.location / "output_mapping", report)
     return msgspec.structs.replace(compiled, result=result)
 
 
 def _compile_transition(graph: Graph, index: int, scope: "_Scope", compiled: CompiledWorkflow) -> None:
-    transition, place = graph.transition(index), graph.source.transition(index)
+    transition, location = graph.transition(index), graph.source.transition(index)
     wanted = {
         "condition": (transition.condition, compiled.conditions, {"result"}),
         "spawn_count": (transition.spawn_count, compiled.counts, set[str]()),
     }
     for key, (value, found, more) in wanted.items():
-        expression = None if value is None else scope.expression(value, place / key, more)
+        expression = None if value is None else scope.expression(value, location / key, more)
         if expression is not None:
             found[index] = expression
     if transition.foreach is not None:
-        collection = scope.expression(transition.foreach.collection, place / "foreach" / "collection")
+        collection = scope.expression(transition.foreach.collection, location / "foreach" / "collection")
         if collection is not None:
             compiled.collections[index] = collection
 
 
 class _Scope:
-    """What can be named at one node: the context, the branch, and the items of every fan-out that can be around it."""
+    """The variables at one node: the context, the branch, and the items of every fan-out that may be around it."""
 
     def __init__(self, graph: Graph, node: str, everywhere: Mapping[str, set[FanOut]], report: Report) -> None:
         self._report = report
@@ -83,16 +83,18 @@ class _Scope:
         self._elsewhere = {name: fan_outs for name, fan_outs in everywhere.items() if name not in known}
         self._variables = AT_NODE | frozenset(known)
 
-    def expression(self, value: Json, place: Place, more: Collection[str] = ()) -> Expression | None:
-        return compile_one(value, self._variables | frozenset(more), place, self._report, self._elsewhere)
+    def expression(self, value: Json, location: SourceLocation, more: Collection[str] = ()) -> Expression | None:
+        return compile_one(value, self._variables | frozenset(more), location, self._report, self._elsewhere)
 
-    def mapping(self, written: Mapping[str, Json] | None, place: Place, more: Collection[str] = ()) -> Mapped:
+    def mapping(
+        self, written: Mapping[str, Json] | None, location: SourceLocation, more: Collection[str] = ()
+    ) -> Mapped:
         variables = self._variables | frozenset(more)
-        return compile_mapping(written, variables, place, self._report, self._elsewhere)
+        return compile_mapping(written, variables, location, self._report, self._elsewhere)
 
 
 def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
-    """Each item variable of a workflow, and the fan-outs that give it a value."""
+    """Each item variable of a workflow, with the fan-outs that set it."""
     found: dict[str, set[FanOut]] = {}
     for transition in graph.workflow.transitions:
         if transition.foreach is not None and transition.foreach.item_var is not None:
@@ -103,14 +105,14 @@ def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
 def compile_mapping(
     written: Mapping[str, Json] | None,
     variables: frozenset[str],
-    place: Place,
+    location: SourceLocation,
     report: Report,
     elsewhere: Mapping[str, Collection[FanOut]] | None = None,
 ) -> dict[str, Expression]:
-    """The expressions of a mapping by target."""
+    """Compile the expressions of a mapping, by target."""
     found: dict[str, Expression] = {}
     for target, value in (written or {}).items():
-        expression = compile_one(value, variables, place / target, report, elsewhere)
+        expression = compile_one(value, variables, location / target, report, elsewhere)
         if expression is not None:
             found[target] = expression
     return found
@@ -119,11 +121,11 @@ def compile_mapping(
 def compile_one(
     value: Json,
     variables: frozenset[str],
-    place: Place,
+    location: SourceLocation,
     report: Report,
     elsewhere: Mapping[str, Collection[FanOut]] | None = None,
 ) -> Expression | None:
-    """A text is an expression, anything else stands for itself."""
+    """Compile a text as an expression; any other value is a constant."""
     if not isinstance(value, str):
         return literal(value)
     try:
@@ -132,12 +134,12 @@ def compile_one(
         for each in invalid.problems:
             problem = f"{shown(value)} at {each.position}: {each.problem}"
             remedy = _remedy(value, each.problem, elsewhere or {}) or each.remedy
-            report.error(place, "expression_invalid", problem, remedy)
+            report.error(location, "expression_invalid", problem, remedy)
         return None
 
 
 def _remedy(source: str, problem: str, elsewhere: Mapping[str, Collection[FanOut]]) -> str | None:
-    """A better one than the expression alone can give: it does not know the graph, nor that a text was meant."""
+    """A remedy that knows the graph, or that a plain text was meant; None if neither helps."""
     for name, fan_outs in elsewhere.items():
         if f"'{name}'" in problem:
             nodes = " and ".join(sorted(f"'{fan_out.node}'" for fan_out in fan_outs))

@@ -1,9 +1,9 @@
-"""Every definition a reference may mean: those being loaded, and those known besides."""
+"""All definitions that references may name: those being loaded, and known ones."""
 
 import msgspec
 
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import NAME
+from jeton.definitions.read.location import NAME
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Library, Workflow
@@ -12,7 +12,7 @@ from jeton.model.reference import parse_reference
 
 
 class Definitions(msgspec.Struct, frozen=True):
-    """Definitions by name. A reference with a version finds the name, but what that version holds is not known here."""
+    """Definitions by name. The content of a given version is not known here."""
 
     workflows: dict[str, Workflow]
     tasks: dict[str, Task]
@@ -40,7 +40,7 @@ def name_referred_to(reference: str) -> str | None:
 
 
 def all_definitions(source: LibrarySource, known: Library) -> Definitions:
-    """What is being loaded hides what is known: it is about to become the newest version."""
+    """All definitions. One being loaded replaces a known one of the same name."""
     return Definitions(
         workflows={**known.workflows, **{name: found.workflow for name, found in source.workflows.items()}},
         tasks={**known.tasks, **{name: found.task for name, found in source.tasks.items()}},

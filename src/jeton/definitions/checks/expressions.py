@@ -1,4 +1,4 @@
-"""Whether expressions fit the schemas of what they read, and give what their place needs."""
+"""Checks of expression types, against the schemas of their variables."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -7,7 +7,7 @@ from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import excludes
 from jeton.definitions.checks.types import Types, WorkflowTypes
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, type_of, type_problems
 
@@ -22,45 +22,45 @@ WAITS = {"seconds": "double", "until": "string"}
 
 
 def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes, report: Report) -> None:
-    """All expressions of a workflow, but not those of its tasks."""
+    """Check all expressions of a workflow, but not those of its tasks."""
     source = graph.source
     for name in graph.workflow.nodes:
-        place = source.node(name)
-        check_mapping(compiled.inputs[name], types.at(name), place / "input_mapping", report)
-        check_mapping(compiled.outputs[name], types.after(name), place / "output_mapping", report)
+        location = source.node(name)
+        check_mapping(compiled.inputs[name], types.at(name), location / "input_mapping", report)
+        check_mapping(compiled.outputs[name], types.after(name), location / "output_mapping", report)
         for key, expression in compiled.waits.get(name, {}).items():
-            check_gives(expression, WAITS[key], types.at(name), place / "wait" / key, report)
-            _check_constant(expression, place / "wait" / key, report)
-    for expression, wanted, seen, place in _of_transitions(graph, compiled, types):
-        check_gives(expression, wanted, seen, place, report)
+            check_gives(expression, WAITS[key], types.at(name), location / "wait" / key, report)
+            _check_constant(expression, location / "wait" / key, report)
+    for expression, wanted, seen, location in _of_transitions(graph, compiled, types):
+        check_gives(expression, wanted, seen, location, report)
         if wanted == "int":
-            _check_constant(expression, place, report)
-    check_mapping(compiled.result, types.context, source.place / "output_mapping", report)
+            _check_constant(expression, location, report)
+    check_mapping(compiled.result, types.context, source.location / "output_mapping", report)
 
 
 def _of_transitions(
     graph: Graph, compiled: CompiledWorkflow, types: WorkflowTypes
-) -> Iterator[tuple[Expression, str, Types, Place]]:
+) -> Iterator[tuple[Expression, str, Types, SourceLocation]]:
     for index, transition in enumerate(graph.workflow.transitions):
-        place = graph.source.transition(index)
+        location = graph.source.transition(index)
         if index in compiled.conditions:
-            yield compiled.conditions[index], "bool", types.after(transition.source), place / "condition"
+            yield compiled.conditions[index], "bool", types.after(transition.source), location / "condition"
         if index in compiled.collections:
-            at = place / "foreach" / "collection"
+            at = location / "foreach" / "collection"
             yield compiled.collections[index], "list", types.at(transition.source), at
         if index in compiled.counts:
-            yield compiled.counts[index], "int", types.at(transition.source), place / "spawn_count"
+            yield compiled.counts[index], "int", types.at(transition.source), location / "spawn_count"
 
 
-def _check_constant(expression: Expression, place: Place, report: Report) -> None:
-    """A number or a time that depends on nothing can be looked at now."""
+def _check_constant(expression: Expression, location: SourceLocation, report: Report) -> None:
+    """Check the value of a constant number or time."""
     value = None if expression.reads else expression.evaluate({})
     if isinstance(value, int | float) and value < 0:
         problem = f"{shown(expression.source)} is negative"
-        report.error(place, "out_of_range", problem, "write 0 or more")
+        report.error(location, "out_of_range", problem, "write 0 or more")
     if isinstance(value, str) and not _is_time(value):
         problem = f"{shown(value)} is no RFC 3339 time with a zone"
-        report.error(place, "bad_time", problem, "write it like \"'2026-01-31T12:00:00Z'\"")
+        report.error(location, "bad_time", problem, "write it like \"'2026-01-31T12:00:00Z'\"")
 
 
 def _is_time(text: str) -> bool:
@@ -70,24 +70,24 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def check_mapping(mapping: Mapped, types: Types, place: Place, report: Report) -> None:
-    """The right sides of a mapping, by themselves."""
+def check_mapping(mapping: Mapped, types: Types, location: SourceLocation, report: Report) -> None:
+    """Check the types inside the expressions of a mapping."""
     for target, expression in mapping.items():
-        _check_types(expression, types, place / target, report)
+        _check_types(expression, types, location / target, report)
 
 
-def check_gives(expression: Expression, wanted: str, types: Types, place: Place, report: Report) -> None:
-    """An expression whose place needs a type: a condition, a collection, a count, a time."""
-    if _check_types(expression, types, place, report):
+def check_gives(expression: Expression, wanted: str, types: Types, location: SourceLocation, report: Report) -> None:
+    """Check an expression that must give a certain type: a condition, a collection, a count, a time."""
+    if _check_types(expression, types, location, report):
         instead = excludes(type_of(expression, types), wanted)
         if instead is not None:
             problem = f"{shown(expression.source)} gives {instead}, and {WORDS[wanted]} belongs here"
-            report.error(place, "expression_type", problem, f"write an expression that gives {WORDS[wanted]}")
+            report.error(location, "expression_type", problem, f"write an expression that gives {WORDS[wanted]}")
 
 
-def _check_types(expression: Expression, types: Types, place: Place, report: Report) -> bool:
+def _check_types(expression: Expression, types: Types, location: SourceLocation, report: Report) -> bool:
     problems = type_problems(expression, types)
     for each in problems:
         problem = f"{shown(expression.source)} at {each.position}: {each.problem}"
-        report.error(place, "expression_type", problem, each.remedy)
+        report.error(location, "expression_type", problem, each.remedy)
     return not problems

@@ -1,32 +1,32 @@
-"""Gates: titles that are templates, and answers given in nobody's name."""
+"""Checks of gates: title templates and default answers."""
 
 from minijinja import Environment, TemplateError
 
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.graph.graph import Graph
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.workflow import GateTarget
 
 
 def check_gates(graph: Graph, report: Report) -> None:
-    """Every gate of a workflow."""
+    """Check every gate of a workflow."""
     for name, node in graph.workflow.nodes.items():
         if isinstance(node.target, GateTarget):
             check_gate(node.target, graph.source.node(name) / "gate", report)
 
 
-def check_gate(gate: GateTarget, place: Place, report: Report) -> None:
-    """A title can be rendered, and a default answer is one the gate would accept."""
+def check_gate(gate: GateTarget, location: SourceLocation, report: Report) -> None:
+    """Check that the title is a template and that the default answer fits the schema."""
     try:
         Environment(undefined_behavior="strict").add_template("title", gate.title)
     except TemplateError as error:
         problem = f"the title {shown(gate.title)} is no template: {error.message}"
-        report.error(place / "title", "template_invalid", problem, "write '{{ input.name }}' for what varies")
+        report.error(location / "title", "template_invalid", problem, "write '{{ input.name }}' for what varies")
     if gate.on_timeout != "fail" and gate.schema is not None and gate.approvals == 1:
         found = value_problem(gate.schema, gate.on_timeout)
         if found is not None:
             problem = f"the default answer does not fit the gate's schema: {found[1]}"
             report.error(
-                place / "on_timeout", "default_answer_invalid", problem, "write an answer that fits, or 'fail'"
+                location / "on_timeout", "default_answer_invalid", problem, "write an answer that fits, or 'fail'"
             )

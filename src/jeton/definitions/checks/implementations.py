@@ -1,6 +1,6 @@
-"""Actions: whether their kind exists, and whether their `implementation` is what that kind takes.
+"""Checks of actions: their kind, and their `implementation`.
 
-Kinds belong to the executor, and plugins add theirs, so they are handed in: nothing here knows how an action is run.
+The kinds belong to the executor and to plugins, so the caller passes them in.
 """
 
 import re
@@ -11,7 +11,7 @@ import msgspec
 
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.action import KINDS, NODE_TARGETS
-from jeton.definitions.read.place import Path, Place
+from jeton.definitions.read.location import Path, SourceLocation
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
@@ -22,8 +22,8 @@ USE_SECRETS = ("http", "shell")
 STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
-class Flaw(Protocol):
-    """Something wrong with an implementation: the path in it, what is wrong, and what to write instead."""
+class KindProblem(Protocol):
+    """A problem of an implementation: the path in it, the problem, and the remedy."""
 
     @property
     def path(self) -> str: ...
@@ -37,19 +37,19 @@ def _none() -> Collection[str]:
     return ()
 
 
-def _nothing(action: Action) -> Iterable[Flaw]:
+def _nothing(action: Action) -> Iterable[KindProblem]:
     return ()
 
 
-class Kinds(msgspec.Struct, frozen=True):
-    """The kinds of action there are besides the built-in ones, and what each says about an implementation."""
+class ActionKinds(msgspec.Struct, frozen=True):
+    """The installed kinds of action: their names, and the problems of an implementation."""
 
     names: Callable[[], Collection[str]] = _none
-    flaws: Callable[[Action], Iterable[Flaw]] = _nothing
+    flaws: Callable[[Action], Iterable[KindProblem]] = _nothing
 
 
 class _Project(msgspec.Struct, frozen=True):
-    """What the settings have that actions name."""
+    """The settings that actions refer to."""
 
     roots: Collection[str]
     secrets: Collection[str]
@@ -65,35 +65,35 @@ def _project(settings: JsonObject) -> _Project:
     )
 
 
-def check_implementations(source: LibrarySource, known: Library, kinds: Kinds, report: Report) -> None:
-    """Every action, named or inline."""
+def check_implementations(source: LibrarySource, known: Library, kinds: ActionKinds, report: Report) -> None:
+    """Check every action, named or inline."""
     names = kinds.names()
     project = _project({**known.settings, **source.settings})
-    for action, place, implementation in _actions(source):
+    for action, location, implementation in _actions(source):
         if not action.kind or action.kind in NODE_TARGETS:
             continue
         if action.kind not in KINDS and action.kind not in names:
             problem = f"there is no action kind {shown(action.kind)}"
             remedy = did_you_mean(action.kind, sorted({*KINDS, *names}), "use a kind that exists")
-            report.error(place / "kind", "unknown_kind", problem, remedy)
+            report.error(location / "kind", "unknown_kind", problem, remedy)
         elif action.kind in names and action.kind not in READ_BY_HAND:
             _check_one(action, kinds, project, implementation, report)
 
 
-def _check_one(action: Action, kinds: Kinds, project: _Project, place: Place, report: Report) -> None:
+def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: SourceLocation, report: Report) -> None:
     for flaw in kinds.flaws(action):
-        report.error(place.at(_keys(flaw.path)), "bad_implementation", flaw.problem, flaw.remedy)
+        report.error(location.at(_keys(flaw.path)), "bad_implementation", flaw.problem, flaw.remedy)
     if action.kind not in KINDS:
         return  # what a plugin means by these words is its own business
     root = action.implementation.get("root")
     if isinstance(root, str) and root not in project.roots:
         problem = f"{shown(root)} is no root of the project"
         remedy = did_you_mean(root, project.roots, "name its folder under 'project: {settings: {files: …}}'")
-        report.error(place / "root", "unknown_root", problem, remedy)
+        report.error(location / "root", "unknown_root", problem, remedy)
     if action.kind == "shell" and action.implementation.get("shell") is True and not project.scripts:
         problem = "a script for /bin/sh, which this project does not allow"
         remedy = "write argv without 'shell', or take 'scripts: false' out of the project's settings"
-        report.error(place / "shell", "script_refused", problem, remedy)
+        report.error(location / "shell", "script_refused", problem, remedy)
     if action.kind in USE_SECRETS:
         for path, name in _secrets_in(action.implementation):
             if name not in project.secrets:
@@ -101,7 +101,7 @@ def _check_one(action: Action, kinds: Kinds, project: _Project, place: Place, re
                 remedy = did_you_mean(
                     name, project.secrets, "name its source under 'project: {settings: {secrets: …}}'"
                 )
-                report.error(place.at(path), "unknown_secret", problem, remedy)
+                report.error(location.at(path), "unknown_secret", problem, remedy)
 
 
 def _secrets_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -119,10 +119,10 @@ def _secrets_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
             pass
 
 
-def _actions(source: LibrarySource) -> Iterator[tuple[Action, Place, Place]]:
-    """Each action, where it stands, and where its implementation does."""
+def _actions(source: LibrarySource) -> Iterator[tuple[Action, SourceLocation, SourceLocation]]:
+    """Each action, with its location and that of its implementation."""
     for named in source.actions.values():
-        yield named.action, named.place, named.place / "implementation"
+        yield named.action, named.location, named.location / "implementation"
     for task in source.all_tasks():
         for index, step in enumerate(task.task.steps):
             if isinstance(step.action, Action):

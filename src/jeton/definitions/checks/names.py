@@ -1,11 +1,11 @@
-"""References to definitions that nobody made."""
+"""Checks of references: names of definitions that do not exist."""
 
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
 from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.read.workflow import WorkflowSource
 from jeton.definitions.report import Report, did_you_mean, shown
@@ -22,7 +22,7 @@ UNKNOWN: dict[Referred, ProblemCode] = {
 
 
 def check_names(source: LibrarySource, definitions: Definitions, report: Report) -> None:
-    """Every task, action, workflow and agent that is named must be there."""
+    """Check that every referenced task, action, workflow and agent exists."""
     for workflow in source.workflows.values():
         _check_targets(workflow, definitions, report)
     for task in source.all_tasks():
@@ -31,16 +31,16 @@ def check_names(source: LibrarySource, definitions: Definitions, report: Report)
 
 def _check_targets(source: WorkflowSource, definitions: Definitions, report: Report) -> None:
     for name, node in source.workflow.nodes.items():
-        place = source.node(name)
+        location = source.node(name)
         match node.target:
             case TaskTarget(str() as task):
-                check_reference(task, "task", definitions.tasks, place / "task", report)
+                check_reference(task, "task", definitions.tasks, location / "task", report)
             case WorkflowTarget(workflow):
                 check_reference(
-                    workflow, "workflow", {**definitions.workflows, **definitions.flows}, place / "workflow", report
+                    workflow, "workflow", {**definitions.workflows, **definitions.flows}, location / "workflow", report
                 )
             case AgentTarget(agent):
-                check_reference(agent, "agent", definitions.agents, place / "agent", report)
+                check_reference(agent, "agent", definitions.agents, location / "agent", report)
             case _:
                 pass
 
@@ -51,16 +51,18 @@ def _check_actions(source: TaskSource, definitions: Definitions, report: Report)
             check_reference(step.action, "action", definitions.actions, source.action(index), report)
 
 
-def check_reference(reference: str, kind: Referred, known: Collection[str], place: Place, report: Report) -> None:
-    """A name, or a name and a version, of something there is."""
+def check_reference(
+    reference: str, kind: Referred, known: Collection[str], location: SourceLocation, report: Report
+) -> None:
+    """Check that a reference is valid and that its definition exists."""
     if not reference:
         return  # whatever stood there is already reported
     name = name_referred_to(reference)
     if name is None:
         problem = f"{shown(reference)} cannot be the name of a definition"
-        report.error(place, "bad_name", problem, "write a name, or a name and a version like 'name@3'")
+        report.error(location, "bad_name", problem, "write a name, or a name and a version like 'name@3'")
     elif name not in known:
         problem = f"there is no {kind} called {shown(name)}"
         python = ", or name the Python that defines it with '--app'" if kind == "action" else ""
         remedy = did_you_mean(name, known, f"add it under '{kind}s:'{python}")
-        report.error(place, UNKNOWN[kind], problem, remedy)
+        report.error(location, UNKNOWN[kind], problem, remedy)

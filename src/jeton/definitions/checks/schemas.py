@@ -1,6 +1,6 @@
-"""What a schema says about a path, and whether what one schema allows can fit another.
+"""Schemas at a path, and whether values of one schema can fit another.
 
-Only what is certain is said: a schema that leaves something open lets everything pass here, and the run decides.
+Only certain misfits are found: what a schema leaves open is checked when it runs.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class RuledOut(msgspec.Struct, frozen=True):
 
 
 def below(schema: Schema, keys: Sequence[str]) -> Schema | RuledOut:
-    """The schema of what is at a path; empty where anything goes."""
+    """The schema at a path; empty if anything is allowed there."""
     here = of_schema(schema, schema)
     for depth, key in enumerate(keys):
         found = field_of(here, key)
@@ -51,19 +51,19 @@ def below(schema: Schema, keys: Sequence[str]) -> Schema | RuledOut:
 
 
 def items_of(schema: Schema) -> Schema:
-    """What the elements of a list are."""
+    """The schema of the items of a list."""
     return inlined(item_of(of_schema(schema, schema)))
 
 
 def excludes(schema: Schema, wanted: str) -> str | None:
-    """What the schema allows instead, if it surely does not allow a kind: bool, int, double, string, list or map."""
+    """What the schema allows instead of this CEL type; None if it may allow it."""
     kinds = kinds_of(of_schema(schema, schema))
     fitting = {"int", "double"} if wanted == "double" else {wanted}
     return None if fitting & kinds else worded(kinds)
 
 
 def misfit(given: Json, wanted: Json) -> str | None:
-    """Why nothing that `given` describes can fit `wanted`; none if it can, or if that is not certain."""
+    """Why no value of `given` can fit `wanted`; None if one can, or if that is not certain."""
     if not isinstance(given, dict) or not isinstance(wanted, dict):
         return None
     if "const" in given:
@@ -96,12 +96,12 @@ def _object_misfit(given: Type, wanted: Type) -> str | None:
 
 
 def worded(kinds: frozenset[str]) -> str:
-    """Kinds of values in the words an author uses."""
+    """CEL types in words."""
     several = kinds - {"int"} if "double" in kinds else kinds
     return " or ".join(WORDS[kind] for kind in WORDS if kind in several)
 
 
 def required_keys(schema: Schema) -> list[str]:
-    """The keys that must be there."""
+    """The required keys."""
     required = schema.get("required")
     return [key for key in required if isinstance(key, str)] if isinstance(required, list) else []

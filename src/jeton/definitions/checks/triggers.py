@@ -1,4 +1,4 @@
-"""Triggers: what they start, and whether their cause can ever come about."""
+"""Checks of triggers: what they start, and their schedules, paths and conditions."""
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -7,7 +7,7 @@ from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives
 from jeton.definitions.checks.names import check_reference
 from jeton.definitions.library import LibrarySource
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.trigger import TriggerSource
 from jeton.definitions.report import Report, closest, did_you_mean, shown
 from jeton.model.definition.cron import BadCron, parse_cron
@@ -15,56 +15,56 @@ from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, On
 
 
 def check_triggers(source: LibrarySource, definitions: Definitions, report: Report) -> None:
-    """Every trigger, and no two webhooks at one address."""
+    """Check every trigger, and that no two webhooks share a path."""
     startable = {*definitions.workflows, *definitions.flows}
     paths: dict[str, TriggerSource] = {}
     for found in source.triggers.values():
-        trigger, place = found.trigger, found.place
-        check_reference(trigger.start, "workflow", startable, place / "start", report)
+        trigger, location = found.trigger, found.location
+        check_reference(trigger.start, "workflow", startable, location / "start", report)
         _check_node(found, definitions, report)
         match trigger.on:
             case OnSchedule(cron, time_zone):
-                _check_cron(cron, place / "cron", report)
-                _check_zone(time_zone, place / "time_zone", report)
+                _check_cron(cron, location / "cron", report)
+                _check_zone(time_zone, location / "time_zone", report)
             case OnWebhook(path):
                 first = paths.setdefault(path, found)
                 if path and first is not found:
                     problem = f"{shown(path)} is the path of {shown(first.trigger.name)} too"
-                    report.error(place / "path", "duplicate_path", problem, "give one of them another path")
+                    report.error(location / "path", "duplicate_path", problem, "give one of them another path")
             case OnEvent(_, condition):
-                _check_condition(condition, place / "condition", report)
+                _check_condition(condition, location / "condition", report)
             case OnRunFinished(workflow):
-                check_reference(workflow, "workflow", startable, place / "workflow", report)
+                check_reference(workflow, "workflow", startable, location / "workflow", report)
             case OnRequest():
                 pass
 
 
 def _check_node(source: TriggerSource, definitions: Definitions, report: Report) -> None:
-    """The node that fires must be a trigger of the flow."""
+    """Check that the named node is a trigger node of the flow."""
     node, flow = source.trigger.node, definitions.flows.get(source.trigger.start)
     if node is None:
         return
-    place = source.place / "node"
+    location = source.location / "node"
     if flow is None:
         problem = f"{shown(source.trigger.start)} is no flow, and only a flow has trigger nodes"
-        report.error(place, "unknown_node", problem, "remove it")
+        report.error(location, "unknown_node", problem, "remove it")
         return
     triggers = [name for name, each in flow.nodes.items() if each.type == "trigger"]
     if node not in triggers:
         problem = f"the flow has no trigger node called {shown(node)}"
-        report.error(place, "unknown_node", problem, did_you_mean(node, triggers, "remove it"))
+        report.error(location, "unknown_node", problem, did_you_mean(node, triggers, "remove it"))
 
 
-def _check_cron(cron: str, place: Place, report: Report) -> None:
+def _check_cron(cron: str, location: SourceLocation, report: Report) -> None:
     if not cron:
         return  # whatever stood there is already reported
     try:
         parse_cron(cron)
     except BadCron as bad:
-        report.error(place, "bad_cron", f"{shown(cron)}: {bad.problem}", bad.remedy)
+        report.error(location, "bad_cron", f"{shown(cron)}: {bad.problem}", bad.remedy)
 
 
-def _check_zone(name: str, place: Place, report: Report) -> None:
+def _check_zone(name: str, location: SourceLocation, report: Report) -> None:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):  # the last is for the name of a folder, as 'Europe' is
@@ -72,11 +72,11 @@ def _check_zone(name: str, place: Place, report: Report) -> None:
         cities = {zone.rpartition("/")[2]: zone for zone in zones}
         meant = cities.get(closest(name.rpartition("/")[2], cities) or "")
         remedy = f"write '{meant}'" if meant else "write a zone of the IANA list, as 'Europe/Paris', or 'UTC'"
-        report.error(place, "unknown_time_zone", f"there is no time zone {shown(name)}", remedy)
+        report.error(location, "unknown_time_zone", f"there is no time zone {shown(name)}", remedy)
 
 
-def _check_condition(condition: object, place: Place, report: Report) -> None:
+def _check_condition(condition: object, location: SourceLocation, report: Report) -> None:
     if isinstance(condition, str):
-        expression = compile_one(condition, frozenset(("event",)), place, report)
+        expression = compile_one(condition, frozenset(("event",)), location, report)
         if expression is not None:
-            check_gives(expression, "bool", {}, place, report)
+            check_gives(expression, "bool", {}, location, report)

@@ -1,4 +1,4 @@
-"""What the schemas say about every variable at every node."""
+"""Schemas of the variables at every node."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ Types = Mapping[str, Schema]
 
 
 class WorkflowTypes:
-    """Schemas of the variables, by node. Kept once found: an item's type may hang on the items around it."""
+    """Schemas of the variables, by node. Cached, because an item's type may depend on outer items."""
 
     def __init__(self, graph: Graph, compiled: CompiledWorkflow, definitions: Definitions) -> None:
         self._graph = graph
@@ -38,18 +38,18 @@ class WorkflowTypes:
         self.context = context_types(graph.workflow)
 
     def at(self, node: str) -> Types:
-        """What an input mapping, a foreach or a wait sees."""
+        """The variables of an input mapping, a foreach or a wait."""
         if node not in self._at:
             self._at[node] = self.context  # while it is worked out: a loop may lead back here
             self._at[node] = {**self.context, **self._branch_types(node)}
         return self._at[node]
 
     def after(self, node: str) -> Types:
-        """What an output mapping or a condition sees: `result` besides."""
+        """The variables of an output mapping or a condition, with `result`."""
         return {**self.at(node), "result": self.result(node)}
 
     def result(self, node: str) -> Schema:
-        """What the node's target gives back; without one, its mapped input."""
+        """The schema of the node's result; without a target, of its mapped input."""
         found = self._graph.workflow.nodes[node]
         if found.target is None:
             return self._mapped_input(node, found)
@@ -61,7 +61,7 @@ class WorkflowTypes:
         return mapped_type(self._compiled.inputs[name], self.at(name))
 
     def _branch_types(self, node: str) -> dict[str, Schema]:
-        """Each item variable that can be known here; one that means different things on different ways is unknown."""
+        """The item variables at a node. One with different types on different paths is unknown."""
         found: dict[str, Schema] = {}
         for fan_out in self._graph.around.get(node, ()):
             for name, item in self._items(fan_out).items():
@@ -72,7 +72,7 @@ class WorkflowTypes:
         return {**found, "_branch": _branch_type(agreed)}
 
     def _items(self, fan_out: FanOut) -> dict[str, Schema]:
-        """The items of a fan-out's branches by variable, and under `EACH` what `_branch.item` is in all of them."""
+        """The items of a fan-out's branches by variable; `EACH` is the type of `_branch.item`."""
         if fan_out not in self._known_items:
             found = self._known_items[fan_out] = {EACH: UNKNOWN}  # while it is worked out: a loop may lead back here
             makers = self._graph.makers[fan_out]
@@ -86,7 +86,7 @@ class WorkflowTypes:
         return self._known_items[fan_out]
 
     def _item(self, index: int) -> Schema:
-        """What one element of a collection is; `_branch.item` is nothing known where there is no collection."""
+        """The type of one item of a collection; unknown without a collection."""
         collection = self._compiled.collections.get(index)
         if collection is None:
             return UNKNOWN
@@ -109,7 +109,7 @@ def _branch_type(item: Schema) -> Schema:
 
 
 def context_types(workflow: Workflow) -> dict[str, Schema]:
-    """`output` is what the run returns only if no output mapping stands between."""
+    """The schemas of the context. `output` has the output schema only without an output mapping."""
     returned = workflow.output_schema if workflow.output_mapping is None else None
     return {
         "input": workflow.input_schema or UNKNOWN,
@@ -119,7 +119,7 @@ def context_types(workflow: Workflow) -> dict[str, Schema]:
 
 
 def mapped_type(mapping: Mapping[str, Expression], types: Types) -> Schema:
-    """The object that a mapping makes."""
+    """The schema of the object that a mapping makes."""
     properties: JsonObject = {target: type_of(expression, types) for target, expression in mapping.items()}
     if any("." in target for target in properties):
         return {"type": "object"}
@@ -127,7 +127,7 @@ def mapped_type(mapping: Mapping[str, Expression], types: Types) -> Schema:
 
 
 def result_of(target: Target, definitions: Definitions) -> Schema:
-    """What a target gives back when it succeeds."""
+    """The schema of a target's result."""
     match target:
         case TaskTarget(task):
             found = definitions.task(task)
@@ -147,7 +147,7 @@ def result_of(target: Target, definitions: Definitions) -> Schema:
 
 
 def output_of_task(task: Task, definitions: Definitions) -> Schema:
-    """A task's own schema; a task of one step gives what its action gives."""
+    """The output schema of a task; for a task of one step, that of its action."""
     if task.output_schema is not None or len(task.steps) != 1:
         return task.output_schema or UNKNOWN
     (step,) = task.steps
@@ -160,7 +160,7 @@ def output_of_task(task: Task, definitions: Definitions) -> Schema:
 
 
 def input_of_task(task: Task, definitions: Definitions) -> Schema | None:
-    """What a task wants; a task of one step that passes its input on wants what its action wants."""
+    """The input schema of a task; for a task of one step that passes its input on, that of its action."""
     if task.input_schema is not None or len(task.steps) != 1:
         return task.input_schema
     (step,) = task.steps
@@ -169,7 +169,7 @@ def input_of_task(task: Task, definitions: Definitions) -> Schema | None:
 
 
 def input_of(target: Target | None, definitions: Definitions) -> Schema | None:
-    """What a target wants to be given."""
+    """The input schema of a target."""
     match target:
         case TaskTarget(task):
             found = definitions.task(task)

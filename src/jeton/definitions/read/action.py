@@ -1,9 +1,9 @@
-"""Actions as written into the model, and what each kind's `implementation` must look like."""
+"""Actions: plain data into the model, with the `implementation` of the kinds that need no executor."""
 
 from typing import Literal
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, kind
 from jeton.model.definition.task import Action, CircuitBreaker, Execution, Idempotency, RetryPolicy
 from jeton.model.json import Json
@@ -24,16 +24,16 @@ Isolation = Literal["thread", "process"]
 RETRY_KEYS = ("max_attempts", "backoff", "initial_delay_ms", "max_delay_ms")
 
 
-def read_action(value: Json, place: Place, report: Report) -> Action:
-    """The action; one of no kind stands in for what could not be read."""
-    fields = fields_of(value, place, report, ACTION_KEYS, "an action")
+def read_action(value: Json, location: SourceLocation, report: Report) -> Action:
+    """Read an action. If it cannot be read, its kind is empty."""
+    fields = fields_of(value, location, report, ACTION_KEYS, "an action")
     if fields is None:
         return Action("")
     fields.require("kind")
     action_kind = fields.text("kind") or ""
     implementation = fields.object("implementation") or {}
     if action_kind and _check_kind(action_kind, fields) and isinstance(fields.value("implementation", {}), dict):
-        _check_implementation(action_kind, Fields(implementation, fields.place("implementation"), report))
+        _check_implementation(action_kind, Fields(implementation, fields.location("implementation"), report))
     return Action(
         kind=action_kind,
         implementation=implementation,
@@ -48,17 +48,17 @@ def read_action(value: Json, place: Place, report: Report) -> Action:
 
 
 def _check_kind(action_kind: str, fields: Fields) -> bool:
-    """Whether it can be an action at all; which kinds there are is looked at later, because plugins add theirs."""
+    """Whether it can be an action. Whether the kind exists is checked later, because plugins add kinds."""
     if action_kind not in NODE_TARGETS:
         return True
     problem = f"'{action_kind}' is a target of a node, not an action: a worker cannot wait inside a task"
     remedy = f"give it a node of its own with '{NODE_TARGETS[action_kind]}:'"
-    fields.report.error(fields.place("kind"), "node_target_in_task", problem, remedy)
+    fields.report.error(fields.location("kind"), "node_target_in_task", problem, remedy)
     return False
 
 
 def _check_implementation(action_kind: str, fields: Fields) -> None:
-    """What is fixed for every kind is an object; the kinds that need nothing from outside are looked at closely."""
+    """Check the implementation of `context`, `assert` and `mock`; other kinds are checked by the executor."""
     match action_kind:
         case "context":
             _check_context(fields)
@@ -117,7 +117,7 @@ def _isolation(fields: Fields, action_kind: str) -> Isolation | None:
     isolation: Isolation = fields.choice("isolation", "thread", "process")
     if isolation == "process" and action_kind in KINDS and action_kind != "python":
         problem = f"only a Python function can be given a process of its own, and this is '{action_kind}'"
-        fields.report.error(fields.place("isolation"), "unsupported_isolation", problem, "remove it")
+        fields.report.error(fields.location("isolation"), "unsupported_isolation", problem, "remove it")
     return isolation
 
 
@@ -154,7 +154,7 @@ def _idempotency(fields: Fields) -> Idempotency | None:
 
 
 def read_retry(fields: Fields, key: str) -> RetryPolicy | None:
-    """A retry policy: of a task (business) or of an action's execution (infrastructure)."""
+    """Read a retry policy of a task or of an action's execution."""
     inner = fields.inner(key, RETRY_KEYS, f"'{key}'")
     if inner is None:
         return None
@@ -166,12 +166,12 @@ def read_retry(fields: Fields, key: str) -> RetryPolicy | None:
     )
 
 
-def read_action_or_name(value: Json, place: Place, report: Report) -> str | Action:
-    """An action where it is used: its name, or the action itself."""
+def read_action_or_name(value: Json, location: SourceLocation, report: Report) -> str | Action:
+    """Read an action given by name or inline."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return read_action(value, place, report)
+        return read_action(value, location, report)
     problem = f"is {kind(value)}, and an action belongs here"
-    report.error(place, "wrong_type", problem, "write the name of an action, or '{kind: …}'")
+    report.error(location, "wrong_type", problem, "write the name of an action, or '{kind: …}'")
     return Action("")

@@ -1,11 +1,11 @@
-"""Flows as written into the model, with every connection leading from a node to a node."""
+"""Flows: plain data into the model, with every connection between existing nodes."""
 
 from collections.abc import Iterator
 
 import msgspec
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, closest, did_you_mean, shown
 from jeton.model.definition.flow import CONTROL_KEYS, DEFAULT_MAX_NODES, MAIN, Connection, Flow, FlowLimits, FlowNode
 from jeton.model.definition.task import Action
@@ -34,36 +34,36 @@ ACTION_TYPES = ("http", "llm")  # their `data` is the implementation of an actio
 
 
 class FlowSource(msgspec.Struct, frozen=True):
-    """A flow, and where each part of it stands in its file."""
+    """A flow, with the location of each part."""
 
     flow: Flow
-    place: Place
+    location: SourceLocation
     written_at: tuple[int, ...]  # by connection: its index in the file, where malformed ones count too
     whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
 
-    def node(self, name: str) -> Place:
-        return self.place / "nodes" / name
+    def node(self, name: str) -> SourceLocation:
+        return self.location / "nodes" / name
 
-    def connection(self, index: int) -> Place:
-        return self.place / "connections" / self.written_at[index]
+    def connection(self, index: int) -> SourceLocation:
+        return self.location / "connections" / self.written_at[index]
 
     def actions(self) -> Iterator[tuple[str, Action]]:
-        """By node: the actions that are written as a built-in and its `data`."""
+        """By node: the actions of built-ins, whose implementation is the node's `data`."""
         for name, node in self.flow.nodes.items():
             if node.type in ACTION_TYPES:
                 yield name, Action(node.type, node.data)
 
 
-def read_flow(name: str, value: Json, place: Place, report: Report) -> FlowSource:
-    """The flow as far as it can be read."""
-    fields = fields_of(value, place, report, FLOW_KEYS, "a flow", FLOW_HINTS)
+def read_flow(name: str, value: Json, location: SourceLocation, report: Report) -> FlowSource:
+    """Read a flow, as far as it can be read."""
+    fields = fields_of(value, location, report, FLOW_KEYS, "a flow", FLOW_HINTS)
     if fields is None:
-        return FlowSource(Flow(name, {}), place, (), whole=False)
+        return FlowSource(Flow(name, {}), location, (), whole=False)
     fields.require("nodes")
     written = {} if fields.value("nodes") is None else fields.object("nodes") or {}
-    nodes = {each: _node(node, fields.place("nodes") / each, report) for each, node in written.items()}
+    nodes = {each: _node(node, fields.location("nodes") / each, report) for each, node in written.items()}
     for each in nodes:
-        check_name(each, fields.place("nodes") / each, report)
+        check_name(each, fields.location("nodes") / each, report)
     connections, written_at, whole = _connections(fields, nodes)
     flow = Flow(
         name=name,
@@ -80,19 +80,19 @@ def read_flow(name: str, value: Json, place: Place, report: Report) -> FlowSourc
         description=fields.text("description"),
         tags=fields.texts("tags"),
     )
-    return FlowSource(flow, place, written_at, whole)
+    return FlowSource(flow, location, written_at, whole)
 
 
-def _node(value: Json, place: Place, report: Report) -> FlowNode:
-    fields = fields_of(value, place, report, FLOW_NODE_KEYS, "a node of a flow", NODE_HINTS)
+def _node(value: Json, location: SourceLocation, report: Report) -> FlowNode:
+    fields = fields_of(value, location, report, FLOW_NODE_KEYS, "a node of a flow", NODE_HINTS)
     if fields is None:
         return FlowNode("")
     fields.require("type")
     repeated, inputs = fields.texts("repeated"), fields.object("inputs") or {}
     for handle in inputs:
-        _check_handle(handle, fields.place("inputs") / handle, report)
+        _check_handle(handle, fields.location("inputs") / handle, report)
     for index, handle in enumerate(repeated):
-        _check_handle(handle, fields.place("repeated") / index, report)
+        _check_handle(handle, fields.location("repeated") / index, report)
     return FlowNode(
         type=fields.text("type") or "",
         inputs=inputs,
@@ -102,13 +102,13 @@ def _node(value: Json, place: Place, report: Report) -> FlowNode:
 
 
 def _connections(fields: Fields, nodes: dict[str, FlowNode]) -> tuple[tuple[Connection, ...], tuple[int, ...], bool]:
-    place, report = fields.place("connections"), fields.report
+    location, report = fields.location("connections"), fields.report
     found: list[Connection] = []
     written_at: list[int] = []
     written = [] if fields.value("connections") is None else fields.list("connections")
     whole = isinstance(fields.value("nodes", {}), dict | None) and written is not None and not fields.unknown
     for index, value in enumerate(written or []):
-        connection = _connection(value, nodes, place / index, report)
+        connection = _connection(value, nodes, location / index, report)
         if connection is None:
             whole = False
             continue
@@ -117,8 +117,8 @@ def _connections(fields: Fields, nodes: dict[str, FlowNode]) -> tuple[tuple[Conn
     return tuple(found), tuple(written_at), whole
 
 
-def _connection(value: Json, nodes: dict[str, FlowNode], place: Place, report: Report) -> Connection | None:
-    fields = fields_of(value, place, report, CONNECTION_KEYS, "a connection", CONNECTION_HINTS)
+def _connection(value: Json, nodes: dict[str, FlowNode], location: SourceLocation, report: Report) -> Connection | None:
+    fields = fields_of(value, location, report, CONNECTION_KEYS, "a connection", CONNECTION_HINTS)
     if fields is None or not fields.require("from", "to"):
         return None
     source = _node_meant(fields, "from", "leads from", nodes)
@@ -130,18 +130,18 @@ def _connection(value: Json, nodes: dict[str, FlowNode], place: Place, report: R
 
 
 def _node_meant(fields: Fields, key: str, verb: str, nodes: dict[str, FlowNode]) -> str | None:
-    """The node of that name; failing that the one probably meant, so that one typo is not reported as ten problems."""
+    """The node of that name, or the most similar one, so that one typo is one problem."""
     name = fields.text(key)
     if name is None or name in nodes:
         return name
     problem = f"{verb} {shown(name)}, and no node has that name"
     remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
-    fields.report.error(fields.place(key), "unknown_node", problem, remedy)
+    fields.report.error(fields.location(key), "unknown_node", problem, remedy)
     return closest(name, nodes)
 
 
 def _handle(fields: Fields, key: str) -> str:
-    """A handle. `true` and `false` are words an author means as text: they are the handles of an `if_else`."""
+    """Read a handle. `true` and `false` are taken as text, for the handles of `if_else`."""
     match fields.value(key):
         case True:
             return "true"
@@ -151,14 +151,14 @@ def _handle(fields: Fields, key: str) -> str:
             pass
     handle = fields.text(key)
     if handle is not None:
-        _check_handle(handle, fields.place(key), fields.report)
+        _check_handle(handle, fields.location(key), fields.report)
     return handle or MAIN
 
 
-def _check_handle(handle: str, place: Place, report: Report) -> None:
+def _check_handle(handle: str, location: SourceLocation, report: Report) -> None:
     if handle in CONTROL_KEYS:
         problem = f"{shown(handle)} steers the run, and is taken out of a result before any connection sees it"
-        report.error(place, "reserved_handle", problem, "give the handle another name")
+        report.error(location, "reserved_handle", problem, "give the handle another name")
 
 
 def _limits(fields: Fields) -> FlowLimits:

@@ -1,8 +1,8 @@
-"""Nodes as written into the model: at most one target, and the sugar around it taken off."""
+"""Nodes: plain data into the model, with shorthands expanded."""
 
 from jeton.definitions.read.action import read_action_or_name
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.task import one_step_task, read_task_or_name
 from jeton.definitions.report import Report, listed
 from jeton.model.definition.workflow import (
@@ -24,9 +24,9 @@ WAIT_KEYS = ("seconds", "until", "signal", "schema", "timeout_ms", "label")
 HINTS = {"human": "write 'gate: {title: …}'", "subworkflow": "write 'workflow: name'"}
 
 
-def read_node(value: Json, name: str, place: Place, report: Report) -> Node:
-    """The node. Nothing written (`done:`) is the same as `{}`: it passes straight through."""
-    fields = fields_of({} if value is None else value, place, report, NODE_KEYS, "a node", HINTS)
+def read_node(value: Json, name: str, location: SourceLocation, report: Report) -> Node:
+    """Read a node. An empty one (`done:`) has no target."""
+    fields = fields_of({} if value is None else value, location, report, NODE_KEYS, "a node", HINTS)
     if fields is None:
         return Node()
     _check_targets(fields)
@@ -48,11 +48,11 @@ def _check_targets(fields: Fields) -> None:
         if key in fields and "workflow" not in fields:
             problem = f"'{key}' belongs to a call of a workflow, and this node calls none"
             remedy = "write it in the task" if {"task", "action"} & set(targets) else "remove it"
-            fields.report.error(fields.place(key), "key_without_target", problem, remedy)
+            fields.report.error(fields.location(key), "key_without_target", problem, remedy)
 
 
 def _target(fields: Fields, name: str) -> Target | None:
-    """The first target written; a second one is already reported."""
+    """The target; the first, if there are several."""
     for key in TARGETS:
         if key in fields:
             return _READERS[key](fields, name)
@@ -60,11 +60,11 @@ def _target(fields: Fields, name: str) -> Target | None:
 
 
 def _task(fields: Fields, name: str) -> Target:
-    return TaskTarget(read_task_or_name(fields.value("task"), fields.place("task"), fields.report))
+    return TaskTarget(read_task_or_name(fields.value("task"), fields.location("task"), fields.report))
 
 
 def _action(fields: Fields, name: str) -> Target:
-    action = read_action_or_name(fields.value("action"), fields.place("action"), fields.report)
+    action = read_action_or_name(fields.value("action"), fields.location("action"), fields.report)
     return TaskTarget(one_step_task(action, name))
 
 
@@ -93,7 +93,7 @@ def _gate(fields: Fields, name: str) -> Target:
 
 
 def read_gate(inner: Fields, name: str) -> GateTarget:
-    """A gate; one without a title is called like its node."""
+    """Read a gate. Without a title it has the name of its node."""
     return GateTarget(
         title=inner.text("title") or name,
         schema=inner.schema("schema"),
@@ -130,7 +130,7 @@ def _check_wait(fields: Fields) -> None:
     for key in ("schema", "timeout_ms"):
         if key in fields and "signal" not in fields:
             problem = f"'{key}' belongs to a wait for a signal"
-            fields.report.error(fields.place(key), "key_without_target", problem, "remove it")
+            fields.report.error(fields.location(key), "key_without_target", problem, "remove it")
 
 
 _READERS = {"task": _task, "action": _action, "workflow": _workflow, "agent": _agent, "gate": _gate, "wait": _wait}

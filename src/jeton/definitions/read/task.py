@@ -1,10 +1,10 @@
-"""Tasks and their steps as written into the model."""
+"""Tasks and their steps: plain data into the model."""
 
 import msgspec
 
 from jeton.definitions.read.action import read_action_or_name, read_retry
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS, Action, Step, StepCondition, Task
 from jeton.model.json import Json
@@ -14,30 +14,30 @@ STEP_KEYS = ("ref", "action", "input_mapping", "output_mapping", "on_failure", "
 
 
 class TaskSource(msgspec.Struct, frozen=True):
-    """A task, and where it stands. A node's `action:` is a task too, and its one step stands where the action does."""
+    """A task and its location. A node's `action:` is a task with one step, at the location of the action."""
 
     task: Task
-    place: Place
+    location: SourceLocation
     is_action: bool = False
 
-    def step(self, index: int) -> Place:
-        return self.place if self.is_action else self.place / "steps" / index
+    def step(self, index: int) -> SourceLocation:
+        return self.location if self.is_action else self.location / "steps" / index
 
-    def action(self, index: int) -> Place:
-        return self.place if self.is_action else self.step(index) / "action"
+    def action(self, index: int) -> SourceLocation:
+        return self.location if self.is_action else self.step(index) / "action"
 
 
-def read_task(value: Json, place: Place, report: Report) -> Task:
-    """The task; one without steps stands in for what could not be read."""
-    fields = fields_of(value, place, report, TASK_KEYS, "a task")
+def read_task(value: Json, location: SourceLocation, report: Report) -> Task:
+    """Read a task. If it cannot be read, the result has no steps."""
+    fields = fields_of(value, location, report, TASK_KEYS, "a task")
     if fields is None:
         return Task(())
     fields.require("steps")
     written = fields.list("steps") or []
     if "steps" in fields and fields.value("steps") == []:
-        report.error(fields.place("steps"), "missing_key", "has no step, so it does nothing", "add a step")
-    steps = tuple(_step(step, fields.place("steps") / index, report, index) for index, step in enumerate(written))
-    _check_refs(steps, fields.place("steps"), report)
+        report.error(fields.location("steps"), "missing_key", "has no step, so it does nothing", "add a step")
+    steps = tuple(_step(step, fields.location("steps") / index, report, index) for index, step in enumerate(written))
+    _check_refs(steps, fields.location("steps"), report)
     return Task(
         steps=steps,
         input_schema=fields.schema("input_schema"),
@@ -50,18 +50,18 @@ def read_task(value: Json, place: Place, report: Report) -> Task:
 
 
 def one_step_task(action: str | Action, node: str) -> Task:
-    """What a node's `action:` stands for. The step bears the node's name, so that an error says where it was."""
+    """The task of a node's `action:`. Its step has the node's name, which errors then show."""
     return Task((Step(action, ref=node),))
 
 
-def _step(value: Json, place: Place, report: Report, index: int) -> Step:
-    fields = fields_of(value, place, report, STEP_KEYS, "a step")
+def _step(value: Json, location: SourceLocation, report: Report, index: int) -> Step:
+    fields = fields_of(value, location, report, STEP_KEYS, "a step")
     if fields is None:
         return Step(Action(""), ref=f"step{index}")
     fields.require("action")
     action: str | Action = Action("")
     if "action" in fields:
-        action = read_action_or_name(fields.value("action"), fields.place("action"), report)
+        action = read_action_or_name(fields.value("action"), fields.location("action"), report)
     return Step(
         action=action,
         ref=fields.name("ref") or f"step{index}",  # an error must be able to name the step
@@ -87,15 +87,15 @@ def _condition(fields: Fields) -> StepCondition | None:
     )
 
 
-def _check_refs(steps: tuple[Step, ...], place: Place, report: Report) -> None:
+def _check_refs(steps: tuple[Step, ...], location: SourceLocation, report: Report) -> None:
     seen: dict[str, int] = {}
     for index, step in enumerate(steps):
         first = seen.setdefault(step.ref, index)
         if first != index:
             problem = f"step {first} is called {shown(step.ref)} too"
-            report.error(place / index / "ref", "duplicate_name", problem, "give it another name")
+            report.error(location / index / "ref", "duplicate_name", problem, "give it another name")
 
 
-def read_task_or_name(value: Json, place: Place, report: Report) -> str | Task:
-    """A task where it is used: its name, or the task itself."""
-    return value if isinstance(value, str) else read_task(value, place, report)
+def read_task_or_name(value: Json, location: SourceLocation, report: Report) -> str | Task:
+    """Read a task given by name or inline."""
+    return value if isinstance(value, str) else read_task(value, location, report)

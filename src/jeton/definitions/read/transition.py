@@ -1,9 +1,9 @@
-"""Transitions as written into the model, and the synchronization that a node's `fan_in` puts on them."""
+"""Transitions and the `fan_in` of nodes: plain data into the model."""
 
 import re
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.workflow import (
     Foreach,
@@ -36,16 +36,16 @@ SOURCE = re.compile(r"_branch\.output(\.[^.\s]+)*")
 TARGET = re.compile(r"(state|output)(\.[^.\s]+)+")
 
 
-def read_transition(value: Json, place: Place, report: Report) -> Transition | None:
-    """The transition; nothing if it does not say from where to where."""
-    fields = fields_of(value, place, report, TRANSITION_KEYS, "a transition")
+def read_transition(value: Json, location: SourceLocation, report: Report) -> Transition | None:
+    """Read a transition. Returns None if `from` or `to` is missing."""
+    fields = fields_of(value, location, report, TRANSITION_KEYS, "a transition")
     if fields is None:
         return None
     fields.require("from", "to")
     source, target = fields.text("from"), fields.text("to")
     if "foreach" in fields and "spawn_count" in fields:
         problem = "has both 'foreach' and 'spawn_count', and one of them says how many branches there are"
-        report.error(place, "two_fan_outs", problem, "remove one of the two")
+        report.error(location, "two_fan_outs", problem, "remove one of the two")
     transition = Transition(
         source=source or "",
         target=target or "",
@@ -60,17 +60,17 @@ def read_transition(value: Json, place: Place, report: Report) -> Transition | N
     return transition if source and target else None
 
 
-def read_fan_in(value: Json, place: Place, report: Report) -> Synchronization:
-    """A node's `fan_in`: a strategy alone, or all that a synchronization can say."""
-    fields = Fields({"fan_in": value}, place, report)
+def read_fan_in(value: Json, location: SourceLocation, report: Report) -> Synchronization:
+    """Read a node's `fan_in`: a strategy, or a whole synchronization."""
+    fields = Fields({"fan_in": value}, location, report)
     if isinstance(value, dict) and set(value) != {"m_of_n"}:
-        return read_synchronization(value, place / "fan_in", report)
+        return read_synchronization(value, location / "fan_in", report)
     return Synchronization(_strategy(fields, "fan_in"))
 
 
-def read_synchronization(value: Json, place: Place, report: Report) -> Synchronization:
-    """What a fan-in waits for, and what becomes of the branches."""
-    fields = fields_of(value, place, report, SYNCHRONIZATION_KEYS, "a synchronization")
+def read_synchronization(value: Json, location: SourceLocation, report: Report) -> Synchronization:
+    """Read a synchronization."""
+    fields = fields_of(value, location, report, SYNCHRONIZATION_KEYS, "a synchronization")
     if fields is None:
         return Synchronization()
     return Synchronization(
@@ -87,7 +87,7 @@ def read_synchronization(value: Json, place: Place, report: Report) -> Synchroni
 def _synchronization(fields: Fields) -> Synchronization | None:
     if "synchronization" not in fields:
         return None
-    return read_synchronization(fields.value("synchronization"), fields.place("synchronization"), fields.report)
+    return read_synchronization(fields.value("synchronization"), fields.location("synchronization"), fields.report)
 
 
 def _or(value: int | None, default: int) -> int:
@@ -120,7 +120,7 @@ def _item_var(fields: Fields) -> str | None:
     taken = name in TAKEN
     problem = f"{shown(name)} " + ("means something else in expressions" if taken else "cannot be a variable")
     remedy = "choose another name" if taken else "write letters, digits and '_', beginning with a letter or '_'"
-    fields.report.error(fields.place("item_var"), "bad_name", problem, remedy)
+    fields.report.error(fields.location("item_var"), "bad_name", problem, remedy)
     return None
 
 
@@ -159,11 +159,11 @@ def _merge(fields: Fields) -> Merge | None:
     source, target = inner.text("source") or "_branch.output", inner.text("target")
     if not SOURCE.fullmatch(source):
         problem = f"takes {shown(source)}, and a merge takes what the branches leave in '_branch.output'"
-        inner.report.error(inner.place("source"), "merge_path", problem, "write '_branch.output' or a path under it")
+        inner.report.error(inner.location("source"), "merge_path", problem, "write '_branch.output' or a path under it")
     if target is not None and not TARGET.fullmatch(target):
         problem = f"puts the result at {shown(target)}, where no merge can write"
         remedy = "write a path under 'state.' or 'output.'; inside an outer branch it lands in its output"
-        inner.report.error(inner.place("target"), "merge_path", problem, remedy)
+        inner.report.error(inner.location("target"), "merge_path", problem, remedy)
         target = None
     strategy: MergeStrategy = inner.choice(
         "strategy", "append", "collect", "merge_object", "keyed_by_branch", "last_wins"

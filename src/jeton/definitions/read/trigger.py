@@ -1,4 +1,4 @@
-"""Triggers as written into the model: what is started, and what each kind of cause needs to be recognised."""
+"""Triggers: plain data into the model."""
 
 import re
 from typing import Literal, TypeAlias
@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.definitions.read.fields import Fields, fields_of
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.definition.trigger import (
     Cause,
@@ -41,17 +41,17 @@ EVENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*")
 
 
 class TriggerSource(msgspec.Struct, frozen=True):
-    """A trigger, and where it stands."""
+    """A trigger and its location."""
 
     trigger: Trigger
-    place: Place
+    location: SourceLocation
 
 
-def read_trigger(name: str, value: Json, place: Place, report: Report) -> TriggerSource:
-    """The trigger; one that starts nothing by hand stands in for what could not be read."""
-    fields = fields_of(value, place, report, TRIGGER_KEYS, "a trigger", HINTS)
+def read_trigger(name: str, value: Json, location: SourceLocation, report: Report) -> TriggerSource:
+    """Read a trigger. If it cannot be read, the result is a manual trigger that starts nothing."""
+    fields = fields_of(value, location, report, TRIGGER_KEYS, "a trigger", HINTS)
     if fields is None:
-        return TriggerSource(Trigger(name, "", OnRequest()), place)
+        return TriggerSource(Trigger(name, "", OnRequest()), location)
     fields.require("type", "start")
     cause = _cause(fields) if "type" in fields else OnRequest()
     trigger = Trigger(
@@ -63,7 +63,7 @@ def read_trigger(name: str, value: Json, place: Place, report: Report) -> Trigge
         description=fields.text("description"),
         tags=fields.texts("tags"),
     )
-    return TriggerSource(trigger, place)
+    return TriggerSource(trigger, location)
 
 
 def _cause(fields: Fields) -> Cause:
@@ -93,12 +93,14 @@ def _cause(fields: Fields) -> Cause:
 
 
 def _check_keys(kind: Kind, fields: Fields) -> None:
-    """A key of another kind of trigger is a mistake, though it is one that triggers know."""
+    """Report keys that belong to another type of trigger."""
     for other, keys in CAUSE_KEYS.items():
         for key in keys:
             if key in fields and key not in CAUSE_KEYS[kind]:
                 problem = f"'{key}' belongs to a trigger of type '{other}', and this one is '{kind}'"
-                fields.report.error(fields.place(key), "unknown_key", problem, f"remove it, or write 'type: {other}'")
+                fields.report.error(
+                    fields.location(key), "unknown_key", problem, f"remove it, or write 'type: {other}'"
+                )
 
 
 def _path(fields: Fields) -> str:
@@ -106,7 +108,7 @@ def _path(fields: Fields) -> str:
     found = None if written is None else WEBHOOK_PATH.fullmatch(written)
     if written is not None and found is None:
         problem = f"{shown(written)} cannot be the path of a webhook"
-        fields.report.error(fields.place("path"), "bad_path", problem, "write names joined by '/': 'orders/paid'")
+        fields.report.error(fields.location("path"), "bad_path", problem, "write names joined by '/': 'orders/paid'")
     return found["path"] if found else ""
 
 
@@ -114,5 +116,5 @@ def _event_name(fields: Fields) -> str:
     written = fields.text("name") or ""
     if written and not EVENT_NAME.fullmatch(written):
         problem = f"{shown(written)} cannot name an event"
-        fields.report.error(fields.place("name"), "bad_name", problem, "write names joined by dots: 'order.placed'")
+        fields.report.error(fields.location("name"), "bad_name", problem, "write names joined by dots: 'order.placed'")
     return written

@@ -1,12 +1,12 @@
-"""Workflows as written into the model, with every transition leading from a node to a node."""
+"""Workflows: plain data into the model, with every transition between existing nodes."""
 
 from typing import TypeAlias
 
 import msgspec
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.node import read_node
-from jeton.definitions.read.place import Place
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.read.transition import read_fan_in, read_transition
 from jeton.definitions.report import Report, closest, did_you_mean, shown
@@ -36,39 +36,39 @@ HINTS = {
 
 
 class WorkflowSource(msgspec.Struct, frozen=True):
-    """A workflow, and where each part of it stands in its file."""
+    """A workflow, with the location of each part."""
 
     workflow: Workflow
-    place: Place
+    location: SourceLocation
     written_at: tuple[int, ...]  # by transition: its index in the file, where malformed ones count too
     inline_tasks: dict[str, TaskSource]  # by node
     by_fan_in: frozenset[int]  # transitions whose synchronization is their target's `fan_in`
     whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
 
-    def node(self, name: str) -> Place:
-        return self.place / "nodes" / name
+    def node(self, name: str) -> SourceLocation:
+        return self.location / "nodes" / name
 
-    def transition(self, index: int) -> Place:
-        return self.place / "transitions" / self.written_at[index]
+    def transition(self, index: int) -> SourceLocation:
+        return self.location / "transitions" / self.written_at[index]
 
-    def synchronization(self, index: int) -> Place:
+    def synchronization(self, index: int) -> SourceLocation:
         if index in self.by_fan_in:
             return self.node(self.workflow.transitions[index].target) / "fan_in"
         return self.transition(index) / "synchronization"
 
 
-def read_workflow(name: str, value: Json, place: Place, report: Report) -> WorkflowSource:
-    """The workflow as far as it can be read."""
-    fields = fields_of(value, place, report, WORKFLOW_KEYS, "a workflow", HINTS)
+def read_workflow(name: str, value: Json, location: SourceLocation, report: Report) -> WorkflowSource:
+    """Read a workflow, as far as it can be read."""
+    fields = fields_of(value, location, report, WORKFLOW_KEYS, "a workflow", HINTS)
     if fields is None:
-        return WorkflowSource(Workflow(name, "", {}), place, (), {}, frozenset(), whole=False)
+        return WorkflowSource(Workflow(name, "", {}), location, (), {}, frozenset(), whole=False)
     fields.require("nodes", "initial_node")
     written = fields.object("nodes") or {}
     if "nodes" in fields and fields.value("nodes") == {}:
-        report.error(fields.place("nodes"), "missing_key", "has no node", "add a node")
-    nodes = {n: read_node(node, n, fields.place("nodes") / n, report) for n, node in written.items()}
+        report.error(fields.location("nodes"), "missing_key", "has no node", "add a node")
+    nodes = {n: read_node(node, n, fields.location("nodes") / n, report) for n, node in written.items()}
     for node in nodes:
-        check_name(node, fields.place("nodes") / node, report)
+        check_name(node, fields.location("nodes") / node, report)
     initial, start_known = _initial_node(fields, nodes)
     graph = _transitions(fields, nodes)
     transitions, by_fan_in = _with_fan_ins(fields, written, graph)
@@ -90,22 +90,22 @@ def read_workflow(name: str, value: Json, place: Place, report: Report) -> Workf
     misspelt = "transitions" not in fields and fields.unknown
     return WorkflowSource(
         workflow=workflow,
-        place=place,
+        location=location,
         written_at=graph.written_at,
-        inline_tasks=_inline_tasks(written, nodes, fields.place("nodes")),
+        inline_tasks=_inline_tasks(written, nodes, fields.location("nodes")),
         by_fan_in=by_fan_in,
         whole=start_known and graph.whole and not misspelt,
     )
 
 
-def _inline_tasks(written: JsonObject, nodes: dict[str, Node], place: Place) -> dict[str, TaskSource]:
+def _inline_tasks(written: JsonObject, nodes: dict[str, Node], location: SourceLocation) -> dict[str, TaskSource]:
     found: dict[str, TaskSource] = {}
     for name, node in nodes.items():
         match node.target, written[name]:
             case TaskTarget(Task() as task), {"task": _}:
-                found[name] = TaskSource(task, place / name / "task")
+                found[name] = TaskSource(task, location / name / "task")
             case TaskTarget(Task() as task), _:
-                found[name] = TaskSource(task, place / name / "action", is_action=True)
+                found[name] = TaskSource(task, location / name / "action", is_action=True)
             case _:
                 pass
     return found
@@ -121,33 +121,33 @@ def _initial_node(fields: Fields, nodes: dict[str, Node]) -> tuple[str, bool]:
     initial = fields.text("initial_node")
     if initial is None:
         return "", False
-    meant = _node_meant(initial, nodes, fields.place("initial_node"), "starts at", fields.report)
+    meant = _node_meant(initial, nodes, fields.location("initial_node"), "starts at", fields.report)
     return meant or initial, meant is not None
 
 
-def _node_meant(name: str, nodes: dict[str, Node], place: Place, verb: str, report: Report) -> str | None:
-    """The node of that name; failing that the one probably meant, so that one typo is not reported as ten problems."""
+def _node_meant(name: str, nodes: dict[str, Node], location: SourceLocation, verb: str, report: Report) -> str | None:
+    """The node of that name, or the most similar one, so that one typo is one problem."""
     if name in nodes:
         return name
     problem = f"{verb} {shown(name)}, and no node has that name"
     remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
-    report.error(place, "unknown_node", problem, remedy)
+    report.error(location, "unknown_node", problem, remedy)
     return closest(name, nodes)
 
 
 def _transitions(fields: Fields, nodes: dict[str, Node]) -> _Graph:
-    place, report = fields.place("transitions"), fields.report
+    location, report = fields.location("transitions"), fields.report
     transitions: list[Transition] = []
     written_at: list[int] = []
     written = fields.list("transitions")
     known = fields.object("nodes") is not None and (written is not None or "transitions" not in fields)
     for index, value in enumerate(written or []):
-        transition = read_transition(value, place / index, report)
+        transition = read_transition(value, location / index, report)
         if transition is None:
             known = False
             continue
-        source = _node_meant(transition.source, nodes, place / index / "from", "leads from", report)
-        target = _node_meant(transition.target, nodes, place / index / "to", "leads to", report)
+        source = _node_meant(transition.source, nodes, location / index / "from", "leads from", report)
+        target = _node_meant(transition.target, nodes, location / index / "to", "leads to", report)
         if source is None or target is None:
             known = False
             continue
@@ -160,7 +160,7 @@ _Joined: TypeAlias = tuple[tuple[Transition, ...], frozenset[int]]
 
 
 def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
-    """The transitions, with each node's `fan_in` put on all that lead to it."""
+    """The transitions, with each node's `fan_in` added to all that lead to it."""
     report = fields.report
     joined = list(graph.transitions)
     by_fan_in: set[int] = set()
@@ -168,17 +168,17 @@ def _with_fan_ins(fields: Fields, nodes: JsonObject, graph: _Graph) -> _Joined:
     for name, node in nodes.items():
         if not isinstance(node, dict) or "fan_in" not in node:
             continue
-        place = fields.place("nodes") / name
-        synchronization = read_fan_in(node["fan_in"], place, report)
+        location = fields.location("nodes") / name
+        synchronization = read_fan_in(node["fan_in"], location, report)
         if graph.whole and name not in targets:
             problem = f"waits for siblings, and no transition leads to {shown(name)}"
-            report.error(place / "fan_in", "join_without_group", problem, "remove it, or lead branches to it")
+            report.error(location / "fan_in", "join_without_group", problem, "remove it, or lead branches to it")
         for index, transition in enumerate(graph.transitions):
             if transition.target != name:
                 continue
             if transition.synchronization is not None:
                 problem = f"a transition from {shown(transition.source)} has a 'synchronization' of its own"
-                report.error(place / "fan_in", "fan_in_twice", problem, "keep one of the two")
+                report.error(location / "fan_in", "fan_in_twice", problem, "keep one of the two")
                 continue
             joined[index] = msgspec.structs.replace(transition, synchronization=synchronization)
             by_fan_in.add(index)

@@ -1,4 +1,4 @@
-"""Which files a path stands for, and what they say."""
+"""Definition files: found below the given paths, and read."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from jeton.definitions.read.place import Mark
+from jeton.definitions.read.location import Mark
 from jeton.definitions.report import Report
 from jeton.definitions.text.json import read_json
-from jeton.definitions.text.plain import MAX_FILE_BYTES, Document, somewhere
+from jeton.definitions.text.plain import MAX_FILE_BYTES, Document, unread_location
 from jeton.definitions.text.yaml import read_yaml
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -18,14 +18,14 @@ AnyPath = str | os.PathLike[str]
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """A file that was read, under the name the user knows it by."""
+    """A file that was read, with its name as the user gave it."""
 
     name: str
     document: Document
 
 
 def read_files(paths: Iterable[AnyPath], report: Report) -> Iterator[SourceFile]:
-    """Every definition file the paths stand for, once each, in the order given and sorted within a folder."""
+    """Read every definition file at or below the paths, once each, in the order given and sorted within a folder."""
     seen: set[Path] = set()
     for path in paths:
         for file in _files_at(Path(path), report):
@@ -38,7 +38,7 @@ def read_files(paths: Iterable[AnyPath], report: Report) -> Iterator[SourceFile]
 
 
 def _files_at(path: Path, report: Report) -> list[Path]:
-    place = somewhere(_shown(path), 0, ())
+    location = unread_location(_shown(path), 0, ())
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except OSError:
@@ -47,16 +47,16 @@ def _files_at(path: Path, report: Report) -> list[Path]:
         found = sorted(_below(path, report))
         if not found:
             problem = "the folder holds no definition files"
-            report.error(place, "no_files", problem, f"put a file ending in {', '.join(SUFFIXES)} into it")
+            report.error(location, "no_files", problem, f"put a file ending in {', '.join(SUFFIXES)} into it")
         return found
     if not exists:
-        report.error(place, "file_not_found", "there is no such file or folder", "check the path")
+        report.error(location, "file_not_found", "there is no such file or folder", "check the path")
         return []
     return [path]
 
 
 def _below(folder: Path, report: Report) -> Iterator[Path]:
-    """Hidden files and folders are left out: a project's `.venv` and `.git` are full of YAML that is not ours."""
+    """The definition files of a folder, without hidden files and folders such as `.venv` and `.git`."""
 
     def unreadable(error: OSError) -> None:
         _report_unreadable(Path(str(error.filename)), error, report)
@@ -70,17 +70,17 @@ def _below(folder: Path, report: Report) -> Iterator[Path]:
 
 def _report_unreadable(file: Path, error: OSError, report: Report) -> None:
     problem = f"cannot be read: {error.strerror or error}"
-    report.error(somewhere(_shown(file), 0, ()), "file_unreadable", problem, "check its permissions")
+    report.error(unread_location(_shown(file), 0, ()), "file_unreadable", problem, "check its permissions")
 
 
 def _shown(file: Path) -> str:
-    """The name as text: on disk it may be bytes that are none."""
+    """The file name as valid text."""
     return str(file).encode("utf-8", "replace").decode("utf-8")
 
 
 def _read(file: Path, report: Report) -> Document | None:
     name = _shown(file)
-    place = somewhere(name, 0, ())
+    location = unread_location(name, 0, ())
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
@@ -89,7 +89,7 @@ def _read(file: Path, report: Report) -> Document | None:
         return None
     if len(data) > MAX_FILE_BYTES:
         problem = f"is larger than {MAX_FILE_BYTES // 1_000_000} MB"
-        report.error(place, "file_too_large", problem, "split it into several files")
+        report.error(location, "file_too_large", problem, "split it into several files")
         return None
     text = _decoded(data, name, report)
     if text is None:
@@ -104,5 +104,5 @@ def _decoded(data: bytes, name: str, report: Report) -> str | None:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        report.error(somewhere(name, line, ()), "not_utf8", "is not UTF-8 text", "save the file as UTF-8")
+        report.error(unread_location(name, line, ()), "not_utf8", "is not UTF-8 text", "save the file as UTF-8")
         return None

@@ -1,22 +1,22 @@
 """JSON into plain data with lines.
 
-The standard library keeps no positions, takes the last of two equal keys and accepts NaN; JSON read as YAML would
-accept what is no JSON and stumble over surrogate pairs. So: a reader of one page.
+A reader of our own, because the standard library keeps no positions and accepts duplicate keys and NaN, and a YAML
+reader accepts what is not JSON and fails on surrogate pairs.
 """
 
 import json
 import re
 
-from jeton.definitions.read.place import Key, Mark, Path, Place
+from jeton.definitions.read.location import Key, Mark, Path, SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.definitions.text.plain import (
     Document,
     Stopped,
     check_scalar,
     integer,
-    somewhere,
     stop_if_too_deep,
     stop_if_too_many,
+    unread_location,
 )
 from jeton.model.json import Json
 
@@ -29,7 +29,7 @@ NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 
 
 def read_json(text: str, file: str, report: Report) -> Document | None:
-    """What the file says; nothing if it is no JSON, and then the report says why."""
+    """Read a JSON file. Returns None if it is not valid JSON, which is reported."""
     reader = _Reader(text, file, report)
     try:
         return reader.document()
@@ -38,7 +38,7 @@ def read_json(text: str, file: str, report: Report) -> Document | None:
 
 
 class _Reader:
-    """Recursive descent; the depth limit keeps it far from Python's own."""
+    """A recursive descent parser. The depth limit keeps it below Python's recursion limit."""
 
     def __init__(self, text: str, file: str, report: Report) -> None:
         self._text = text
@@ -62,8 +62,8 @@ class _Reader:
         self._line += self._text.count("\n", self._at, end)
         self._at = end
 
-    def _place(self, path: Path) -> Place:
-        return somewhere(self._file, self._line, path)
+    def _place(self, path: Path) -> SourceLocation:
+        return unread_location(self._file, self._line, path)
 
     def _syntax(self, path: Path, problem: str, remedy: str) -> Stopped:
         self._report.error(self._place(path), "syntax", problem, remedy)
@@ -151,7 +151,7 @@ class _Reader:
         self._skip_space()
 
     def _closes(self, bracket: str, path: Path, first: bool) -> bool:
-        """Whether the list or object ends here; if it goes on, the comma before the next is taken."""
+        """Whether the list or object ends here; if not, the comma is consumed."""
         self._skip_space()
         character = self._text[self._at : self._at + 1]
         if character == bracket:
@@ -167,5 +167,5 @@ class _Reader:
 
     def _report_duplicate(self, path: Path, line: int, first: int) -> None:
         problem = f"the key {shown(str(path[-1]))} is here a second time; the first is on line {first}"
-        place = somewhere(self._file, line, path)
-        self._report.error(place, "duplicate_key", problem, "remove one of the two, or give it another name")
+        location = unread_location(self._file, line, path)
+        self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")

@@ -1,13 +1,13 @@
-"""Which data a definition may hold at all, whichever way it came: plain JSON that every later layer can keep.
+"""Limits of plain data, for files and Python values alike: JSON that every later layer can store.
 
-What is refused here would otherwise be found by a database, a decoder or a stack, far from the line that caused it.
+Otherwise a database, a decoder or a stack would fail later, far from the line that is wrong.
 """
 
 import math
 
 import msgspec
 
-from jeton.definitions.read.place import Mark, Path, Place
+from jeton.definitions.read.location import Mark, Path, SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.model.json import Json
 
@@ -22,32 +22,32 @@ MOST_DIGITS = 20  # more can never fit, and Python refuses to even convert a few
 
 
 class Document(msgspec.Struct, frozen=True):
-    """What a file says, and on which lines it says it."""
+    """The data of a file, and the line of each value."""
 
     value: Json
     mark: Mark
 
 
 class Stopped(Exception):
-    """Reading cannot go on: the reason is already in the report."""
+    """Reading cannot continue. The reason is in the report."""
 
 
-def check_scalar(value: Json, place: Place, report: Report) -> Json:
-    """The value, or null in place of one that no later layer could keep."""
+def check_scalar(value: Json, location: SourceLocation, report: Report) -> Json:
+    """The value; null if it cannot be stored, which is reported."""
     match value:
         case bool():
             return value
         case int() if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
             problem = f"the number {_digits(value)} does not fit 64 bits"
-            report.error(place, "number_too_large", problem, "write it as text, in quotes")
+            report.error(location, "number_too_large", problem, "write it as text, in quotes")
         case float() if not math.isfinite(value):
             problem = f"{value} is no number JSON knows"
-            report.error(place, "number_not_finite", problem, "write a finite number, or null")
+            report.error(location, "number_not_finite", problem, "write a finite number, or null")
         case str() if "\0" in value:
-            report.error(place, "text_refused", f"{shown(value)} holds a NUL character", "leave the character out")
+            report.error(location, "text_refused", f"{shown(value)} holds a NUL character", "leave the character out")
         case str() if not _is_unicode(value):
             problem = f"{shown(value)} holds half of a surrogate pair, which is no character"
-            report.error(place, "text_refused", problem, "write the character itself, or both halves")
+            report.error(location, "text_refused", problem, "write the character itself, or both halves")
         case _:
             return value
     return None
@@ -67,32 +67,32 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def integer(digits: str, base: int, place: Place, report: Report) -> int | None:
-    """An integer from text; one too long to ever fit is refused before Python tries to convert it."""
+def integer(digits: str, base: int, location: SourceLocation, report: Report) -> int | None:
+    """An integer from text. One with too many digits is refused before it is converted."""
     if len(digits.lstrip("+-0")) > (MOST_DIGITS if base == 10 else 64):
         problem = f"a number of {len(digits)} digits does not fit 64 bits"
-        report.error(place, "number_too_large", problem, "write it as text, in quotes")
+        report.error(location, "number_too_large", problem, "write it as text, in quotes")
         return None
     return int(digits, base)
 
 
-def stop_if_too_deep(depth: int, place: Place, report: Report) -> None:
-    """Definitions nest a dozen levels; a hundred is an accident or an attack, and more would overflow a stack."""
+def stop_if_too_deep(depth: int, location: SourceLocation, report: Report) -> None:
+    """Stop at a nesting depth that could overflow the stack later; definitions need about a dozen levels."""
     if depth > MAX_DEPTH:
         problem = f"is nested more than {MAX_DEPTH} levels deep"
-        place = Place(place.file, place.mark, place.path[:MOST_KEYS_SHOWN])
-        report.error(place, "too_deep", problem, "split it, or name its parts and refer to them")
+        location = SourceLocation(location.file, location.mark, location.path[:MOST_KEYS_SHOWN])
+        report.error(location, "too_deep", problem, "split it, or name its parts and refer to them")
         raise Stopped
 
 
-def stop_if_too_many(nodes: int, place: Place, report: Report) -> None:
-    """A few hundred bytes of aliases can stand for billions of values, so what is counted is what they stand for."""
+def stop_if_too_many(nodes: int, location: SourceLocation, report: Report) -> None:
+    """Stop at too many values. Aliases count expanded: a few hundred bytes can expand to billions of values."""
     if nodes > MAX_NODES:
         problem = f"holds more than {MAX_NODES} values, aliases expanded"
-        report.error(place, "too_many_values", problem, "split the file, and write fewer aliases")
+        report.error(location, "too_many_values", problem, "split the file, and write fewer aliases")
         raise Stopped
 
 
-def somewhere(file: str, line: int, path: Path) -> Place:
-    """A place whose surroundings are not read yet."""
-    return Place(file, Mark(line), path)
+def unread_location(file: str, line: int, path: Path) -> SourceLocation:
+    """A location inside a file that is still being read."""
+    return SourceLocation(file, Mark(line), path)

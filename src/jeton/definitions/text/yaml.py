@@ -1,4 +1,4 @@
-"""YAML 1.2, core schema, into plain data with lines.
+"""YAML 1.2 (core schema) into plain data with lines.
 
 PyYAML resolves and constructs by YAML 1.1 (`no` is false, `12:30` is 750), so only its parser is used: its events are
 a state machine without recursion, and everything they may turn into is decided here. No tag, no alias and no key of a
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 import yaml
 
-from jeton.definitions.read.place import Key, Mark, Path
+from jeton.definitions.read.location import Key, Mark, Path
 from jeton.definitions.report import Report, kind, shown
 from jeton.definitions.text.plain import (
     MAX_ALIASES,
@@ -19,9 +19,9 @@ from jeton.definitions.text.plain import (
     Stopped,
     check_scalar,
     integer,
-    somewhere,
     stop_if_too_deep,
     stop_if_too_many,
+    unread_location,
 )
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json
@@ -37,7 +37,7 @@ SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 class _Anchored(msgspec.Struct, frozen=True):
-    """A finished value that aliases may stand for, and what each of them costs."""
+    """A complete value that aliases may refer to, with its expanded size and height."""
 
     value: Json
     mark: Mark
@@ -46,7 +46,7 @@ class _Anchored(msgspec.Struct, frozen=True):
 
 
 class _Frame:
-    """A list or object being read. `key` is the key that waits for its value; `dropped`, that its value is ignored."""
+    """A list or object being read. `key`: the key whose value comes next. `dropped`: that value is ignored."""
 
     def __init__(self, value: list[Json] | dict[str, Json], line: int, anchor: str | None) -> None:
         self.value = value
@@ -69,7 +69,7 @@ class _Frame:
 
 
 def read_yaml(text: str, file: str, report: Report) -> Document | None:
-    """The file's one document; nothing if it could not be read to its end, and then the report says why."""
+    """Read the one document of a file. Returns None if it cannot be read, which is reported."""
     reader = _Reader(file, report)
     try:
         for event in _events(text):
@@ -98,11 +98,11 @@ def _report_syntax(error: yaml.YAMLError, text: str, file: str, report: Report) 
         line = text.count("\n", 0, position) + 1
         problem = f"holds a character that YAML does not allow: {error.reason}"
     remedy = "mind indentation and quotes: text with ': ', '#', '{' or '[' in it needs quotes"
-    report.error(somewhere(file, line, ()), "syntax", problem, remedy)
+    report.error(unread_location(file, line, ()), "syntax", problem, remedy)
 
 
 class _Reader:
-    """Puts events together. Frames are a stack of our own, so depth is a number to check and not a Python stack."""
+    """Builds values from events, with its own stack instead of recursion, so that the depth can be limited."""
 
     def __init__(self, file: str, report: Report) -> None:
         self.document: Document | None = None
@@ -128,22 +128,22 @@ class _Reader:
             case yaml.DocumentStartEvent() if self.document is not None:
                 problem = "holds a second document, and a library file is one"
                 remedy = "put it into a file of its own, or remove the '---'"
-                self._report.error(somewhere(self._file, _line(event), ()), "several_documents", problem, remedy)
+                self._report.error(unread_location(self._file, _line(event), ()), "several_documents", problem, remedy)
                 raise Stopped
             case _:
                 pass
 
     def _path(self) -> Path:
-        """Where the next value goes; for a key, the object it is a key of."""
+        """The path of the next value; for a key, the path of its object."""
         around = self._frames[:-1] if self._frames and self._frames[-1].wants_key else self._frames
         return tuple(frame.next_key for frame in around)
 
     def _error(self, line: int, code: ProblemCode, problem: str, remedy: str) -> None:
-        self._report.error(somewhere(self._file, line, self._path()), code, problem, remedy)
+        self._report.error(unread_location(self._file, line, self._path()), code, problem, remedy)
 
     def _count(self, nodes: int, line: int) -> None:
         self._nodes += nodes
-        stop_if_too_many(self._nodes, somewhere(self._file, line, self._path()), self._report)
+        stop_if_too_many(self._nodes, unread_location(self._file, line, self._path()), self._report)
 
     def _refuse_tag(self, tag: str | None, line: int) -> None:
         if tag is not None:
@@ -153,7 +153,7 @@ class _Reader:
     def _begin(self, value: list[Json] | dict[str, Json], event: yaml.CollectionStartEvent) -> None:
         line = _line(event)
         self._count(1, line)
-        stop_if_too_deep(len(self._frames) + 1, somewhere(self._file, line, self._path()), self._report)
+        stop_if_too_deep(len(self._frames) + 1, unread_location(self._file, line, self._path()), self._report)
         self._refuse_tag(event.tag, line)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
@@ -173,22 +173,22 @@ class _Reader:
             problem = "is a merge key, which YAML 1.2 does not have"
             self._error(line, "merge_key", problem, "write the keys out")
         value = self._resolved(event.value, line) if plain else event.value
-        place = somewhere(self._file, line, self._path())
-        self._put(_Anchored(check_scalar(value, place, self._report), Mark(line), 1, 0), event.anchor, plain)
+        location = unread_location(self._file, line, self._path())
+        self._put(_Anchored(check_scalar(value, location, self._report), Mark(line), 1, 0), event.anchor, plain)
 
     def _resolved(self, text: str, line: int) -> Json:
-        """What a plain scalar means by the core schema of YAML 1.2."""
-        place = somewhere(self._file, line, self._path())
+        """The value of a plain scalar by the core schema of YAML 1.2."""
+        location = unread_location(self._file, line, self._path())
         if text in NULL:
             return None
         if text in TRUE or text in FALSE:
             return text in TRUE
         if DECIMAL.fullmatch(text):
-            return integer(text, 10, place, self._report)
+            return integer(text, 10, location, self._report)
         if OCTAL.fullmatch(text):
-            return integer(text[2:], 8, place, self._report)
+            return integer(text[2:], 8, location, self._report)
         if HEXADECIMAL.fullmatch(text):
-            return integer(text[2:], 16, place, self._report)
+            return integer(text[2:], 16, location, self._report)
         if FLOAT.fullmatch(text):
             return float(text)
         if SPECIAL_FLOAT.fullmatch(text):
@@ -211,11 +211,11 @@ class _Reader:
             found = _Anchored(None, Mark(line), 1, 0)
         self._count(found.size, line)
         depth = len(self._frames) + found.height
-        stop_if_too_deep(depth, somewhere(self._file, line, self._path()), self._report)
+        stop_if_too_deep(depth, unread_location(self._file, line, self._path()), self._report)
         self._put(_Anchored(found.value, Mark(line, found.mark.inside), found.size, found.height), None, False)
 
     def _put(self, found: _Anchored, anchor: str | None, plain: bool) -> None:
-        """Give a finished value to whatever it stands in."""
+        """Add a complete value to the list or object around it."""
         if anchor is not None:
             self._anchors[anchor] = found
         if not self._frames:
@@ -249,9 +249,9 @@ class _Reader:
 
     def _report_duplicate(self, frame: _Frame, key: str, line: int) -> None:
         first = frame.inside[key].line
-        place = somewhere(self._file, line, (*self._path(), key))
+        location = unread_location(self._file, line, (*self._path(), key))
         problem = f"the key {shown(key)} is here a second time; the first is on line {first}"
-        self._report.error(place, "duplicate_key", problem, "remove one of the two, or give it another name")
+        self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")
 
 
 def _line(event: yaml.Event) -> int:

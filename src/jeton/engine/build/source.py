@@ -5,13 +5,13 @@ from os import PathLike, pathsep
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
-from jeton.definitions import Kinds, Loaded, library_from, load_library
+from jeton.definitions import ActionKinds, Loaded, library_from, load_library
 from jeton.definitions.bundle import joined
 from jeton.executor import action_functions, check_implementation, kind_names
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Problem
 
-KINDS = Kinds(kind_names, check_implementation)
+KINDS = ActionKinds(kind_names, check_implementation)
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""Turns a tree into one Python function from scope to value.
+"""Compilation of a tree into one Python function from scope to value.
 
 We walk the tree ourselves rather than hand the scope to the library: its conversion of the data costs more than most
 expressions do, its `map` and `filter` take time and memory in the square of the list, its maps have no order, and its
@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from jeton.expression.bounds import size_of
 from jeton.expression.compile import closures, loops
-from jeton.expression.compile.closures import Run
-from jeton.expression.compile.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
+from jeton.expression.compile.closures import Evaluator
+from jeton.expression.compile.island import NATIVE, ForeignValues, LocalVariable, find_island, island_evaluator
+from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, macro_of
 from jeton.expression.compile.operators import (
     COMPARISONS,
     add,
@@ -33,16 +34,15 @@ from jeton.expression.compile.optionals import (
     plain_parts,
 )
 from jeton.expression.compile.substitute import written_out
-from jeton.expression.island.island import NATIVE, Foreign, Name, on_island, survey
 from jeton.expression.reads import path_of
 from jeton.expression.syntax import (
-    Call,
-    Fold,
-    ForeignLiteral,
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
     Has,
     Ident,
     ListOf,
-    Literal,
     MapOf,
     Node,
     Select,
@@ -53,28 +53,28 @@ from jeton.expression.syntax import (
 from jeton.expression.unparse import unparse
 from jeton.expression.values import below, path_text
 
-Names: TypeAlias = Mapping[str, Name]
+Names: TypeAlias = Mapping[str, LocalVariable]
 
 ARITHMETIC = {"_-_": subtract, "_*_": multiply, "_/_": divide, "_%_": remainder}
 SCOPED = {"_+_": add, "@in": within}
 
 
-def build(tree: Node, variables: frozenset[str]) -> Run:
+def build(tree: Node, variables: frozenset[str]) -> Evaluator:
     run = Builder(variables).run(tree, {})
-    several_loops = sum(isinstance(node, Fold) for node in descend(tree)) > 1
+    several_loops = sum(isinstance(node, Comprehension) for node in descend(tree)) > 1
     return loops.metered(run) if several_loops else run
 
 
 class Builder:
     def __init__(self, variables: frozenset[str]) -> None:
-        self.foreign = Foreign(variables)
+        self.foreign = ForeignValues(variables)
 
-    def run(self, node: Node, names: Names) -> Run:
+    def run(self, node: Node, names: Names) -> Evaluator:
         constant = constant_of(node)
         if constant is not None:
             return closures.always(constant[0])
-        macro = macro_of(node) if isinstance(node, Fold) else None
-        if isinstance(macro, Bound) and self.foreign(macro.value, names):
+        macro = macro_of(node) if isinstance(node, Comprehension) else None
+        if isinstance(macro, Binding) and self.foreign(macro.value, names):
             return self.run(written_out(macro, node.at), names)
         if self.foreign(node, names) or self.needs_library(node, names):
             return self.island(node, names)
@@ -86,41 +86,41 @@ class Builder:
                 return self.select(node, names)
             case Has(operand, field):
                 return closures.has(self.run(operand, names), field, shown_text(operand, names), node.at)
-            case Call():
+            case FunctionCall():
                 return self.call(node, names)
             case ListOf(elements):
                 return loops.list_of(tuple(self.run(element, names) for element in elements))
             case MapOf(entries):
                 pairs = tuple((self.run(each.key, names), self.run(each.value, names)) for each in entries)
                 return loops.map_of(pairs, node.at)
-            case Fold():
+            case Comprehension():
                 return self.fold(macro_of(node), names, node)
-            case Literal() | ForeignLiteral():
+            case Constant() | ForeignConstant():
                 return self.island(node, names)
 
     def needs_library(self, node: Node, names: Names) -> bool:
         match node:
-            case Call(function, args) if function in OPENERS:
+            case FunctionCall(function, args) if function in OPENERS:
                 return plain_parts(args[0]) is None
-            case Call(function, args):
+            case FunctionCall(function, args):
                 return function not in NATIVE or any(self.foreign(arg, names) for arg in args)
-            case Fold():
+            case Comprehension():
                 macro = macro_of(node)
                 return macro is None or any(self.foreign(part, names) for part in outer_parts(macro))
             case _:
                 return any(self.foreign(child, names) for child in children(node))
 
-    def island(self, node: Node, names: Names) -> Run:
-        island = survey(node, lambda part: self.foreign(part, names))
-        return on_island(island, tuple(self.run(each, names) for each in island.inputs), node)
+    def island(self, node: Node, names: Names) -> Evaluator:
+        island = find_island(node, lambda part: self.foreign(part, names))
+        return island_evaluator(island, tuple(self.run(each, names) for each in island.inputs), node)
 
-    def select(self, node: Select, names: Names) -> Run:
+    def select(self, node: Select, names: Names) -> Evaluator:
         keys = path_of(node)
         if keys is None or (keys[0] in names and names[keys[0]].bound):
             return closures.select(self.run(node.operand, names), node.field, shown_text(node.operand, names), node.at)
         return closures.path(keys, shown(keys, names), node.at)
 
-    def call(self, node: Call, names: Names) -> Run:
+    def call(self, node: FunctionCall, names: Names) -> Evaluator:
         if node.function in OPENERS:
             optional, *otherwise = node.args
             runs = [self.run(each, names) for each in otherwise]
@@ -134,7 +134,7 @@ class Builder:
             return comparing(node, *args)
         return self.operator(node, args, names)
 
-    def operator(self, node: Call, args: list[Run], names: Names) -> Run:
+    def operator(self, node: FunctionCall, args: list[Evaluator], names: Names) -> Evaluator:
         match node.function, args:
             case "_?_:_", [condition, then, otherwise_run]:
                 return closures.choice(condition, then, otherwise_run, node.at)
@@ -145,7 +145,12 @@ class Builder:
             case "-_" | "size", [operand]:
                 return closures.unary(negate if node.function == "-_" else size, operand, node.at)
             case "double" | "int" | "string", [operand]:
-                return closures.conversion(node.function, operand, self.island(node, names))
+                island = find_island(
+                    node, lambda part: self.foreign(part, names)
+                )  # its one input, if any, is the operand
+                return closures.conversion(
+                    node.function, operand, island_evaluator(island, (operand,) * len(island.inputs), node)
+                )
             case "contains" | "startsWith" | "endsWith", [left, right]:
                 return closures.text_test(node.function, left, right, node.at)
             case function, [left, right] if function in ARITHMETIC:
@@ -155,31 +160,31 @@ class Builder:
             case _:
                 return self.island(node, names)
 
-    def junction(self, node: Call, names: Names) -> Run:
+    def junction(self, node: FunctionCall, names: Names) -> Evaluator:
         decisive = node.function == "_||_"
         parts = tuple(self.run(part, names) for part in flattened(node, node.function))
         if len(parts) == 2:
             return closures.junction(decisive, node.function, *parts, node.at)
         return closures.chain(decisive, parts, self.nested(node, node.function, iter(parts)))
 
-    def nested(self, node: Node, function: str, parts: Iterator[Run]) -> Run:
-        """The same parts, two by two as the parser has them."""
-        if not isinstance(node, Call) or node.function != function:
+    def nested(self, node: Node, function: str, parts: Iterator[Evaluator]) -> Evaluator:
+        """The same parts, nested in pairs as the parser has them."""
+        if not isinstance(node, FunctionCall) or node.function != function:
             return next(parts)
         left, right = (self.nested(arg, function, parts) for arg in node.args)
         return closures.junction(function == "_||_", function, left, right, node.at)
 
-    def index(self, node: Call, names: Names) -> Run:
+    def index(self, node: FunctionCall, names: Names) -> Evaluator:
         operand, key = node.args
         keys = path_of(node)
         if keys is not None and not (keys[0] in names and names[keys[0]].bound):
             return closures.path(keys, shown(keys, names), node.at)
         return closures.index(self.run(operand, names), self.run(key, names), shown_text(operand, names), node.at)
 
-    def fold(self, macro: Macro | None, names: Names, node: Fold) -> Run:
+    def fold(self, macro: Macro | None, names: Names, node: Comprehension) -> Evaluator:
         match macro:
-            case Bound(variable, value, body):
-                inner = {**names, variable: Name(variable, True, False)}
+            case Binding(variable, value, body):
+                inner = {**names, variable: LocalVariable(variable, True, False)}
                 return loops.bound(variable, self.run(value, names), self.run(body, inner), size_of(body))
             case Quantified(decisive, variable, items, body):
                 body_run, cost = self.body(body, variable, items, names), size_of(body)
@@ -195,42 +200,42 @@ class Builder:
             case None:
                 return self.island(node, names)
 
-    def body(self, node: Node, variable: str, items: Node, names: Names) -> Run:
-        """What is evaluated for each of the items."""
-        return self.run(node, {**names, variable: Name(f"{shown_text(items, names)}[]", False, False)})
+    def body(self, node: Node, variable: str, items: Node, names: Names) -> Evaluator:
+        """The evaluator of a loop's body."""
+        return self.run(node, {**names, variable: LocalVariable(f"{shown_text(items, names)}[]", False, False)})
 
     def optional(self, node: Node, names: Names) -> Optional:
-        """An optional of one of the shapes that `plain_parts` knows."""
+        """The evaluator of an optional that `plain_parts` knows."""
         if plain_parts(node) is None:
             return self.run(node, names)
         match node:
-            case Call("_?._" | "_[?_]", (operand, key)):
+            case FunctionCall("_?._" | "_[?_]", (operand, key)):
                 by_name = node.function == "_?._"
                 return optional_item(self.optional(operand, names), self.run(key, names), by_name, node.at)
             case Select(operand, field):
                 return item_of_optional(self.optional(operand, names), closures.always(field), node.at)
-            case Call("_[_]", (operand, key)):
+            case FunctionCall("_[_]", (operand, key)):
                 return item_of_optional(self.optional(operand, names), self.run(key, names), node.at)
-            case Call("or", (left, right)):
+            case FunctionCall("or", (left, right)):
                 return either(self.optional(left, names), self.optional(right, names))
-            case Call("_?_:_", (condition, left, right)):
+            case FunctionCall("_?_:_", (condition, left, right)):
                 sides = self.optional(left, names), self.optional(right, names)
                 return closures.choice(self.run(condition, names), *sides, node.at)
-            case Fold():
+            case Comprehension():
                 return self.optional_binding(node, names)
-            case Call("optional.of", (value,)):
+            case FunctionCall("optional.of", (value,)):
                 return self.run(value, names)
             case _:
                 return lambda scope: NOTHING
 
-    def optional_binding(self, node: Fold, names: Names) -> Optional:
+    def optional_binding(self, node: Comprehension, names: Names) -> Optional:
         """What `optMap` and `optFlatMap` turn into: a binding around an optional."""
-        inner = {**names, node.accumulator: Name(node.accumulator, True, False)}
+        inner = {**names, node.accumulator: LocalVariable(node.accumulator, True, False)}
         body = self.optional(node.result, inner)
         return loops.bound(node.accumulator, self.run(node.start, names), body, size_of(node.result))
 
 
-def comparing(node: Call, left: Run, right: Run) -> Run:
+def comparing(node: FunctionCall, left: Evaluator, right: Evaluator) -> Evaluator:
     constant = constant_of(node.args[1])
     if node.function in COMPARISONS:
         if constant is not None:
@@ -241,8 +246,8 @@ def comparing(node: Call, left: Run, right: Run) -> Run:
 
 
 def flattened(node: Node, function: str) -> Iterator[Node]:
-    """The parts of `a && b && c`, which the parser nests into a tree."""
-    if isinstance(node, Call) and node.function == function:
+    """The parts of `a && b && c`, which the parser nests."""
+    if isinstance(node, FunctionCall) and node.function == function:
         for arg in node.args:
             yield from flattened(arg, function)
     else:
@@ -250,23 +255,23 @@ def flattened(node: Node, function: str) -> Iterator[Node]:
 
 
 def outer_parts(macro: Macro) -> tuple[Node, ...]:
-    """What a loop or binding evaluates outside itself: if that is foreign, so is its variable."""
-    return (macro.value,) if isinstance(macro, Bound) else (macro.range,)
+    """The parts evaluated outside the loop or binding. If they are foreign, so is its variable."""
+    return (macro.value,) if isinstance(macro, Binding) else (macro.range,)
 
 
 def shown(keys: tuple[str, ...], names: Names) -> tuple[str, ...]:
-    """The path as it is called in a message, where a loop's variable stands for the items it runs over."""
+    """The path for messages, with the loop's items instead of a loop variable."""
     return (names[keys[0]].shown, *keys[1:]) if keys[0] in names else keys
 
 
 def shown_text(node: Node, names: Names) -> str:
-    """What the node is called in the path of a missing key."""
+    """The text of the node in the path of a missing key."""
     match node:
         case Ident(name):
             return path_text(shown((name,), names))
-        case Select(operand, field) | Call("_[_]", (operand, Literal(str(field)))):
+        case Select(operand, field) | FunctionCall("_[_]", (operand, Constant(str(field)))):
             return below(shown_text(operand, names), field)
-        case Call("dyn", (operand,)):
+        case FunctionCall("dyn", (operand,)):
             return shown_text(operand, names)
         case _:
             return unparse(node)

@@ -1,6 +1,6 @@
-"""The functions an expression is made of: each takes functions for its parts, and gives one from scope to value.
+"""Closures that evaluate one operation each: made from the evaluators of its parts, called with the scope.
 
-They are closures because this is the engine's hot path: what can be decided once is decided when they are made."""
+Evaluation is on the hot path, so everything that can be decided once is decided when the closure is made."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
@@ -11,9 +11,9 @@ from jeton.expression.compile.operators import (
     HIGHEST,
     LOWEST,
     ORDERED,
+    EvaluationError,
+    EvaluationProblem,
     KeyMissing,
-    Problem,
-    Wrong,
     checked,
     compare,
     element,
@@ -26,14 +26,14 @@ from jeton.expression.values import path_text
 from jeton.model.json import Json
 
 T = TypeVar("T")
-Run: TypeAlias = Callable[[Scope], Json]  # raises Problem or Exhausted where there is no value
+Evaluator: TypeAlias = Callable[[Scope], Json]  # raises EvaluationProblem or LimitExceeded where there is no value
 
 
-def always(value: Json) -> Run:
+def always(value: Json) -> Evaluator:
     return lambda scope: value
 
 
-def variable(name: str, at: int) -> Run:
+def variable(name: str, at: int) -> Evaluator:
     def run(scope: Scope) -> Json:
         if name not in scope:
             raise KeyMissing(name)
@@ -42,20 +42,20 @@ def variable(name: str, at: int) -> Run:
     return run
 
 
-def bound_variable(name: str) -> Run:
-    """A variable of `cel.bind`, whose value may have had a problem that only matters to those who read it."""
+def bound_variable(name: str) -> Evaluator:
+    """A variable of `cel.bind`. If its value has a problem, the problem is raised when it is read."""
 
     def run(scope: Scope) -> Json:
-        value: Json | Problem = scope[name]
-        if isinstance(value, Problem):
+        value: Json | EvaluationProblem = scope[name]
+        if isinstance(value, EvaluationProblem):
             raise value
         return value
 
     return run
 
 
-def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
-    """`state.votes.total`: tries the plain lookups first, and finds out what is wrong only if they fail."""
+def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Evaluator:
+    """`state.votes.total`: plain lookups first; the problem is only worked out if they fail."""
     root, first, rest = keys[0], keys[1], tuple(keys[2:])
 
     def run(scope: Scope) -> Json:
@@ -82,52 +82,52 @@ def path(keys: Sequence[str], shown: Sequence[str], at: int) -> Run:
     return run if rest else short
 
 
-def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> Problem:
-    """Why these keys lead nowhere; `shown` is what the path is called, key by key."""
+def path_problem(scope: Scope, keys: Sequence[str], shown: Sequence[str], at: int) -> EvaluationProblem:
+    """Why the path has no value; `shown` are the keys as a message names them."""
     if keys[0] not in scope:
         return KeyMissing(shown[0])
     value: Json = scope[keys[0]]
     for depth, key in enumerate(keys[1:], start=1):
         if type(value) is not dict:
-            return Wrong(f"{path_text(shown[:depth])} is {kind_of(value)}, which has no field '{key}'", at)
+            return EvaluationError(f"{path_text(shown[:depth])} is {kind_of(value)}, which has no field '{key}'", at)
         if key not in value:
             return KeyMissing(path_text(shown[: depth + 1]))
         value = value[key]
-    return Wrong(f"{path_text(shown)} cannot be read", at)
+    return EvaluationError(f"{path_text(shown)} cannot be read", at)
 
 
-def select(operand: Run, key: str, base: str, at: int) -> Run:
+def select(operand: Evaluator, key: str, base: str, at: int) -> Evaluator:
     return lambda scope: field(operand(scope), key, base, at)
 
 
-def has(operand: Run, key: str, base: str, at: int) -> Run:
+def has(operand: Evaluator, key: str, base: str, at: int) -> Evaluator:
     def run(scope: Scope) -> bool:
         value = operand(scope)
         if type(value) is dict:
             return key in value
-        raise Wrong(f"{base} is {kind_of(value)}, which has no field '{key}'", at)
+        raise EvaluationError(f"{base} is {kind_of(value)}, which has no field '{key}'", at)
 
     return run
 
 
-def index(operand: Run, key: Run, base: str, at: int) -> Run:
+def index(operand: Evaluator, key: Evaluator, base: str, at: int) -> Evaluator:
     return lambda scope: element(operand(scope), key(scope), base, at)
 
 
-def unary(operator: Callable[[Json, int], Json], operand: Run, at: int) -> Run:
+def unary(operator: Callable[[Json, int], Json], operand: Evaluator, at: int) -> Evaluator:
     return lambda scope: operator(operand(scope), at)
 
 
-def binary(operator: Callable[[Json, Json, int], Json], left: Run, right: Run, at: int) -> Run:
+def binary(operator: Callable[[Json, Json, int], Json], left: Evaluator, right: Evaluator, at: int) -> Evaluator:
     return lambda scope: operator(left(scope), right(scope), at)
 
 
-def scoped(operator: Callable[[Json, Json, int, Scope], Json], left: Run, right: Run, at: int) -> Run:
+def scoped(operator: Callable[[Json, Json, int, Scope], Json], left: Evaluator, right: Evaluator, at: int) -> Evaluator:
     """A binary operator whose work depends on the size of the data, and is charged for."""
     return lambda scope: operator(left(scope), right(scope), at, scope)
 
 
-def comparison(function: str, left: Run, right: Run, at: int) -> Run:
+def comparison(function: str, left: Evaluator, right: Evaluator, at: int) -> Evaluator:
     holds = COMPARISONS[function]
 
     def run(scope: Scope) -> bool:
@@ -139,7 +139,7 @@ def comparison(function: str, left: Run, right: Run, at: int) -> Run:
     return run
 
 
-def comparison_with(function: str, left: Run, constant: Json, at: int) -> Run:
+def comparison_with(function: str, left: Evaluator, constant: Json, at: int) -> Evaluator:
     """`left < 10`: the same with a number or text on its right, as most have."""
     holds = COMPARISONS[function]
     kind = type(constant) if type(constant) in ORDERED else None
@@ -153,7 +153,7 @@ def comparison_with(function: str, left: Run, constant: Json, at: int) -> Run:
     return run
 
 
-def equality(same: bool, left: Run, right: Run) -> Run:
+def equality(same: bool, left: Evaluator, right: Evaluator) -> Evaluator:
     """`==` if the answer for equal values is to be true, `!=` if false."""
 
     def run(scope: Scope) -> bool:
@@ -165,7 +165,7 @@ def equality(same: bool, left: Run, right: Run) -> Run:
     return run
 
 
-def equality_with(same: bool, left: Run, constant: Json) -> Run:
+def equality_with(same: bool, left: Evaluator, constant: Json) -> Evaluator:
     """`left == 'text'`: the same with a number or text on its right."""
     kind = type(constant) if type(constant) in ORDERED else None
 
@@ -178,7 +178,7 @@ def equality_with(same: bool, left: Run, constant: Json) -> Run:
     return run
 
 
-def negation(operand: Run, at: int) -> Run:
+def negation(operand: Evaluator, at: int) -> Evaluator:
     def run(scope: Scope) -> bool:
         value = operand(scope)
         if value is True or value is False:
@@ -188,20 +188,20 @@ def negation(operand: Run, at: int) -> Run:
     return run
 
 
-def junction(decisive: bool, symbol: str, left: Run, right: Run, at: int) -> Run:
-    """`||` if true decides, `&&` if false does. A decisive side makes up for whatever is wrong with the other."""
+def junction(decisive: bool, symbol: str, left: Evaluator, right: Evaluator, at: int) -> Evaluator:
+    """`||` if `decisive` is true, else `&&`. A decisive side hides a problem of the other."""
 
     def run(scope: Scope) -> bool:
-        problem: Problem | None = None
+        problem: EvaluationProblem | None = None
         try:
             a = left(scope)
             if a is decisive:
                 return decisive
-        except Problem as found:
+        except EvaluationProblem as found:
             a, problem = None, found
         try:
             b = right(scope)
-        except Problem as found:
+        except EvaluationProblem as found:
             raise problem or found from None
         if b is decisive:
             return decisive
@@ -214,8 +214,8 @@ def junction(decisive: bool, symbol: str, left: Run, right: Run, at: int) -> Run
     return run
 
 
-def chain(decisive: bool, parts: Sequence[Run], exactly: Run) -> Run:
-    """`a && b && c` in one go as long as all are bools; `exactly` knows which problem counts if one is not."""
+def chain(decisive: bool, parts: Sequence[Evaluator], exactly: Evaluator) -> Evaluator:
+    """`a && b && c` in one loop while all are bools; otherwise `exactly` finds the right problem."""
 
     def run(scope: Scope) -> Json:
         try:
@@ -225,7 +225,7 @@ def chain(decisive: bool, parts: Sequence[Run], exactly: Run) -> Run:
                     return decisive
                 if type(value) is not bool:
                     return exactly(scope)
-        except Problem:
+        except EvaluationProblem:
             return exactly(scope)
         return not decisive
 
@@ -233,7 +233,7 @@ def chain(decisive: bool, parts: Sequence[Run], exactly: Run) -> Run:
 
 
 def choice(
-    condition: Run, then: Callable[[Scope], T], otherwise: Callable[[Scope], T], at: int
+    condition: Evaluator, then: Callable[[Scope], T], otherwise: Callable[[Scope], T], at: int
 ) -> Callable[[Scope], T]:
     def run(scope: Scope) -> T:
         value = condition(scope)
@@ -241,12 +241,12 @@ def choice(
             return then(scope)
         if value is False:
             return otherwise(scope)
-        raise Wrong(f"the condition before ? is {kind_of(value)}, not bool", at)
+        raise EvaluationError(f"the condition before ? is {kind_of(value)}, not bool", at)
 
     return run
 
 
-def text_test(function: str, left: Run, right: Run, at: int) -> Run:
+def text_test(function: str, left: Evaluator, right: Evaluator, at: int) -> Evaluator:
     """`contains`, `startsWith` and `endsWith`."""
     test: Callable[[str, str], bool] = TEXT_TESTS[function]
 
@@ -268,8 +268,8 @@ TEXT_TESTS: dict[str, Callable[[str, str], bool]] = {
 }
 
 
-def conversion(function: str, operand: Run, otherwise: Run) -> Run:
-    """`double(x)`, `int(x)` and `string(x)` where they are plain; the library knows the rest."""
+def conversion(function: str, operand: Evaluator, otherwise: Evaluator) -> Evaluator:
+    """`double(x)`, `int(x)` and `string(x)` in their simple cases; the library does the rest."""
     convert = CONVERSIONS[function]
 
     def run(scope: Scope) -> Json:

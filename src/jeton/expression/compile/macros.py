@@ -1,11 +1,11 @@
-"""Which macro a fold came from. The parser expands `all`, `map` and the others before we see them."""
+"""Macros recognised in comprehensions: the parser expands `all`, `map` and the others."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
 
 import msgspec
 
-from jeton.expression.syntax import Call, Fold, Ident, ListOf, Literal, Node, children
+from jeton.expression.syntax import Comprehension, Constant, FunctionCall, Ident, ListOf, Node, children
 
 
 class Quantified(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Collected(msgspec.Struct, frozen=True):
     value: Node
 
 
-class Bound(msgspec.Struct, frozen=True):
+class Binding(msgspec.Struct, frozen=True):
     """`cel.bind(variable, value, body)`."""
 
     variable: str
@@ -42,32 +42,32 @@ class Bound(msgspec.Struct, frozen=True):
     body: Node
 
 
-Macro: TypeAlias = Quantified | Counted | Collected | Bound
+Macro: TypeAlias = Quantified | Counted | Collected | Binding
 
 
-def macro_of(fold: Fold) -> Macro | None:
-    """The macro as its author wrote it, or None for a fold of another shape."""
+def macro_of(fold: Comprehension) -> Macro | None:
+    """The macro that was expanded to this comprehension; None if it has another shape."""
     if fold.variable == "#unused":
-        return Bound(fold.accumulator, fold.start, fold.result)
+        return Binding(fold.accumulator, fold.start, fold.result)
     match fold.step:
-        case Call("_||_", (Ident(), body)):
+        case FunctionCall("_||_", (Ident(), body)):
             return Quantified(True, fold.variable, fold.range, body)
-        case Call("_&&_", (Ident(), body)):
+        case FunctionCall("_&&_", (Ident(), body)):
             return Quantified(False, fold.variable, fold.range, body)
-        case Call("_+_", (Ident(), ListOf((value,)))):
+        case FunctionCall("_+_", (Ident(), ListOf((value,)))):
             return Collected(fold.variable, fold.range, None, value)
-        case Call("_?_:_", (where, Call("_+_", (Ident(), ListOf((value,)))), Ident())):
+        case FunctionCall("_?_:_", (where, FunctionCall("_+_", (Ident(), ListOf((value,)))), Ident())):
             return Collected(fold.variable, fold.range, where, value)
-        case Call("_?_:_", (body, Call("_+_", (Ident(), Literal(1))), Ident())):
+        case FunctionCall("_?_:_", (body, FunctionCall("_+_", (Ident(), Constant(1))), Ident())):
             return Counted(fold.variable, fold.range, body)
         case _:
             return None
 
 
 def written(node: Node) -> Iterator[Node]:
-    """The node and everything below it that its author wrote, without what the parser made of the macros."""
+    """The node and everything below it, without the nodes that expanding macros added."""
     yield node
-    macro = macro_of(node) if isinstance(node, Fold) else None
+    macro = macro_of(node) if isinstance(node, Comprehension) else None
     for part in children(node) if macro is None else parts_of(macro):
         yield from written(part)
 
@@ -78,5 +78,5 @@ def parts_of(macro: Macro) -> tuple[Node, ...]:
             return (items, body)
         case Collected(_, items, where, value):
             return (items, value) if where is None else (items, where, value)
-        case Bound(_, value, body):
+        case Binding(_, value, body):
             return (value, body)

@@ -22,39 +22,39 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class Problem(Exception):
-    """There is no value. `&&`, `||` and what is built on them may do without it."""
+class EvaluationProblem(Exception):
+    """There is no value. `&&`, `||` and the macros may still have a result."""
 
 
-class KeyMissing(Problem):
+class KeyMissing(EvaluationProblem):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
 
 
-class Wrong(Problem):
+class EvaluationError(EvaluationProblem):
     def __init__(self, text: str, at: int) -> None:
         super().__init__(text)
         self.text, self.at = text, at
 
 
-def no_overload(function: str, at: int, *values: Json) -> Wrong:
+def no_overload(function: str, at: int, *values: Json) -> EvaluationError:
     text = f"there is no {function.strip('_@')} for {' and '.join(map(kind_of, values))}"
     if {type(value) for value in values} == {int, float}:
         text += ": turn the int into a double"
-    return Wrong(text, at)
+    return EvaluationError(text, at)
 
 
 def in_range(value: int, at: int) -> int:
     if LOWEST <= value <= HIGHEST:
         return value
-    raise Wrong("the result does not fit in 64 bits", at)
+    raise EvaluationError("the result does not fit in 64 bits", at)
 
 
 def checked(value: Json, at: int) -> Json:
-    """A value from the scope, which CEL could not have if it is too large an integer."""
+    """A value from the scope. Raises EvaluationError for an integer beyond 64 bits."""
     if type(value) is int and not LOWEST <= value <= HIGHEST:
-        raise Wrong("an integer in the data does not fit in 64 bits", at)
+        raise EvaluationError("an integer in the data does not fit in 64 bits", at)
     return value
 
 
@@ -93,7 +93,7 @@ def multiply(a: Json, b: Json, at: int) -> Json:
 def divide(a: Json, b: Json, at: int) -> Json:
     if type(a) is int and type(b) is int:
         if b == 0:
-            raise Wrong("divides by zero", at)
+            raise EvaluationError("divides by zero", at)
         quotient = abs(a) // abs(b)
         return in_range(quotient if (a < 0) == (b < 0) else -quotient, at)
     if type(a) is float and type(b) is float:
@@ -102,7 +102,7 @@ def divide(a: Json, b: Json, at: int) -> Json:
 
 
 def divide_by_zero(a: float, b: float) -> float:
-    """As IEEE 754 has it, where Python raises."""
+    """Division by IEEE 754, where Python raises."""
     return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
 
 
@@ -110,9 +110,9 @@ def remainder(a: Json, b: Json, at: int) -> Json:
     if type(a) is not int or type(b) is not int:
         raise no_overload("%", at, a, b)
     if b == 0:
-        raise Wrong("divides by zero", at)
+        raise EvaluationError("divides by zero", at)
     if a == LOWEST and b == -1:  # the one division that overflows
-        raise Wrong("the result does not fit in 64 bits", at)
+        raise EvaluationError("the result does not fit in 64 bits", at)
     return a % abs(b) if a >= 0 else -(-a % abs(b))
 
 
@@ -125,7 +125,7 @@ def negate(a: Json, at: int) -> Json:
 
 
 def compare(function: str, a: Json, b: Json, at: int) -> bool:
-    """int and double do compare, unlike in arithmetic: as doubles."""
+    """Compare two values. An int and a double compare as doubles."""
     holds = COMPARISONS[function]
     if type(a) is type(b) and type(a) in ORDERED:
         return holds(a, b)
@@ -140,7 +140,7 @@ ORDERED = frozenset({int, float, str, bool})
 
 
 def equal(a: Json, b: Json, scope: Scope) -> bool:
-    """Values of different types differ, except that an int and a double may be the same number."""
+    """Equality. Values of different types differ, except that an int may equal a double."""
     if type(a) is list and type(b) is list:
         charge(scope, len(a))
         return len(a) == len(b) and all(equal(left, right, scope) for left, right in zip(a, b, strict=True))
@@ -170,22 +170,22 @@ def element(container: Json, key: Json, base: str, at: int) -> Json:
             return checked(container[key], at)
         if type(key) in ORDERED:
             raise KeyMissing(below(base, key) if type(key) is str else f"{base}[{str(key).lower()}]")
-        raise Wrong(f"{kind_of(key)} cannot be the key of a map", at)
+        raise EvaluationError(f"{kind_of(key)} cannot be the key of a map", at)
     if type(container) is list:
         if type(key) is float and key.is_integer():
             key = int(key)
         if type(key) is not int:
-            raise Wrong(f"{kind_of(key)} cannot be the index of a list", at)
+            raise EvaluationError(f"{kind_of(key)} cannot be the index of a list", at)
         if not 0 <= key < len(container):
-            raise Wrong(f"index {key} is out of range: the list has {len(container)} items", at)
+            raise EvaluationError(f"index {key} is out of range: the list has {len(container)} items", at)
         return checked(container[key], at)
-    raise Wrong(f"{base} is {kind_of(container)}, which has no items to index", at)
+    raise EvaluationError(f"{base} is {kind_of(container)}, which has no items to index", at)
 
 
 def field(container: Json, key: str, base: str, at: int) -> Json:
     """`container.key`."""
     if type(container) is not dict:
-        raise Wrong(f"{base} is {kind_of(container)}, which has no field '{key}'", at)
+        raise EvaluationError(f"{base} is {kind_of(container)}, which has no field '{key}'", at)
     if key not in container:
         raise KeyMissing(below(base, key))
     return checked(container[key], at)

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import TypeAlias
 
 from jeton.expression.bounds import Scope
-from jeton.expression.compile.closures import Run
-from jeton.expression.compile.macros import Bound, Macro, macro_of
-from jeton.expression.compile.operators import KeyMissing, Wrong, checked, element, no_overload
-from jeton.expression.syntax import Call, Fold, Node, Select
+from jeton.expression.compile.closures import Evaluator
+from jeton.expression.compile.macros import Binding, Macro, macro_of
+from jeton.expression.compile.operators import EvaluationError, KeyMissing, checked, element, no_overload
+from jeton.expression.syntax import Comprehension, FunctionCall, Node, Select
 from jeton.model.json import Json
 
 
@@ -25,34 +25,34 @@ OPENERS = frozenset({"orValue", "value", "hasValue"})
 
 
 def plain_parts(node: Node) -> tuple[Node, ...] | None:
-    """The parts of an optional that are no optionals themselves; None if it is not one that we evaluate."""
+    """The parts of an optional that are not optionals; None if the library has to evaluate it."""
     match node:
-        case Call("optional.of", (value,)):
+        case FunctionCall("optional.of", (value,)):
             return (value,)
-        case Call("optional.none", ()):
+        case FunctionCall("optional.none", ()):
             return ()
-        case Call("_?._" | "_[?_]", (operand, key)):
+        case FunctionCall("_?._" | "_[?_]", (operand, key)):
             below = plain_parts(operand)
             return (operand, key) if below is None else (*below, key)
         case Select(operand):
             return plain_parts(operand)
-        case Call("_[_]", (operand, key)):
+        case FunctionCall("_[_]", (operand, key)):
             below = plain_parts(operand)
             return None if below is None else (*below, key)
-        case Call("or", (left, right)):
+        case FunctionCall("or", (left, right)):
             return both(left, right, ())
-        case Call("_?_:_", (condition, left, right)):
+        case FunctionCall("_?_:_", (condition, left, right)):
             return both(left, right, (condition,))
-        case Fold():
+        case Comprehension():
             return parts_of_binding(macro_of(node))
         case _:
             return None
 
 
 def parts_of_binding(macro: Macro | None) -> tuple[Node, ...] | None:
-    """Of a binding around an optional, which `optMap` and `optFlatMap` turn into."""
-    parts = plain_parts(macro.body) if isinstance(macro, Bound) else None
-    return None if parts is None or not isinstance(macro, Bound) else (macro.value, *parts)
+    """The plain parts of a binding around an optional, the expansion of `optMap` and `optFlatMap`."""
+    parts = plain_parts(macro.body) if isinstance(macro, Binding) else None
+    return None if parts is None or not isinstance(macro, Binding) else (macro.value, *parts)
 
 
 def both(left: Node, right: Node, others: tuple[Node, ...]) -> tuple[Node, ...] | None:
@@ -60,7 +60,7 @@ def both(left: Node, right: Node, others: tuple[Node, ...]) -> tuple[Node, ...] 
     return None if first is None or second is None else (*others, *first, *second)
 
 
-def opened(function: str, optional: Optional, otherwise: Run | None, at: int) -> Run:
+def opened(function: str, optional: Optional, otherwise: Evaluator | None, at: int) -> Evaluator:
     """`orValue`, `value` and `hasValue`."""
 
     def run(scope: Scope) -> Json:
@@ -70,13 +70,13 @@ def opened(function: str, optional: Optional, otherwise: Run | None, at: int) ->
         if value is not NOTHING:
             return value
         if otherwise is None:
-            raise Wrong("the optional has no value", at)
+            raise EvaluationError("the optional has no value", at)
         return otherwise(scope)
 
     return run
 
 
-def optional_item(operand: Optional, key: Run, by_name: bool, at: int) -> Optional:
+def optional_item(operand: Optional, key: Evaluator, by_name: bool, at: int) -> Optional:
     """`operand.?key` and `operand[?key]`."""
 
     def run(scope: Scope) -> Json | Nothing:
@@ -92,8 +92,8 @@ def optional_item(operand: Optional, key: Run, by_name: bool, at: int) -> Option
     return run
 
 
-def item_of_optional(operand: Optional, key: Run, at: int) -> Optional:
-    """`.key` and `[key]` further down from an optional: what they mean elsewhere, but a missing key is NOTHING."""
+def item_of_optional(operand: Optional, key: Evaluator, at: int) -> Optional:
+    """`.key` and `[key]` of an optional; a missing key gives NOTHING."""
 
     def run(scope: Scope) -> Json | Nothing:
         container, name = operand(scope), key(scope)

@@ -1,28 +1,40 @@
-"""Writes bindings out: `cel.bind(v, a, f(v))` as `f(a)`.
+"""Substitution of bindings: `cel.bind(v, a, f(v))` becomes `f(a)`.
 
-Done where the library would evaluate the binding: after a loop that `exists` or `all` has left early, its version 0.1.3
-gives a bound variable the loop's item instead of the value, without a word. And a loop that compares with a bound time
-can then be ours."""
+Used where the library would evaluate the binding: after `exists` or `all` ends a loop early, version 0.1.3 gives a
+bound variable the loop's item instead of its value. A loop that compares with a bound time can
+then be compiled here."""
 
 from collections.abc import Callable
 
-from jeton.expression.compile.macros import Bound, macro_of
+from jeton.expression.compile.macros import Binding, macro_of
 from jeton.expression.problems import Unsupported
-from jeton.expression.syntax import Call, Entry, Fold, Has, Ident, ListOf, MapOf, Node, Select, children, descend
+from jeton.expression.syntax import (
+    Comprehension,
+    FunctionCall,
+    Has,
+    Ident,
+    ListOf,
+    MapEntry,
+    MapOf,
+    Node,
+    Select,
+    children,
+    descend,
+)
 
 MOST_NODES = 1_000
 
 
 def without_bindings(node: Node) -> Node:
-    """The same tree with every binding in it written out."""
-    macro = macro_of(node) if isinstance(node, Fold) else None
-    if isinstance(macro, Bound):
+    """The tree with every binding substituted."""
+    macro = macro_of(node) if isinstance(node, Comprehension) else None
+    if isinstance(macro, Binding):
         return without_bindings(written_out(macro, node.at))
     return with_parts(node, without_bindings)
 
 
-def written_out(binding: Bound, at: int) -> Node:
-    """The body, with the value in place of the name. Values that bind names in turn multiply, so there is a limit."""
+def written_out(binding: Binding, at: int) -> Node:
+    """The body with the value instead of the variable. Nested bindings multiply, so the size is limited."""
     caught = (names_read(binding.value) - names_made(binding.value)) & names_made(binding.body)
     if caught:
         raise Unsupported(f"uses the name '{min(caught)}' twice", "give the inner variable another name", at)
@@ -37,7 +49,7 @@ def names_read(node: Node) -> set[str]:
 
 
 def names_made(node: Node) -> set[str]:
-    folds = [each for each in descend(node) if isinstance(each, Fold)]
+    folds = [each for each in descend(node) if isinstance(each, Comprehension)]
     return {name for fold in folds for name in (fold.variable, fold.accumulator)}
 
 
@@ -47,14 +59,14 @@ def substituted(node: Node, name: str, value: Node) -> Node:
 
     if isinstance(node, Ident):
         return value if node.name == name else node
-    if isinstance(node, Fold) and name in (node.variable, node.accumulator):
+    if isinstance(node, Comprehension) and name in (node.variable, node.accumulator):
         # inside, the name means something else
         return with_fold_parts(node, change(node.range), change(node.start), node.condition, node.step, node.result)
     return with_parts(node, change)
 
 
 def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with each of its parts changed; itself if none is."""
+    """The node with each of its parts changed; the node itself if none is."""
     parts = [change(part) for part in children(node)]
     if all(new is old for new, old in zip(parts, children(node), strict=True)):
         return node
@@ -63,21 +75,23 @@ def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
             return Select(parts[0], node.field, node.at, node.kind)
         case Has():
             return Has(parts[0], node.field, node.at, node.kind)
-        case Call():
-            return Call(node.function, tuple(parts), node.method, node.at, node.kind)
+        case FunctionCall():
+            return FunctionCall(node.function, tuple(parts), node.method, node.at, node.kind)
         case ListOf():
             return ListOf(tuple(parts), node.optional, node.at, node.kind)
         case MapOf():
             pairs = zip(node.entries, parts[::2], parts[1::2], strict=True)
-            return MapOf(tuple(Entry(key, value, each.optional) for each, key, value in pairs), node.at, node.kind)
-        case Fold():
+            return MapOf(tuple(MapEntry(key, value, each.optional) for each, key, value in pairs), node.at, node.kind)
+        case Comprehension():
             return with_fold_parts(node, *parts)
         case _:
             return node
 
 
-def with_fold_parts(node: Fold, items: Node, start: Node, condition: Node, step: Node, result: Node) -> Fold:
-    return Fold(node.variable, items, node.accumulator, start, condition, step, result, node.at, node.kind)
+def with_fold_parts(
+    node: Comprehension, items: Node, start: Node, condition: Node, step: Node, result: Node
+) -> Comprehension:
+    return Comprehension(node.variable, items, node.accumulator, start, condition, step, result, node.at, node.kind)
 
 
 def count(node: Node) -> int:

@@ -1,19 +1,19 @@
-"""Finds the type of every part of an expression from the schemas of its variables, and what cannot work on the way."""
+"""Type inference: the type of every part of an expression, from the schemas of its variables, with type errors."""
 
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from jeton.expression.compile.macros import Bound, Collected, Counted, Macro, Quantified, macro_of
+from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, macro_of
 from jeton.expression.problems import ExpressionProblem, position_of
 from jeton.expression.syntax import (
-    Call,
-    Fold,
-    ForeignLiteral,
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
     Has,
     Ident,
     ListOf,
-    Literal,
     MapOf,
     Node,
     Select,
@@ -53,7 +53,7 @@ LAST_ERROR: Schema = {
 
 
 class Inference:
-    """One walk over one tree; the problems gather as it goes."""
+    """One walk over one tree, which collects problems."""
 
     def __init__(self, source: str, schemas: Mapping[str, Schema]) -> None:
         self.source, self.schemas = source, schemas
@@ -64,7 +64,7 @@ class Inference:
         if constant is not None:
             return of_value(constant[0])
         match node:
-            case Literal() | ForeignLiteral():
+            case Constant() | ForeignConstant():
                 return UNKNOWN
             case Ident(name):
                 return local[name] if name in local else self.variable(name)
@@ -73,14 +73,14 @@ class Inference:
             case Has(operand, field):
                 self.field(node, operand, field, local)
                 return of_kind("bool")
-            case Call():
+            case FunctionCall():
                 return self.call(node, local)
             case ListOf(elements):
                 items = [self.type_of(element, local) for element in elements]
                 return Type({"type": "array", "items": inlined(union(items))}, {})
             case MapOf():
                 return self.map_of(node, local)
-            case Fold():
+            case Comprehension():
                 return self.fold(macro_of(node), node, local)
 
     def variable(self, name: str) -> Type:
@@ -100,11 +100,11 @@ class Inference:
             self.report(node, f"the schema of {text} rules out a field '{key}'", did_you_mean(key, found.known))
         return UNKNOWN
 
-    def call(self, node: Call, local: Types) -> Type:
+    def call(self, node: FunctionCall, local: Types) -> Type:
         match node.function, node.args:
-            case "_[_]", (operand, Literal(str(key))):
+            case "_[_]", (operand, Constant(str(key))):
                 return self.field(node, operand, key, local)
-            case "_?._", (operand, Literal(str(key))):
+            case "_?._", (operand, Constant(str(key))):
                 return self.field(node, operand, key, local)
             case "_[_]" | "_[?_]", (operand, key):
                 return self.item(node, operand, key, local)
@@ -132,10 +132,10 @@ class Inference:
             self.report(node, f"a map is indexed with {listed(keys)}", f"write string({unparse(key)})")
         if kinds != LIST:
             return UNKNOWN
-        return item_of(of, key.value if isinstance(key, Literal) and isinstance(key.value, int) else None)
+        return item_of(of, key.value if isinstance(key, Constant) and isinstance(key.value, int) else None)
 
-    def pair(self, node: Call, left: Node, right: Node, local: Types) -> Type:
-        """An operator with two sides, of which the kinds must go together."""
+    def pair(self, node: FunctionCall, left: Node, right: Node, local: Types) -> Type:
+        """A binary operator, whose operand types must match."""
         symbol = node.function.strip("_@")
         lefts, rights = kinds_of(self.type_of(left, local)), kinds_of(self.type_of(right, local))
         results = {result for a, b, result in PAIRS[node.function] if a in lefts and b in rights}
@@ -147,7 +147,7 @@ class Inference:
             return UNKNOWN
         return union(of_kind(result) for result in sorted(results))
 
-    def function(self, node: Call, local: Types) -> Type:
+    def function(self, node: FunctionCall, local: Types) -> Type:
         args = [self.type_of(arg, local) for arg in node.args]
         for arg, of, expected in zip(node.args, args, ARGUMENTS.get(node.function, ()), strict=False):
             self.expect(arg, of, expected, f"what {node.function.strip('_')} takes", node)
@@ -161,7 +161,7 @@ class Inference:
         closed = True
         for entry in node.entries:
             schema: Json = inlined(self.type_of(entry.value, local))
-            if isinstance(entry.key, Literal) and isinstance(entry.key.value, str) and not entry.optional:
+            if isinstance(entry.key, Constant) and isinstance(entry.key.value, str) and not entry.optional:
                 properties[entry.key.value] = schema
             else:
                 self.type_of(entry.key, local)
@@ -172,9 +172,9 @@ class Inference:
         shape: Schema = {"properties": properties, "required": required, "additionalProperties": False}
         return Type({"type": "object", **shape}, {})
 
-    def fold(self, macro: Macro | None, node: Fold, local: Types) -> Type:
+    def fold(self, macro: Macro | None, node: Comprehension, local: Types) -> Type:
         match macro:
-            case Bound(variable, value, body):
+            case Binding(variable, value, body):
                 return self.type_of(body, {**local, variable: self.type_of(value, local)})
             case Quantified(_, variable, items, body) | Counted(variable, items, body):
                 inner = {**local, variable: self.loop_variable(items, local)}
@@ -195,7 +195,7 @@ class Inference:
         return item_of(of) if kinds == LIST else of_kind("string") if kinds == MAP else UNKNOWN
 
     def expect(self, node: Node, of: Type, expected: frozenset[str], role: str, where: Node | None = None) -> None:
-        """Reports a part of which no value can be what is needed."""
+        """Report a part whose type cannot be any of the expected ones."""
         if not kinds_of(of) & expected:
             problem = f"{unparse(node)} is {listed(kinds_of(of))}, and {role} is {listed(expected)}"
             self.report(where or node, problem, conversion_remedy(node, kinds_of(of), expected))
@@ -217,8 +217,8 @@ def did_you_mean(key: str, known: tuple[str, ...]) -> str:
     return f"read one of its fields: {', '.join(known)}" if known else "declare the field in the schema"
 
 
-def mixed_remedy(node: Call, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
-    """The same operation with its ints as doubles or its numbers as text, if that would make it work."""
+def mixed_remedy(node: FunctionCall, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
+    """A remedy that converts one operand to double or string; None if that would not help."""
     left, right = node.args
     match sorted(lefts), sorted(rights):
         case ["int"], ["double"]:
@@ -226,21 +226,21 @@ def mixed_remedy(node: Call, lefts: frozenset[str], rights: frozenset[str]) -> s
         case ["double"], ["int"]:
             return f"write {unparse(with_args(node, left, as_double(right)))}"
         case ["string"], ["bool" | "int"] | ["double"] | ["double", "int"] if node.function == "_+_":
-            return f"write {unparse(with_args(node, left, Call('string', (right,), False, right.at)))}"
+            return f"write {unparse(with_args(node, left, FunctionCall('string', (right,), False, right.at)))}"
         case ["bool" | "int"] | ["double"] | ["double", "int"], ["string"] if node.function == "_+_":
-            return f"write {unparse(with_args(node, Call('string', (left,), False, left.at), right))}"
+            return f"write {unparse(with_args(node, FunctionCall('string', (left,), False, left.at), right))}"
         case _:
             return None
 
 
-def with_args(node: Call, *args: Node) -> Call:
-    return Call(node.function, args, node.method, node.at, node.kind)
+def with_args(node: FunctionCall, *args: Node) -> FunctionCall:
+    return FunctionCall(node.function, args, node.method, node.at, node.kind)
 
 
 def as_double(node: Node) -> Node:
-    if isinstance(node, Literal) and isinstance(node.value, int):
-        return Literal(float(node.value), node.at, "double")
-    return Call("double", (node,), False, node.at)
+    if isinstance(node, Constant) and isinstance(node.value, int):
+        return Constant(float(node.value), node.at, "double")
+    return FunctionCall("double", (node,), False, node.at)
 
 
 def conversion_remedy(node: Node, kinds: frozenset[str], expected: frozenset[str]) -> str:

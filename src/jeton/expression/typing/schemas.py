@@ -1,7 +1,7 @@
-"""What a JSON Schema says about a value, as far as expressions care: its kinds, its fields, its items.
+"""Types from JSON Schemas: the CEL types, fields and items that a schema allows.
 
-Every answer errs towards not knowing, which is the empty schema: a schema we read too loosely hides a mistake until the
-run, one we read too strictly refuses a workflow that works."""
+When in doubt the type is unknown, the empty schema: too loose a type hides a mistake until the run, too strict a one
+refuses a workflow that works."""
 
 from collections.abc import Iterable
 
@@ -43,7 +43,7 @@ class Type(msgspec.Struct, frozen=True):
 
 
 class RuledOut(msgspec.Struct, frozen=True):
-    """The schema leaves no room for what was asked of it."""
+    """The schema does not allow the field or item asked for."""
 
     kinds: frozenset[str]
     known: tuple[str, ...]  # the fields there are
@@ -53,7 +53,7 @@ UNKNOWN = Type({}, {})
 
 
 def of_schema(schema: Json, document: Schema) -> Type:
-    """The type of a schema, with a reference at its top followed; `true` and what we cannot follow is unknown."""
+    """The type of a schema. A reference at its top is followed; if that fails, the type is unknown."""
     for _ in range(DEEPEST_REFERENCE):
         if not isinstance(schema, dict):
             return UNKNOWN
@@ -74,7 +74,7 @@ def referred(reference: Json, document: Schema) -> Json:
 
 
 def of_kind(kind: str) -> Type:
-    """The type of all values of one of CEL's kinds; unknown if that is empty."""
+    """The type of all values of one CEL type; unknown for the empty name."""
     return Type({"type": TYPE_OF_KIND[kind]}, {}, kind == "double") if kind else UNKNOWN
 
 
@@ -114,7 +114,7 @@ def choices(of: Type) -> list[list[Type]]:
 
 
 def field_of(of: Type, key: str, depth: int = 0) -> Type | RuledOut:
-    """The type of the field, which need not be there; RuledOut if no value of this schema can have it."""
+    """The type of a field that values may have; RuledOut if no value of this schema can have it."""
     if depth == DEEPEST_CHOICE:
         return UNKNOWN
     if "map" not in kinds_of(of):
@@ -145,7 +145,7 @@ def own_field(of: Type, key: str) -> Type | RuledOut:
 
 
 def item_of(of: Type, index: int | None = None, depth: int = 0) -> Type:
-    """The type of the item at this place of a list, or of any item."""
+    """The type of the item at this index of a list, or of any item."""
     if depth == DEEPEST_CHOICE:
         return UNKNOWN
     if isinstance(value := of.schema.get("const"), list):
@@ -163,7 +163,7 @@ def item_of(of: Type, index: int | None = None, depth: int = 0) -> Type:
 
 
 def union(types: Iterable[Type]) -> Type:
-    """What is of any of these types; unknown if one of them is."""
+    """The union of the types; unknown if one of them is."""
     members = list(types)
     schemas = [inlined(each) for each in members]
     if not schemas or {} in schemas:
@@ -177,7 +177,7 @@ def union(types: Iterable[Type]) -> Type:
 
 
 def inlined(of: Type) -> Schema:
-    """The schema without references, so that it can leave its document; where they go in circles it is unknown."""
+    """The schema with its references written out; a circular one becomes the empty schema."""
     schema = inline(of.schema, of.document, (), [MOST_INLINED])
     return schema if isinstance(schema, dict) else {}
 

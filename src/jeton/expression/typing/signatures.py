@@ -1,4 +1,4 @@
-"""Which kinds go into CEL's operators and functions, and which come out: as far as JSON has them."""
+"""Argument and result types of CEL's operators and functions, for the types that JSON has."""
 
 NUMBERS = ("int", "double")
 

@@ -1,4 +1,4 @@
-"""What the schemas of the variables say about an expression, before it ever runs."""
+"""Static types of expressions: type errors and the schema of the result."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ from jeton.model.json import Schema
 
 
 def type_problems(expression: Expression, types: Mapping[str, Schema]) -> tuple[ExpressionProblem, ...]:
-    """What cannot work for any data that fits the schemas; a variable without a schema is no ground for a problem."""
+    """Type errors for data that fits the schemas. A variable without a schema may be anything."""
     inference = Inference(expression.source, types)
     inference.type_of(expression.tree, {})
     return tuple(inference.problems)
 
 
 def type_of(expression: Expression, types: Mapping[str, Schema]) -> Schema:
-    """The schema of the results, as far as it is known: `{}` is anything."""
+    """The schema of the result, as far as it is known; `{}` if nothing is."""
     return inlined(Inference(expression.source, types).type_of(expression.tree, {}))

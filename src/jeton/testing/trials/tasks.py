@@ -27,7 +27,7 @@ from jeton.model.reference import name_of
 from jeton.planning.program.workflow import Program
 
 PURE = frozenset({"assert", "context", "emit", "metric", "mock"})
-"""Kinds without side effects, which are always executed."""
+"""ActionKinds without side effects, which are always executed."""
 
 Result: TypeAlias = Json | TaskFailed | Suspended
 

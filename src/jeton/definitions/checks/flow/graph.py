@@ -1,4 +1,4 @@
-"""A flow's graph: cycles, nodes past the limit, types and handles that nobody has."""
+"""Checks of flow graphs: cycles, the node limit, unknown types and handles."""
 
 from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.checks.graph.cycles import components, way_round
@@ -8,7 +8,7 @@ from jeton.model.definition.flow import BUILT_IN_TYPES, CONTROL_KEYS, MAIN, Flow
 
 
 def check_flow(source: FlowSource, definitions: Definitions, report: Report) -> None:
-    """What the nodes and connections of a flow say about each other."""
+    """Check the nodes and connections of a flow."""
     _check_limit(source, report)
     _check_types(source, definitions, report)
     _check_handles(source, report)
@@ -21,11 +21,11 @@ def _check_limit(source: FlowSource, report: Report) -> None:
     if count > limit:
         problem = f"has {count} nodes, and a run of it fails if more than {limit} run"
         remedy = f"write 'limits: {{max_nodes: {count}}}', or split the flow"
-        report.warning(source.place, "too_many_nodes", problem, remedy)
+        report.warning(source.location, "too_many_nodes", problem, remedy)
 
 
 def _check_types(source: FlowSource, definitions: Definitions, report: Report) -> None:
-    """An unknown type may be a Python node that is registered later, so it is only warned of."""
+    """Warn of unknown types. Not an error, because a Python node may be registered later."""
     known = {*BUILT_IN_TYPES, *definitions.tasks, *definitions.actions}
     for name, node in source.flow.nodes.items():
         if node.type and name_referred_to(node.type) not in known:
@@ -35,7 +35,7 @@ def _check_types(source: FlowSource, definitions: Definitions, report: Report) -
 
 
 def _check_handles(source: FlowSource, report: Report) -> None:
-    """A connection from a handle that its node never produces is never live."""
+    """Warn of connections from handles that their node never produces."""
     made = {name: produced(source.flow, name) for name in source.flow.nodes}
     for index, connection in enumerate(source.flow.connections):
         handles = made[connection.source]
@@ -43,12 +43,12 @@ def _check_handles(source: FlowSource, report: Report) -> None:
             kind = source.flow.nodes[connection.source].type
             problem = f"nobody produces {shown(connection.from_output)}: {shown(connection.source)} is a '{kind}'"
             remedy = did_you_mean(connection.from_output, handles, "remove the connection")
-            place = source.connection(index)
-            report.warning(place / "from_output", "handle_without_output", problem, remedy)
+            location = source.connection(index)
+            report.warning(location / "from_output", "handle_without_output", problem, remedy)
 
 
 def produced(flow: Flow, name: str) -> tuple[str, ...] | None:
-    """The handles a node can send anything by; nothing if only running it can tell."""
+    """The handles that a node can produce; None if that is known only at run time."""
     node = flow.nodes[name]
     match node.type:
         case "constant":
@@ -76,7 +76,7 @@ def _cases(node: FlowNode) -> tuple[str, ...] | None:
 
 
 def _check_cycles(source: FlowSource, report: Report) -> None:
-    """One error for each set of nodes that lead to each other, with a way round spelled out."""
+    """Report one error for each set of nodes that lead to each other, with one cycle as an example."""
     flow = source.flow
     steps: dict[str, list[str]] = {}
     for connection in flow.connections:
@@ -91,6 +91,6 @@ def _check_cycles(source: FlowSource, report: Report) -> None:
 
 
 def _closing(flow: Flow, around: list[str]) -> int:
-    """The connection back to where the cycle began."""
+    """The connection that closes the cycle."""
     back = (around[-1], around[0])
     return next(index for index, each in enumerate(flow.connections) if (each.source, each.target) == back)

@@ -1,4 +1,4 @@
-"""The nodes of a flow: whether the `data` of a built-in is what it needs, and expressions that can be evaluated."""
+"""Checks of flow nodes: the `data` of built-ins, and expressions."""
 
 import math
 
@@ -12,8 +12,8 @@ from jeton.definitions.checks.mappings import check_keys
 from jeton.definitions.checks.names import check_reference
 from jeton.definitions.read.fields import Fields
 from jeton.definitions.read.flow import FlowSource
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.node import GATE_KEYS, read_gate
-from jeton.definitions.read.place import Place
 from jeton.definitions.report import Report, closest, kind, shown
 from jeton.model.definition.flow import FlowNode
 from jeton.model.json import Json, JsonObject
@@ -25,31 +25,33 @@ AGENT_KEYS = ("agent", "output_schema")
 
 
 def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Report) -> None:
-    """Every node, and the flow's own mapping."""
+    """Check every node, and the flow's output mapping."""
     for name, node in source.flow.nodes.items():
-        place = source.node(name)
-        _check_built_in(name, node, place, definitions, report)
+        location = source.node(name)
+        _check_built_in(name, node, location, definitions, report)
         _check_how_long(name, source, report)
-    place = source.place / "output_mapping"
-    compile_mapping(source.flow.output_mapping, frozenset(("context",)), place, report)
+    location = source.location / "output_mapping"
+    compile_mapping(source.flow.output_mapping, frozenset(("context",)), location, report)
     for target in source.flow.output_mapping or {}:
-        check_keys(target, place / target, report)
+        check_keys(target, location / target, report)
 
 
-def _check_built_in(name: str, node: FlowNode, place: Place, definitions: Definitions, report: Report) -> None:
-    data = place / "data"
+def _check_built_in(
+    name: str, node: FlowNode, location: SourceLocation, definitions: Definitions, report: Report
+) -> None:
+    data = location / "data"
     match node.type:
         case "set":
             compile_mapping(node.data, AT_FLOW_NODE, data, report)
         case "if_else":
-            if _has(node, "condition", place, report):
+            if _has(node, "condition", location, report):
                 _check_expression(node.data["condition"], "bool", data / "condition", report)
         case "switch":
-            if _has(node, "value", place, report):
+            if _has(node, "value", location, report):
                 compile_one(node.data["value"], AT_FLOW_NODE, data / "value", report)
-            _check_cases(node, place, report)
+            _check_cases(node, location, report)
         case "template":
-            if "template" not in node.inputs and _has(node, "template", place, report):
+            if "template" not in node.inputs and _has(node, "template", location, report):
                 _check_template(node.data["template"], data / "template", report)
         case "wait":
             _check_seconds(node.data.get("seconds"), data / "seconds", report)
@@ -59,10 +61,10 @@ def _check_built_in(name: str, node: FlowNode, place: Place, definitions: Defini
             gate = read_gate(Fields(node.data, data, report).only(GATE_KEYS, "a gate"), name)
             check_gate(gate, data, report)
         case "workflow":
-            _check_call(node.data, place, definitions, report)
+            _check_call(node.data, location, definitions, report)
         case "agent":
             fields = Fields(node.data, data, report).only(AGENT_KEYS, "an agent node")
-            if _has(node, "agent", place, report) and (agent := fields.text("agent")) is not None:
+            if _has(node, "agent", location, report) and (agent := fields.text("agent")) is not None:
                 check_reference(agent, "agent", definitions.agents, data / "agent", report)
             fields.schema("output_schema")
         case _:
@@ -70,7 +72,7 @@ def _check_built_in(name: str, node: FlowNode, place: Place, definitions: Defini
 
 
 def _check_how_long(name: str, source: FlowSource, report: Report) -> None:
-    """A wait that nothing in the flow says the length of; a run may still be given it, so it is only warned of."""
+    """Warn of a wait without a time. Not an error, because a run may be given one."""
     node = source.flow.nodes[name]
     key = {"wait": "seconds", "wait_until": "timestamp"}.get(node.type)
     if key is None or node.data.get(key) is not None or key in node.inputs:
@@ -81,32 +83,32 @@ def _check_how_long(name: str, source: FlowSource, report: Report) -> None:
     report.warning(source.node(name), "wait_without_time", problem, f"add 'data: {{{key}: …}}'")
 
 
-def _has(node: FlowNode, key: str, place: Place, report: Report) -> bool:
-    """Whether the configuration has what the built-in cannot do without."""
+def _has(node: FlowNode, key: str, location: SourceLocation, report: Report) -> bool:
+    """Whether `data` has a required key; reports it if not."""
     if key in node.data:
         return True
     misspelt = closest(key, node.data)
     remedy = f"write '{key}' for {shown(misspelt)}" if misspelt else f"add 'data: {{{key}: …}}'"
-    at = place / "data" if node.data else place
+    at = location / "data" if node.data else location
     report.error(at, "missing_key", f"'{key}' is missing, and '{node.type}' needs it in its 'data'", remedy)
     return False
 
 
-def _check_expression(value: Json, gives: str, place: Place, report: Report) -> None:
+def _check_expression(value: Json, gives: str, location: SourceLocation, report: Report) -> None:
     if gives == "bool" and not isinstance(value, str | bool):
         problem = f"is {kind(value)}, and an expression belongs here"
-        report.error(place, "wrong_type", problem, "write an expression that is true or false")
+        report.error(location, "wrong_type", problem, "write an expression that is true or false")
         return
-    expression = compile_one(value, AT_FLOW_NODE, place, report)
+    expression = compile_one(value, AT_FLOW_NODE, location, report)
     if expression is not None:
-        check_gives(expression, gives, {}, place, report)
+        check_gives(expression, gives, {}, location, report)
 
 
-def _check_cases(node: FlowNode, place: Place, report: Report) -> None:
-    if not _has(node, "cases", place, report):
+def _check_cases(node: FlowNode, location: SourceLocation, report: Report) -> None:
+    if not _has(node, "cases", location, report):
         return
     cases = node.data["cases"]
-    at = place / "data" / "cases"
+    at = location / "data" / "cases"
     if not isinstance(cases, list):
         report.error(at, "wrong_type", f"is {kind(cases)}, and a list belongs here", "write '[first, second]'")
         return
@@ -116,49 +118,49 @@ def _check_cases(node: FlowNode, place: Place, report: Report) -> None:
             report.error(at / index, "wrong_type", problem, "put it in quotes")
 
 
-def _check_template(template: Json, place: Place, report: Report) -> None:
+def _check_template(template: Json, location: SourceLocation, report: Report) -> None:
     if not isinstance(template, str):
-        report.error(place, "wrong_type", f"is {kind(template)}, and a text belongs here", "write a text")
+        report.error(location, "wrong_type", f"is {kind(template)}, and a text belongs here", "write a text")
         return
     try:
         Environment(undefined_behavior="strict").add_template("template", template)
     except TemplateError as error:
         problem = f"{shown(template)} is no template: {error.message}"
-        report.error(place, "template_invalid", problem, "write '{{ inputs.main }}' for what varies")
+        report.error(location, "template_invalid", problem, "write '{{ inputs.main }}' for what varies")
 
 
-def _check_seconds(seconds: Json, place: Place, report: Report) -> None:
-    """Left out, it may come in by the handle of that name."""
+def _check_seconds(seconds: Json, location: SourceLocation, report: Report) -> None:
+    """Check a number or an expression. It may be left out, because it can arrive at the handle of that name."""
     if seconds is None:
         return
     if isinstance(seconds, str):
-        _check_expression(seconds, "double", place, report)
+        _check_expression(seconds, "double", location, report)
     elif isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        report.error(place, "wrong_type", f"is {kind(seconds)}, and a number belongs here", "write seconds")
+        report.error(location, "wrong_type", f"is {kind(seconds)}, and a number belongs here", "write seconds")
     elif not seconds > 0 or not math.isfinite(seconds):
-        report.error(place, "out_of_range", f"is {seconds}, and only more than 0 makes sense", "write more than 0")
+        report.error(location, "out_of_range", f"is {seconds}, and only more than 0 makes sense", "write more than 0")
 
 
-def _check_timestamp(timestamp: Json, place: Place, report: Report) -> None:
-    """A time as it is, or an expression that gives one."""
+def _check_timestamp(timestamp: Json, location: SourceLocation, report: Report) -> None:
+    """Check a time, or an expression that gives one."""
     if timestamp is None:
         return
     if not isinstance(timestamp, str):
         problem = f"is {kind(timestamp)}, and a time belongs here"
         report.error(
-            place, "wrong_type", problem, "write an RFC 3339 time with a zone, or an expression that gives one"
+            location, "wrong_type", problem, "write an RFC 3339 time with a zone, or an expression that gives one"
         )
         return
     written = time_in(timestamp)
     if written is None:
-        _check_expression(timestamp, "string", place, report)
+        _check_expression(timestamp, "string", location, report)
     elif written.tzinfo is None:
         problem = f"{shown(timestamp)} has no zone"
-        report.error(place, "wrong_type", problem, f"write '{timestamp}Z' if it is UTC")
+        report.error(location, "wrong_type", problem, f"write '{timestamp}Z' if it is UTC")
 
 
-def _check_call(written: JsonObject, place: Place, definitions: Definitions, report: Report) -> None:
-    data = place / "data"
+def _check_call(written: JsonObject, location: SourceLocation, definitions: Definitions, report: Report) -> None:
+    data = location / "data"
     fields = Fields(written, data, report).only(CALL_KEYS, "a call of a workflow")
     if not fields.require("workflow"):
         return

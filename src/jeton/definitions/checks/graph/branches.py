@@ -1,4 +1,4 @@
-"""Data in branches: what is written twice, read stale, or left for nobody."""
+"""Checks of data in branches: conflicting writes, stale reads, discarded output."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ SECTIONS = ("state", "output")
 
 
 def check_branches(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
-    """What a branch writes lands in its own output, and only there."""
+    """Check the data flow of branches, which write only to their own output."""
     for node in graph.workflow.nodes:
         if graph.surely_in_branch(node):
             _check_both_sections(graph, node, report)
@@ -22,38 +22,38 @@ def check_branches(graph: Graph, compiled: CompiledWorkflow, report: Report) -> 
 
 
 def _check_both_sections(graph: Graph, node: str, report: Report) -> None:
-    """In a branch `state.x` and `output.x` are the same place."""
-    place = graph.source.node(node) / "output_mapping"
+    """Report nodes that write both `state.x` and `output.x`, which are one key in a branch."""
+    location = graph.source.node(node) / "output_mapping"
     written: dict[tuple[str, ...], str] = {}
     for target in _targets(graph, node):
         keys = tuple(branch_keys(target))
         other = written.setdefault(keys, target)
         if other != target:
             problem = f"{shown(other)} and {shown(target)} are one place in a branch: '_branch.output.{'.'.join(keys)}'"
-            report.error(place / target, "both_sections_written", problem, "give one of the two another name")
+            report.error(location / target, "both_sections_written", problem, "give one of the two another name")
 
 
 def _targets(graph: Graph, node: str) -> list[str]:
-    """What a node writes in a branch; a target that may not be written at all is reported as that."""
+    """The targets that a node writes in a branch, without invalid ones."""
     targets = graph.workflow.nodes[node].output_mapping or {}
     return [target for target in targets if target.split(".")[0] in (*SECTIONS, "_branch")]
 
 
 def _check_stale_reads(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
-    """In a branch `state` stays the run's: what the branch wrote there is found in `_branch.output`."""
+    """Warn of reads of state that the branch has written, which is in `_branch.output` until the merge."""
     written = _written_in(graph)
-    for node, expression, place in _reads(graph, compiled):
+    for node, expression, location in _reads(graph, compiled):
         own = graph.around.get(node, frozenset()) & graph.certain
         for path in expression.reads:
             if path[0] in SECTIONS and any(_overlaps(path, target) for f in own for target in written.get(f, ())):
                 text = ".".join(path)
                 problem = f"reads {shown(text)} in a branch that writes it, and sees what it was before the branch"
                 remedy = f"read '_branch.output.{'.'.join(path[1:])}' if what the branch wrote is meant"
-                report.warning(graph.source.place.at(place), "state_read_in_branch", problem, remedy)
+                report.warning(graph.source.location.at(location), "state_read_in_branch", problem, remedy)
 
 
 def _written_in(graph: Graph) -> dict[FanOut, set[tuple[str, ...]]]:
-    """By fan-out: what its branches write, by mapping or by a merge inside them."""
+    """By fan-out: the keys that its branches write, by a mapping or a merge inside them."""
     written: dict[FanOut, set[tuple[str, ...]]] = {}
     for name, node in graph.workflow.nodes.items():
         for fan_out in {stack[-1] for stack in graph.stacks(name) if stack} if node.output_mapping else ():
@@ -67,7 +67,7 @@ def _written_in(graph: Graph) -> dict[FanOut, set[tuple[str, ...]]]:
 
 
 def _overlaps(path: tuple[str, ...], target: tuple[str, ...]) -> bool:
-    """Whether one leads into the other; a whole section that is read says nothing about a key of it."""
+    """Whether one path is below the other. Reading a whole section does not count as reading a key."""
     shorter = min(len(path), len(target))
     return len(path) > 1 and path[:shorter] == target[:shorter]
 
@@ -76,7 +76,7 @@ _At = tuple[str | int, ...]
 
 
 def _reads(graph: Graph, compiled: CompiledWorkflow) -> Iterator[tuple[str, Expression, _At]]:
-    """Every expression of a node or of a transition out of it, and where it stands in the workflow."""
+    """Every expression of a node and of its transitions, with its path in the workflow."""
     for node in graph.workflow.nodes:
         mappings: dict[str, Mapped] = {
             "input_mapping": compiled.inputs[node],
@@ -97,7 +97,7 @@ def _reads(graph: Graph, compiled: CompiledWorkflow) -> Iterator[tuple[str, Expr
 
 
 def _check_discarded(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
-    """Written on purpose, and dropped with the branch: by no join merged, and by nobody in the branch read."""
+    """Warn of output of a branch that no join merges and nothing in the branch reads."""
     leading = _LeadingTo(graph)
     read = {
         path[2:3] for _, expression, _ in _reads(graph, compiled) for path in expression.reads if path[0] == "_branch"
@@ -111,12 +111,12 @@ def _check_discarded(graph: Graph, compiled: CompiledWorkflow, report: Report) -
             if not is_read and not any(_is_kept(graph, name, stack, keys, leading) for stack in graph.stacks(name)):
                 problem = f"writes {shown(target)} in a branch, and no join it comes to merges it: it is discarded"
                 remedy = "merge it at a join, or remove it"
-                place = graph.source.node(name) / "output_mapping" / target
-                report.warning(place, "branch_output_discarded", problem, remedy)
+                location = graph.source.node(name) / "output_mapping" / target
+                report.warning(location, "branch_output_discarded", problem, remedy)
 
 
 class _LeadingTo:
-    """Which nodes lead to a join, found when first asked."""
+    """The nodes that lead to a join, computed when first needed."""
 
     def __init__(self, graph: Graph) -> None:
         self._back: dict[str, list[str]] = {}
@@ -131,7 +131,7 @@ class _LeadingTo:
 
 
 def _is_kept(graph: Graph, node: str, stack: Stack, keys: list[str], leading: _LeadingTo) -> bool:
-    """Whether a join takes over what is at these keys; what nobody joined is laid over the slot around it."""
+    """Whether a join merges what is at these keys; without a join it is copied to the outer branch."""
     if not stack:
         return True
     joins = graph.lineage.joins.get(stack[-1], ())

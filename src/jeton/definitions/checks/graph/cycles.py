@@ -1,10 +1,10 @@
-"""Which things lead back to themselves. Linear and without recursion, for graphs of any size."""
+"""Cycles in graphs, found in linear time and without recursion."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 
 def components(nodes: Iterable[str], steps: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
-    """The sets of nodes that all lead to each other (Tarjan); a node alone counts if it leads to itself."""
+    """The strongly connected components (Tarjan) that contain a cycle."""
     found: list[frozenset[str]] = []
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
@@ -34,7 +34,7 @@ def components(nodes: Iterable[str], steps: Mapping[str, Sequence[str]]) -> list
 
 
 def _closed(root: str, open_nodes: list[str], is_open: set[str]) -> frozenset[str]:
-    """Everything opened since the root, which is then one component."""
+    """Remove one complete component from the stack."""
     component: set[str] = set()
     while root not in component:
         node = open_nodes.pop()
@@ -44,7 +44,7 @@ def _closed(root: str, open_nodes: list[str], is_open: set[str]) -> frozenset[st
 
 
 def way_round(start: str, within: frozenset[str], steps: Mapping[str, Sequence[str]]) -> list[str]:
-    """A shortest way from a node of a component back to it: the nodes passed, the start only once."""
+    """A shortest cycle from a node of a component: its nodes, each once."""
     before: dict[str, str] = {}
     waiting = [start]
     for node in waiting:

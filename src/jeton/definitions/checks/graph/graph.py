@@ -1,4 +1,4 @@
-"""A workflow's graph as the checks read it."""
+"""The graph of a workflow, as the checks use it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -39,27 +39,27 @@ class Graph(msgspec.Struct, frozen=True):
         return self.workflow.transitions[index]
 
     def tiers(self, node: str) -> list[list[int]]:
-        """A node's transitions by ascending priority, as declared within one."""
+        """A node's transitions by ascending priority, in the declared order within one."""
         tiers: dict[int, list[int]] = {}
         for index in self.outgoing.get(node, ()):
             tiers.setdefault(self.transition(index).priority, []).append(index)
         return [tiers[priority] for priority in sorted(tiers)]
 
     def stacks(self, node: str) -> tuple[Stack, ...]:
-        """The fan-outs that can be around a token at a node, way by way; none if no token gets there."""
+        """The stacks of fan-outs that a token at the node may have; empty if no token gets there."""
         return self.lineage.stacks.get(node, ())
 
     def surely_in_branch(self, node: str) -> bool:
-        """Whether some way to the node leads through a fan-out that is one whatever the conditions say."""
+        """Whether some path to the node goes through a fan-out that does not depend on conditions."""
         return not self.certain.isdisjoint(self.around.get(node, ()))
 
     def always_in_branch(self, node: str) -> bool:
-        """Whether no token is ever at the node outside all branches."""
+        """Whether every token at the node is in a branch."""
         stacks = self.stacks(node)
         return bool(stacks) and all(stacks)
 
     def joined(self, index: int) -> Iterator[Joined]:
-        """Which fan-outs the transition's synchronization can speak of."""
+        """The fan-outs that the transition's synchronization can join."""
         transition = self.transition(index)
         if transition.synchronization is None:
             return
@@ -79,12 +79,12 @@ class Graph(msgspec.Struct, frozen=True):
 
 
 def fan_out_of(transition: Transition) -> FanOut:
-    """The fan-out a transition takes part in, if it is one."""
+    """The fan-out of a transition."""
     return FanOut(transition.source, transition.sibling_group or transition.source)
 
 
 def graph_of(source: WorkflowSource) -> Graph:
-    """The graph; of a workflow that could not be read whole, nothing is said about groups."""
+    """Build the graph. Groups are left out if part of the workflow could not be read."""
     outgoing: dict[str, list[int]] = {}
     makers: dict[FanOut, list[int]] = {}
     plain: dict[tuple[str, int], int] = {}
@@ -106,7 +106,7 @@ def graph_of(source: WorkflowSource) -> Graph:
 
 
 def _is_certain(workflow: Workflow, makers: list[int]) -> bool:
-    """Transitions that may exclude each other are no fan-out yet: mostly they are meant as either-or."""
+    """Whether a fan-out is certain: transitions with conditions may exclude each other."""
     transitions = [workflow.transitions[index] for index in makers]
     if any(transition.makes_slots for transition in transitions):
         return True
@@ -117,26 +117,26 @@ def _is_certain(workflow: Workflow, makers: list[int]) -> bool:
 
 
 def is_unconditional(transition: Transition) -> bool:
-    """Whether it always matches: no condition, and no loop that can be used up."""
+    """Whether it always matches: it has no condition and no loop limit."""
     return is_always(transition) and transition.loop_config is None
 
 
 def is_always(transition: Transition) -> bool:
-    """Whether its condition is true whatever the data."""
+    """Whether its condition is always true."""
     return transition.condition is True or (
         isinstance(transition.condition, str) and transition.condition.strip() == "true"
     )
 
 
 def is_never(transition: Transition) -> bool:
-    """Whether its condition is false whatever the data."""
+    """Whether its condition is always false."""
     return transition.condition is False or (
         isinstance(transition.condition, str) and transition.condition.strip() == "false"
     )
 
 
 def reached(starts: Iterable[str], steps: dict[str, list[str]]) -> set[str]:
-    """Everything that can be got to, the starts included."""
+    """Everything reachable from the starts, including them."""
     found = set(starts)
     waiting = list(found)
     while waiting:
@@ -148,7 +148,7 @@ def reached(starts: Iterable[str], steps: dict[str, list[str]]) -> set[str]:
 
 
 def steps_over(transitions: Iterable[Transition]) -> dict[str, list[str]]:
-    """Which nodes lead directly to which."""
+    """The successors of each node."""
     steps: dict[str, list[str]] = {}
     for transition in transitions:
         steps.setdefault(transition.source, []).append(transition.target)

@@ -1,4 +1,4 @@
-"""Joins that no token can belong to, and joins of one group that contradict each other."""
+"""Checks of joins: joins without a group, and joins of one group that disagree."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from jeton.model.state.lineage import FanOut
 
 
 def check_joins(graph: Graph, report: Report) -> None:
-    """Every join has a group, and all that siblings meet at say the same."""
+    """Check that every join has a group, and that joins of one group agree."""
     _check_groups(graph, report)
     _check_fan_ins(graph, report)
     _check_branch_failure(graph, report)
@@ -31,21 +31,21 @@ def _check_groups(graph: Graph, report: Report) -> None:
         if (transition.target, synchronization.sibling_group) in awaited:
             continue  # siblings do meet there; a token from outside the group passes straight through
         group = synchronization.sibling_group
-        place = graph.source.synchronization(index)
+        location = graph.source.synchronization(index)
         if group is None:
             problem = f"waits for siblings, and no token that comes from {shown(transition.source)} is in a branch"
-            report.error(place, "join_without_group", problem, "remove it, or fan out before it")
+            report.error(location, "join_without_group", problem, "remove it, or fan out before it")
             continue
         problem = (
             f"waits for the group {shown(group)}, and no token that comes from {shown(transition.source)} is in it"
         )
         others = [each for each in groups if each != group]
         remedy = did_you_mean(group, others, "remove it" if group in groups else f"name a fan-out {shown(group)}")
-        report.error(place / "sibling_group", "join_without_group", problem, remedy)
+        report.error(location / "sibling_group", "join_without_group", problem, remedy)
 
 
 def _check_fan_ins(graph: Graph, report: Report) -> None:
-    """A fan-in is a group instance and a node, so all transitions that bring it tokens speak of the same one."""
+    """Check that all transitions to one fan-in have the same synchronization."""
     first: dict[tuple[FanOut, str], tuple[int, Synchronization]] = {}
     for index, transition in enumerate(graph.workflow.transitions):
         for joined in graph.joined(index):
@@ -72,7 +72,7 @@ def _difference(one: Synchronization, other: Synchronization) -> str | None:
 
 
 def _check_branch_failure(graph: Graph, report: Report) -> None:
-    """A branch that fails has not arrived anywhere yet, so every join it could come to must say the same about it."""
+    """Check that all joins of a group agree on failed branches, which have not arrived at any of them."""
     for fan_out, joins in graph.lineage.joins.items():
         for join in joins[1:]:
             if join.synchronization.on_branch_failure != joins[0].synchronization.on_branch_failure:
@@ -80,6 +80,6 @@ def _check_branch_failure(graph: Graph, report: Report) -> None:
                     f"branches of {shown(fan_out.group)} are joined at {shown(joins[0].node)} too, "
                     f"where 'on_branch_failure' is '{joins[0].synchronization.on_branch_failure}'"
                 )
-                place = graph.source.synchronization(join.transition) / "on_branch_failure"
+                location = graph.source.synchronization(join.transition) / "on_branch_failure"
                 remedy = "write the same 'on_branch_failure' at every join of the group"
-                report.error(place, "on_branch_failure_disagrees", problem, remedy)
+                report.error(location, "on_branch_failure_disagrees", problem, remedy)

@@ -1,8 +1,8 @@
-"""Whether what a merge makes fits the schema of where it goes."""
+"""Checks of merges: the type of the result against the schema of the target."""
 
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import WORDS, RuledOut, below, excludes
-from jeton.definitions.read.place import Place
+from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report
 from jeton.model.definition.workflow import Merge
 from jeton.model.json import Schema
@@ -11,7 +11,7 @@ MAKES = {"append": "list", "collect": "list", "merge_object": "map", "keyed_by_b
 
 
 def check_merges(graph: Graph, report: Report) -> None:
-    """Merges into the context. One inside an outer branch lands in that branch's output, which has no schema."""
+    """Check merges into the context. A merge inside a branch writes to the branch's output, which has no schema."""
     workflow = graph.workflow
     sections = {
         "state": workflow.state_schema,
@@ -26,13 +26,13 @@ def check_merges(graph: Graph, report: Report) -> None:
             _check(merge, schema, graph.source.synchronization(index) / "merge", report)
 
 
-def _check(merge: Merge, schema: Schema, place: Place, report: Report) -> None:
+def _check(merge: Merge, schema: Schema, location: SourceLocation, report: Report) -> None:
     wanted = below(schema, merge.target.split(".")[1:])
     if isinstance(wanted, RuledOut):
-        report.error(place / "target", "mapping_ruled_out", wanted.problem, wanted.remedy)
+        report.error(location / "target", "mapping_ruled_out", wanted.problem, wanted.remedy)
         return
     made = MAKES.get(merge.strategy)
     instead = excludes(wanted, made) if made is not None else None
     if made is not None and instead is not None:
         problem = f"'{merge.strategy}' makes {WORDS[made]}, and the schema wants {instead} at '{merge.target}'"
-        report.error(place / "strategy", "merge_type", problem, "choose another strategy, or change the schema")
+        report.error(location / "strategy", "merge_type", problem, "choose another strategy, or change the schema")

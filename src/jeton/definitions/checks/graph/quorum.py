@@ -1,4 +1,4 @@
-"""Joins that wait for more branches than there can be."""
+"""Checks of quorums: joins that wait for more branches than can arrive."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from jeton.model.state.lineage import FanOut, Join
 
 
 def check_quorum(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
-    """A quorum can be met by every fan-out of a fixed size that leads to it."""
+    """Check that every fan-out of a fixed size can meet the quorum of its joins."""
     for fan_out, joins in graph.lineage.joins.items():
         for join in joins:
             if isinstance(join.synchronization.strategy, MOfN):
@@ -18,7 +18,7 @@ def check_quorum(graph: Graph, compiled: CompiledWorkflow, report: Report) -> No
 
 
 def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join, needed: int, report: Report) -> None:
-    place = graph.source.synchronization(join.transition) / "strategy"
+    location = graph.source.synchronization(join.transition) / "strategy"
     for routing in _routings(graph, fan_out):
         sizes = {index: _size(graph, compiled, index) for index in routing}
         arriving = [index for index in routing if _reaches(graph, index, fan_out, join)]
@@ -28,17 +28,17 @@ def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join
         able = sum(sizes[index] or 0 for index in arriving)
         if None not in sizes.values() and needed > total:
             problem = f"waits for {needed} of the branches that {shown(fan_out.node)} makes, and it makes {total}"
-            report.error(place, "m_of_n_too_large", problem, f"write {total} or less")
+            report.error(location, "m_of_n_too_large", problem, f"write {total} or less")
         elif needed > able:
             problem = (
                 f"waits for {needed} branches, and of those that {shown(fan_out.node)} makes "
                 f"only {able} can come to {shown(join.node)}"
             )
-            report.error(place, "join_out_of_reach", problem, f"write {able} or less, or lead the others there too")
+            report.error(location, "join_out_of_reach", problem, f"write {able} or less, or lead the others there too")
 
 
 def _routings(graph: Graph, fan_out: FanOut) -> Iterator[list[int]]:
-    """What can make one group instance: all transitions of a tier that share the name, or only one of them."""
+    """The sets of transitions that can create one group instance."""
     makers = set(graph.makers[fan_out])
     first_match = graph.workflow.nodes[fan_out.node].fan_out == "first_match"
     for tier in graph.tiers(fan_out.node):
@@ -50,7 +50,7 @@ def _routings(graph: Graph, fan_out: FanOut) -> Iterator[list[int]]:
 
 
 def _size(graph: Graph, compiled: CompiledWorkflow, index: int) -> int | None:
-    """How many slots a transition makes, if that is fixed."""
+    """The number of slots that a transition creates, if it is constant."""
     transition = graph.transition(index)
     if transition.foreach is not None:
         collection = compiled.collections.get(index)
@@ -64,7 +64,7 @@ def _size(graph: Graph, compiled: CompiledWorkflow, index: int) -> int | None:
 
 
 def _reaches(graph: Graph, index: int, fan_out: FanOut, join: Join) -> bool:
-    """Whether a branch that begins with this transition can come to the join before another one takes it.
+    """Whether a branch that begins with this transition can reach the join before another join.
 
     Conditions count as possible and inner groups as left again, so a branch that is said not to get there never does.
     """

@@ -1,4 +1,4 @@
-"""Nodes that no token can get to, and rounds that nothing ends."""
+"""Checks of reachability: unreachable nodes, and cycles without a limit."""
 
 from jeton.definitions.checks.graph.cycles import components, way_round
 from jeton.definitions.checks.graph.graph import Graph, reached, steps_over
@@ -6,7 +6,7 @@ from jeton.definitions.report import Report, shown
 
 
 def check_reach(graph: Graph, report: Report) -> None:
-    """Every node can be reached, and every cycle can end."""
+    """Check that every node can be reached and every cycle has a limit."""
     workflow = graph.workflow
     found = reached([workflow.initial_node], steps_over(workflow.transitions))
     for node in workflow.nodes:
@@ -19,7 +19,7 @@ def check_reach(graph: Graph, report: Report) -> None:
 
 
 def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
-    """One warning for each set of nodes that lead to each other over transitions nothing counts."""
+    """Warn once for each set of nodes that lead to each other without a loop limit."""
     steps = steps_over(t for t in graph.workflow.transitions if t.loop_config is None and t.source in found)
     order = {node: position for position, node in enumerate(graph.workflow.nodes)}
     for component in components(graph.workflow.nodes, steps):
@@ -27,12 +27,12 @@ def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
         drawn = " → ".join([*around, around[0]])
         problem = f"closes the cycle {drawn}, and nothing limits how often it is gone round"
         remedy = "add 'loop_config: {max_iterations: …}' to one of its transitions, or 'timeout_ms' to the workflow"
-        place = graph.source.transition(_closing(graph, around))
-        report.warning(place, "cycle_without_bound", problem, remedy)
+        location = graph.source.transition(_closing(graph, around))
+        report.warning(location, "cycle_without_bound", problem, remedy)
 
 
 def _closing(graph: Graph, around: list[str]) -> int:
-    """The transition back to where the cycle began: where an author would put the limit."""
+    """The transition that closes the cycle, where an author would put the limit."""
     for index in graph.outgoing[around[-1]]:
         if graph.transition(index).target == around[0] and graph.transition(index).loop_config is None:
             return index

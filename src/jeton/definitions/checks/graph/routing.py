@@ -1,4 +1,4 @@
-"""Transitions that can never win, and nodes that a token may find no way out of."""
+"""Checks of routing: transitions that are never followed, and nodes without a default transition."""
 
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.graph.graph import Graph, is_never, is_unconditional
@@ -9,14 +9,14 @@ ON_SUCCESS = "!has(state._last_error)"
 
 
 def check_routing(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
-    """Each transition can be followed, and each node with transitions has one that always matches."""
+    """Check that each transition can be followed, and that each node with transitions has a default."""
     for node in graph.workflow.nodes:
         _check_winners(graph, compiled, node, report)
         _check_default(graph, node, report)
 
 
 class _Ahead:
-    """The transitions that come before others, as far as they always win whenever those could."""
+    """The earlier transitions that always match whenever a later one could."""
 
     def __init__(self) -> None:
         self._always: Transition | None = None
@@ -36,7 +36,7 @@ class _Ahead:
 
 
 def _check_winners(graph: Graph, compiled: CompiledWorkflow, node: str, report: Report) -> None:
-    """A failure is only ever routed among those that speak of it, so a default does not stand in their way."""
+    """Warn of transitions that are never followed. A default does not hide those that handle failures."""
     first_match = graph.workflow.nodes[node].fan_out == "first_match"
     ahead = _Ahead()
     for tier in graph.tiers(node):

@@ -1,4 +1,4 @@
-"""Where something stands in a definition: file, line and path, so that every problem can point at it."""
+"""Locations in definitions: file, line and path, for problems to name."""
 
 import json
 import re
@@ -16,7 +16,7 @@ LONGEST_SHOWN_KEY = 64
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The line a value was written on, and the marks of what is inside it. Line 0: it was not read from a file."""
+    """The line of a value, and the marks of its parts. Line 0: not read from a file."""
 
     line: int
     inside: Mapping[Key, "Mark"] = {}
@@ -25,8 +25,8 @@ class Mark(msgspec.Struct, frozen=True):
 NOWHERE = Mark(0)
 
 
-class Place(msgspec.Struct, frozen=True):
-    """One place in one file. Going deeper than the file does (sugar, defaults) keeps the nearest line."""
+class SourceLocation(msgspec.Struct, frozen=True):
+    """A location in a file. One that the file does not have, such as a default, has the nearest line."""
 
     file: str
     mark: Mark
@@ -36,19 +36,19 @@ class Place(msgspec.Struct, frozen=True):
     def line(self) -> int:
         return self.mark.line
 
-    def __truediv__(self, key: Key) -> "Place":
-        return Place(self.file, self.mark.inside.get(key, self.mark), (*self.path, key))
+    def __truediv__(self, key: Key) -> "SourceLocation":
+        return SourceLocation(self.file, self.mark.inside.get(key, self.mark), (*self.path, key))
 
-    def at(self, path: Path) -> "Place":
-        """The place that many keys further in."""
-        place = self
+    def at(self, path: Path) -> "SourceLocation":
+        """The location of a path below this one."""
+        location = self
         for key in path:
-            place = place / key
-        return place
+            location = location / key
+        return location
 
 
 def path_text(path: Path) -> str:
-    """`workflows.panel.transitions[1].to`; a key that is no name is quoted, so that it cannot be mistaken for two."""
+    """The path as text: `workflows.panel.transitions[1].to`. A key that is not a name is quoted."""
     text = ""
     for key in path:
         if isinstance(key, int):

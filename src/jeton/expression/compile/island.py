@@ -1,4 +1,4 @@
-"""The parts of an expression that the library evaluates: functions we do not have, and values that JSON does not have.
+"""Islands: the parts of an expression that the library evaluates, because of functions or values that are not JSON's.
 
 Such a *foreign* value, a time or a type or bytes, cannot be handed out of the library and in again. So an island is
 the smallest part of the tree around it whose own value is plain. The plain parts inside it are evaluated first, and
@@ -9,16 +9,27 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from jeton.expression.bounds import LARGEST_VALUE, Exhausted, Scope, charge, limit, weigh
-from jeton.expression.compile.closures import Run
-from jeton.expression.compile.macros import Bound, Collected, Counted, Quantified, macro_of
-from jeton.expression.compile.operators import KeyMissing, Problem, Wrong
+from jeton.expression.bounds import LARGEST_VALUE, LimitExceeded, Scope, charge, limit, weigh
+from jeton.expression.compile.closures import Evaluator
+from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of, parts_of
+from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
 from jeton.expression.compile.optionals import OPENERS, plain_parts
-from jeton.expression.compile.substitute import without_bindings
-from jeton.expression.island.encode import encode
-from jeton.expression.library import CelError, load_program
+from jeton.expression.compile.substitute import names_made, with_parts, without_bindings
+from jeton.expression.library import CelError, compile_part
 from jeton.expression.problems import Unsupported
-from jeton.expression.syntax import Call, Fold, ForeignLiteral, Ident, ListOf, Literal, MapOf, Node, children, descend
+from jeton.expression.syntax import (
+    Comprehension,
+    Constant,
+    ForeignConstant,
+    FunctionCall,
+    Ident,
+    ListOf,
+    MapOf,
+    Node,
+    children,
+    descend,
+)
+from jeton.expression.unparse import unparse
 from jeton.model.json import Json
 
 NATIVE = frozenset(
@@ -34,8 +45,8 @@ NO_VARIABLE = re.compile(r'No value with name "(.*)" found in Activation')
 NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
 
 
-class Name(msgspec.Struct, frozen=True):
-    """What is known of a variable that a loop or a binding made."""
+class LocalVariable(msgspec.Struct, frozen=True):
+    """A variable of a loop or a binding."""
 
     shown: str  # what it is called in the path of a missing key: state.items[]
     bound: bool
@@ -43,30 +54,31 @@ class Name(msgspec.Struct, frozen=True):
 
 
 class Island(msgspec.Struct, frozen=True):
-    serialized: bytes
-    inputs: tuple[Node, ...]  # the variables @0, @1… of the island, in this order
+    source: str
+    names: tuple[str, ...]  # the island's variables
+    inputs: tuple[Node, ...]  # what they are, in the same order
     loops: bool
 
 
-class Foreign:
-    """Tells which nodes have foreign values. Answers are kept: the question comes up at every level of the tree."""
+class ForeignValues:
+    """Finds out which nodes have foreign values. Cached, because every level of the tree asks."""
 
     def __init__(self, variables: frozenset[str]) -> None:
         self.variables = variables
         self.known: dict[int, tuple[Node, bool]] = {}  # by id(); the node is kept too, or another could get its id
 
-    def __call__(self, node: Node, names: Mapping[str, Name]) -> bool:
+    def __call__(self, node: Node, names: Mapping[str, LocalVariable]) -> bool:
         if node.kind:
             return False
         if id(node) not in self.known:
             self.known[id(node)] = node, self.find(node, names)
         return self.known[id(node)][1]
 
-    def find(self, node: Node, names: Mapping[str, Name]) -> bool:
+    def find(self, node: Node, names: Mapping[str, LocalVariable]) -> bool:
         match node:
-            case Literal():
+            case Constant():
                 return False
-            case ForeignLiteral():
+            case ForeignConstant():
                 return True
             case Ident(name):
                 return names[name].foreign if name in names else name not in self.variables
@@ -74,66 +86,82 @@ class Foreign:
                 return True
             case MapOf(entries) if any(entry.optional or entry.key.kind not in ("", "string") for entry in entries):
                 return True
-            case Call(function, args) if function in OPENERS:
+            case FunctionCall(function, args) if function in OPENERS:
                 parts = plain_parts(args[0])
-                bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Fold))
-                inner = {**names, **{name: Name(name, True, False) for name in bound}}
+                bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Comprehension))
+                inner = {**names, **{name: LocalVariable(name, True, False) for name in bound}}
                 return parts is None or any(self(part, inner) for part in (*parts, *args[1:]))
-            case Call(function) if function not in PLAIN and not function.startswith("math."):
+            case FunctionCall(function) if function not in PLAIN and not function.startswith("math."):
                 return True
-            case Fold():
+            case Comprehension():
                 return self.fold(node, names)
             case _:
                 return any(self(child, names) for child in children(node))
 
-    def fold(self, node: Fold, names: Mapping[str, Name]) -> bool:
+    def fold(self, node: Comprehension, names: Mapping[str, LocalVariable]) -> bool:
         match macro_of(node):
-            case Bound(variable, value, body):
-                return self(body, {**names, variable: Name(variable, True, self(value, names))})
+            case Binding(variable, value, body):
+                return self(body, {**names, variable: LocalVariable(variable, True, self(value, names))})
             case Collected(variable, items, _, value):
-                return self(value, {**names, variable: Name(variable, False, self(items, names))})
+                return self(value, {**names, variable: LocalVariable(variable, False, self(items, names))})
             case Quantified() | Counted():
                 return False
             case None:
                 return True
 
 
-def survey(node: Node, foreign: Callable[[Node], bool]) -> Island:
-    """The island at this node; `foreign` must know the names visible there."""
+def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
+    """The island at this node. `foreign` must know the variables in scope there."""
     node = without_bindings(node)
     inputs: dict[int, Node] = {}
-    if isinstance(node, Call) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
+    if isinstance(node, FunctionCall) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
         inputs = {id(arg): arg for arg in node.args}
     else:
-        collect(node, foreign, frozenset(), inputs, top=True)
-    names = {identity: f"@{position}" for position, identity in enumerate(inputs)}
+        collect_inputs(node, foreign, frozenset(), inputs, top=True)
+    prefix = unused_prefix(node)
+    names = {identity: f"{prefix}{position}" for position, identity in enumerate(inputs)}
     nodes = inside(node, names)
-    loops = any(isinstance(each, Fold) for each in nodes)
+    loops = any(isinstance(each, Comprehension) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
-        problem = "loops over values that JSON does not have, such as times, in too complex a way"
+        problem = "loops over values that JSON does not have, such as times, in a way that is too complex"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
-    return Island(encode(node, names), tuple(inputs.values()), loops)
+    return Island(unparse(with_inputs(node, names)), tuple(names.values()), tuple(inputs.values()), loops)
 
 
-def collect(
+def unused_prefix(node: Node) -> str:
+    """A prefix that no variable made inside the node has."""
+    prefix = "_"
+    while any(name.startswith(prefix) for name in names_made(node)):
+        prefix += "_"
+    return prefix
+
+
+def with_inputs(node: Node, names: Mapping[int, str]) -> Node:
+    """The node, with every part whose id() has a name replaced by the variable of that name."""
+    if id(node) in names:
+        return Ident(names[id(node)], node.at)
+    return with_parts(node, lambda part: with_inputs(part, names))
+
+
+def collect_inputs(
     node: Node, foreign: Callable[[Node], bool], local: frozenset[str], inputs: dict[int, Node], top: bool
 ) -> None:
-    """Finds the largest parts that are plain and read no variable made inside the island."""
-    if isinstance(node, Literal):
+    """Collect the largest plain parts that read no variable made inside the island."""
+    if isinstance(node, Constant):
         return
     free = not any(isinstance(each, Ident) and each.name in local for each in descend(node))
     if not top and free and not foreign(node):
         inputs[id(node)] = node
         return
-    if isinstance(node, Fold):
-        collect(node.range, foreign, local, inputs, top=False)
-        collect(node.start, foreign, local, inputs, top=False)
-        inner = local | {node.variable, node.accumulator}
-        for part in (node.condition, node.step, node.result):
-            collect(part, foreign, inner, inputs, top=False)
+    macro = macro_of(node) if isinstance(node, Comprehension) else None
+    if macro is None:
+        for child in children(node):
+            collect_inputs(child, foreign, local, inputs, top=False)
         return
-    for child in children(node):
-        collect(child, foreign, local, inputs, top=False)
+    items, *body = parts_of(macro)  # what else the parser made of the macro must stay as it is, to be written again
+    collect_inputs(items, foreign, local, inputs, top=False)
+    for part in body:
+        collect_inputs(part, foreign, local | {macro.variable}, inputs, top=False)
 
 
 def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
@@ -143,20 +171,19 @@ def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
     return [node, *(each for child in children(node) for each in inside(child, names))]
 
 
-def on_island(island: Island, inputs: tuple[Run, ...], node: Node) -> Run:
-    """Evaluates the inputs here and the rest in the library."""
-    names = tuple(f"@{position}" for position in range(len(inputs)))
-    program = load_program(island.serialized, frozenset(names))
-    function = node.function if isinstance(node, Call) else ""
+def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) -> Evaluator:
+    """Evaluate the inputs here and the rest in the library."""
+    program = compile_part(island.source, frozenset(island.names))
+    function = node.function if isinstance(node, FunctionCall) else ""
     at = node.at
 
     def run(scope: Scope) -> Json:
         values: dict[str, Json] = {}
-        problems: dict[str, Problem] = {}
-        for name, value_of in zip(names, inputs, strict=True):
+        problems: dict[str, EvaluationProblem] = {}
+        for name, value_of in zip(island.names, inputs, strict=True):
             try:
                 values[name] = value_of(scope)
-            except Problem as problem:  # it may lie on a side that is not taken
+            except EvaluationProblem as problem:  # it may lie on a side that is not taken
                 problems[name] = problem
         account(island, function, values, scope)
         try:
@@ -168,13 +195,13 @@ def on_island(island: Island, inputs: tuple[Run, ...], node: Node) -> Run:
 
 
 def account(island: Island, function: str, values: Mapping[str, Json], scope: Scope) -> None:
-    """Checks what the call may cost before it is made: the library cannot be stopped half way."""
+    """Check the cost of the call before it is made, because the library cannot be interrupted."""
     if function in GROWING:
         length = GROWING[function](*values.values())
         limit(scope, length, length)
     weight = sum(weigh(value, LARGEST_VALUE) for value in values.values() if isinstance(value, list | dict | str))
     if island.loops and weight > MOST_FOREIGN_DATA:
-        raise Exhausted("loops over too much data for values that JSON does not have, such as times")
+        raise LimitExceeded("loops over too much data for values that JSON does not have, such as times")
     charge(scope, CALL_COST + weight)
 
 
@@ -194,8 +221,8 @@ def joined_length(items: Json = None, separator: Json = "") -> int:
 GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length}
 
 
-def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem | Exhausted:
-    """What the library says, as a problem of ours."""
+def explained(message: str, problems: Mapping[str, EvaluationProblem], at: int) -> EvaluationProblem | LimitExceeded:
+    """The library's error as an evaluation error."""
     variable = NO_VARIABLE.search(message)
     if variable and variable[1] in problems:
         return problems[variable[1]]
@@ -203,10 +230,10 @@ def explained(message: str, problems: Mapping[str, Problem], at: int) -> Problem
     if key:
         return KeyMissing(key[1])
     if "Iteration budget exceeded" in message:
-        return Exhausted("takes more steps to evaluate than the limit")
+        return LimitExceeded("takes more steps to evaluate than the limit")
     overload = NO_OVERLOAD.search(message)
     if overload:
-        return Wrong(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)
+        return EvaluationError(f"there is no {overload[1].replace('int64', 'int').replace('null_type', 'null')}", at)
     if "construction from null" in message:
-        return Wrong("a text in the data is not valid Unicode", at)
-    return Wrong(message, at)
+        return EvaluationError("a text in the data is not valid Unicode", at)
+    return EvaluationError(message, at)

@@ -1,1 +1,0 @@
-"""The parts of an expression that the CEL library evaluates."""
