@@ -58,8 +58,9 @@ fmt: setup ## format, and mend what the linter can mend
 sync: setup ## write the blocking engine, engine/sync.py, from the async one
 	$(PY) -m tools.generate_sync
 
-docs: setup ## draw the diagrams of docs/architecture.md from the code
+docs: setup ## write what the documentation takes from the code: diagrams and error codes
 	$(PY) -m tools.draw_phases
+	$(PY) -m tests.docs.error_codes
 
 simulate: setup ## run seeded schedules and faults (SEEDS=20000)
 	$(PY) -m tests.simulation.sweep --seeds $(SEEDS)

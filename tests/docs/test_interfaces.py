@@ -1,4 +1,4 @@
-"""docs/semantics/interfaces.md has every verb, every exit code, every type of event and every field of a record."""
+"""The rules have every verb, exit code, type of event, field of a record and type of failure that the code has."""
 
 import re
 from typing import get_args
@@ -6,6 +6,7 @@ from typing import get_args
 from jeton import RunRecord
 from jeton.cli.main import VERBS
 from jeton.cli.options import Exit
+from jeton.model.codes import FAILURES
 from jeton.model.event import Fact
 from tests.docs.markdown import ROOT
 
@@ -39,3 +40,10 @@ def test_types_of_events() -> None:
 def test_fields_of_a_record() -> None:
     named = set(re.findall(r"`(\w+)`", section("The record")))
     assert sorted(set(RunRecord.__struct_fields__) - named) == []
+
+
+def test_failure_types() -> None:
+    """All but the type of a failure that is only supposed, and of a run that cannot be read."""
+    rules = (ROOT / "docs" / "semantics" / "tasks-and-actions.md").read_text().partition("\n## Failure types\n")[2]
+    named = set(re.findall(r"`(\w+)`", rules))
+    assert set(dict(FAILURES)) - named == {"supposed", "run_damaged"}

@@ -75,6 +75,13 @@ def test_rules_that_code_cites_are_there() -> None:
     assert cited, "nothing cites a rule"
 
 
+def test_every_page_is_in_the_index() -> None:
+    docs = ROOT / "docs"
+    linked = {(docs / link.partition("#")[0]).resolve() for link in links((docs / "README.md").read_text())}
+    listed = {*docs.glob("*.md"), *(docs / "reference").glob("*.md")} - {docs / "README.md"}
+    assert sorted(str(page.relative_to(docs)) for page in listed - linked) == []
+
+
 def test_every_rule_page_is_in_the_index() -> None:
     index = (SEMANTICS / "README.md").read_text()
     missing = [

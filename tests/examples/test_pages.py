@@ -14,6 +14,7 @@ BY_ITSELF = [
     "architecture",
     "python-api",
     "plugins",
+    "retention",
     "secrets",
     "benchmarks",
     "simulate",
