@@ -202,22 +202,29 @@ class SqliteHost:
 
     # what outlives runs
 
-    @cached_property
+    @property
     def artifacts(self) -> Artifacts:
         """The artifacts that the runs hold."""
-        return Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, self._owning().write))
+        return self._services[0]
 
-    @cached_property
+    @property
     def idempotency(self) -> SqliteIdempotencyStore:
         """The idempotency keys of actions."""
-        owner = self._owning()
-        return SqliteIdempotencyStore(owner.write, owner.clock)
+        return self._services[1]
 
-    @cached_property
+    @property
     def events(self) -> SqliteEventSink:
         """Where events and metrics of actions go."""
+        return self._services[2]
+
+    @cached_property
+    def _services(self) -> tuple[Artifacts, SqliteIdempotencyStore, SqliteEventSink]:
         owner = self._owning()
-        return SqliteEventSink(owner.write, owner.clock, owner.triggers.published)
+        return (
+            Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, owner.write)),
+            SqliteIdempotencyStore(owner.write, owner.clock),
+            SqliteEventSink(owner.write, owner.clock, owner.triggers.published),
+        )
 
     def _owning(self) -> Owner:
         if self._owner is None:
