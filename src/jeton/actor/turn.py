@@ -49,6 +49,11 @@ class Turn(msgspec.Struct, frozen=True):
         return self.entry is not None and (self.entry.number == 0 or bool(self.shared))
 
     @property
+    def shown(self) -> bool:
+        """Whether queries see anything new beside the run's row. Most turns change nothing for them."""
+        return self.queries is not UNCHANGED or self.ended or self.first
+
+    @property
     def messages(self) -> list[SendMessage]:
         """Messages to other actors. They are part of the commit."""
         return [effect for effect in self.effects if type(effect) is SendMessage]

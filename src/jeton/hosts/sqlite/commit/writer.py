@@ -186,8 +186,9 @@ class Writer:
         begin(db, "the owner")
         try:
             put(db, writes)
-            for mirror in self._mirrors:
-                mirror.write(db, writes)
+            shown = [write for write in writes if write.turn.shown]
+            for mirror in self._mirrors if shown else ():
+                mirror.write(db, shown)
             for job in jobs:
                 job.carry_out(db)
             self._tail.count(db, writes)
