@@ -143,7 +143,7 @@ MUTANTS = (
     Mutant(
         "a success leaves the last error where it was",
         TOKEN,
-        "    if token.error is not None:  # a success",
+        "    if token.error is not None:  # cleared",
         "    if token.error is not None and not decision:  # a success",
     ),
     Mutant(

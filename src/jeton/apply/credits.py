@@ -57,7 +57,7 @@ def _take_credits(draft: Draft, decision: d.TakeCredits) -> None:
 
 
 def _declare_short(draft: Draft, _decision: d.DeclareShort) -> None:
-    """The runs it called hear of it: what runs there is waited for too, and nothing new begins."""
+    """Tell the child runs, which begin nothing new either."""
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), short=True, awaiting=False)
     for token in draft.state.tokens.values():
         if isinstance(token.phase, WaitingForSubworkflow):
@@ -65,7 +65,7 @@ def _declare_short(draft: Draft, _decision: d.DeclareShort) -> None:
 
 
 def _lend_credits(draft: Draft, decision: d.LendCredits) -> None:
-    """A run below waits for the answer, also if there is nothing for it."""
+    """Answer even with nothing: the run below waits for it."""
     purse, lent = _purse(draft), draft.state.lent
     if not 0 <= decision.amount <= purse.free:
         raise BrokenInvariant("no more is lent than is there", free=purse.free, amount=decision.amount)
@@ -88,7 +88,7 @@ def _reclaim_credits(draft: Draft, decision: d.ReclaimCredits) -> None:
 
 
 def _undo_call(draft: Draft, decision: d.UndoCall) -> None:
-    """As if it had not been made, but for what it cost: a retry makes it, and pays for it, again."""
+    """Make the token pending again. A retry makes the call, and pays for it, again."""
     token, flow = draft.token(decision.token), draft.state.flow
     if not isinstance(token.phase, WaitingForSubworkflow):
         raise BrokenInvariant("only a call that was made is undone", token=token.id)
@@ -99,7 +99,7 @@ def _undo_call(draft: Draft, decision: d.UndoCall) -> None:
 
 
 def close_purse(draft: Draft, at: int) -> None:
-    """The run is over: the account is told what was used, and has the rest back."""
+    """Report the run's use to its account, which takes the rest back."""
     purse, head = draft.state.head.purse, draft.state.head
     if purse is not None and purse.account is not None:
         draft.effects.append(SendMessage(purse.account, CreditsClosed(at, head.run, purse.used)))
@@ -107,9 +107,9 @@ def close_purse(draft: Draft, at: int) -> None:
 
 
 def forked_purse(draft: Draft, credits: int) -> None:
-    """The account knows nothing of a new run; what a run was given itself and has left goes on with it.
+    """Start a fork's purse: empty if an account pays, else with what the run had left and the new credits.
 
-    What it had lent is not among that: the runs that have it may have spent it."""
+    Credits lent to runs below are not counted: they may have been spent."""
     purse = draft.state.head.purse
     for run in list(draft.state.lent):
         draft.drop(draft.state.lent, run)

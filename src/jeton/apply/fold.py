@@ -1,4 +1,4 @@
-"""Every rule in one table by kind of decision: looking one up costs less than asking kind after kind."""
+"""The rules of all decisions in one table, by kind."""
 
 from jeton.apply import credits, flow, fork, group, run, token, waits
 from jeton.apply.draft import Draft

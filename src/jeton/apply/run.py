@@ -83,7 +83,7 @@ def _set_status(draft: Draft, decision: d.SetStatus) -> None:
 
 
 def _set_paused(draft: Draft, decision: d.SetPaused) -> None:
-    """The children too: a tree stands still as a whole."""
+    """Pause or unpause the run and its children."""
     draft.state.head.paused = decision.paused
     draft.timers.rebuild()
     for token in draft.state.tokens.values():

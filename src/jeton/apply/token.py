@@ -108,7 +108,7 @@ def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
 
 
 def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
-    """To a worker, once more: the same attempt with the same input."""
+    """Hand the same attempt, with the same input, to a worker again."""
     draft.put_token(token.entering(phase))
     draft.timers.watch_token(phase.deadline, phase.since, token.id)
     given = draft.state.input if token.input is msgspec.UNSET else token.input
@@ -134,18 +134,18 @@ def _retry_token(draft: Draft, decision: d.RetryToken) -> None:
 def _finish_node(draft: Draft, decision: d.FinishNode) -> None:
     token = draft.token(decision.token)
     draft.finished = token.id
-    if type(token.phase) is Pending:  # nobody was asked: the node has no target
+    if type(token.phase) is Pending:  # the node has no target
         draft.state.head.executions += 1
     for path, value in decision.writes.items():
         draft.write(token.slot, path, value)
-    if token.error is not None:  # a success on the path clears it, after the mapping and before routing
+    if token.error is not None:  # cleared by a success, after the mapping and before routing
         draft.put_token(msgspec.structs.replace(token, error=None))
 
 
 def _fail_node(draft: Draft, decision: d.FailNode) -> None:
     token = draft.token(decision.token)
     draft.stop_task(token)
-    if type(token.phase) is Pending and draft.finished != token.id:  # one that finished was counted then
+    if type(token.phase) is Pending and draft.finished != token.id:  # a node that finished is counted already
         draft.state.head.executions += 1
 
 
@@ -159,14 +159,14 @@ def _route_token(draft: Draft, decision: d.RouteToken) -> None:
 def _end_tokens(draft: Draft, decision: d.EndTokens) -> None:
     for number in numbers_in(decision.tokens):
         token = draft.state.tokens.get(TokenId(number))
-        if token is not None:  # one that waits at a fan-in is kept there, as a number
+        if token is not None:  # a token at a fan-in is kept there, as a number
             draft.stop_task(token)
             draft.drop_token(token)
         draft.state.head.alive -= 1
 
 
 def _abandon_tokens(draft: Draft, decision: d.AbandonTokens) -> None:
-    """They leave their slot and stay dispatched; nothing counts on them any more."""
+    """Take tokens out of their slot. They may finish, and change nothing."""
     for number in numbers_in(decision.tokens):
         token = draft.token(TokenId(number))
         draft.drop_token(token)
@@ -174,7 +174,7 @@ def _abandon_tokens(draft: Draft, decision: d.AbandonTokens) -> None:
 
 
 def _note_task(draft: Draft, decision: d.NoteTask) -> None:
-    """Only a cost changes the run; other notes are recorded."""
+    """Keep the cost that a note reports. Other notes are only recorded."""
     draft.touched.usage |= type(decision.note) is TokensNote
     if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
         draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))

@@ -180,7 +180,7 @@ def plan_short(state: RunState) -> list[d.Decision]:
 
 
 def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list[d.Decision]:
-    """A run below asks for credits, or is over; this one was started with those of the whole tree."""
+    """A run below asks for credits, or is over; this one was started with those of whole tree."""
     purse = state.head.purse
     if purse is None:
         return []
