@@ -215,7 +215,7 @@ MUTANTS = (
     Mutant(
         "the worker of an abandoned task is left to itself",
         "src/jeton/planning/waits/deadline.py",
-        "            # it changes nothing any more, but whoever works on it must still be stopped\n"
+        "            # its worker must be stopped\n"
         '            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))\n',
         '            return Plan([RouteToken(token.id, token.node, "timed_out")])\n',
     ),

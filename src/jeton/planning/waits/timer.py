@@ -1,4 +1,4 @@
-"""How long a timed wait holds its token."""
+"""Timed waits."""
 
 from jeton.expression import Expression, Failed, Missing
 from jeton.model.decision import WaitForTimer
@@ -16,7 +16,7 @@ from jeton.planning.tokens.scope import scope_of
 def plan_wait(
     program: Program, state: RunState, token: Token, node: CompiledNode, missing: tuple[str, ...], now: int
 ) -> Plan:
-    """Until a time, which may have passed already."""
+    """Wait until a time, which may have passed already."""
     names = scope_of(program, state, token)
     due: int | TaskFailed
     if node.seconds is not None:
