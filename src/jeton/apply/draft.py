@@ -149,7 +149,7 @@ class Draft:
     def drop(self, table: dict[_Key, _Value], key: _Key) -> _Value:
         """Remove one value and return it."""
         if key not in table:
-            raise BrokenInvariant("a decision speaks of something that is not there", key=str(key))
+            raise BrokenInvariant("an item to remove does not exist", key=str(key))
         before = table.pop(key)
         self._undo.append((table, key, before))
         return before
@@ -159,7 +159,7 @@ class Draft:
     def token(self, token: TokenId) -> Token:
         found = self.state.tokens.get(token)
         if found is None:
-            raise BrokenInvariant("a decision speaks of a token that is not under way", token=token)
+            raise BrokenInvariant("the token does not exist or has ended", token=token)
         return found
 
     def put_token(self, token: Token) -> None:
@@ -236,7 +236,7 @@ class Draft:
     def slot(self, slot: SlotId) -> Slot:
         found = self.state.slots.get(slot)
         if found is None:
-            raise BrokenInvariant("a decision speaks of a slot that is not live", slot=list(slot))
+            raise BrokenInvariant("the slot is not live", slot=list(slot))
         return found
 
     def put_slot(self, slot: SlotId, value: Slot) -> None:
@@ -249,7 +249,7 @@ class Draft:
     def group(self, group: GroupId) -> tuple[Group, Progress]:
         found = self.state.groups.get(group)
         if found is None:
-            raise BrokenInvariant("a decision speaks of a group that is closed", group=group)
+            raise BrokenInvariant("the group is not open", group=group)
         return found, self.state.progress[group]
 
     def put_progress(self, group: GroupId, progress: Progress) -> None:

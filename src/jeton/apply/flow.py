@@ -15,7 +15,7 @@ def _begin_node(draft: Draft, decision: d.BeginNode) -> None:
     flow = draft.state.flow
     node = decision.node
     if node in flow.executing or node in flow.executed or node in flow.errors or node in flow.waiting:
-        raise BrokenInvariant("a node of a flow runs once", node=node)
+        raise BrokenInvariant("the node of a flow began already", node=node)
     draft.put(flow.executing, node, None)
     draft.touched.rest.nodes.add(node)
 

@@ -16,5 +16,5 @@ _FOLDS = {kind: rule.fold for kind, rule in RULES.items()}
 def fold(draft: Draft, decision: Decision) -> None:
     """Make one decision true. Raises BrokenInvariant if the state contradicts it."""
     if draft.state.head.ended_at is not None:
-        raise BrokenInvariant("a decision after the run's end", decision=type(decision).__name__)
+        raise BrokenInvariant("the run has ended", decision=type(decision).__name__)
     _FOLDS[type(decision)](draft, decision)

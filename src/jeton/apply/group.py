@@ -24,7 +24,7 @@ def _open_group(draft: Draft, decision: d.OpenGroup) -> None:
     """Open a group with a fixed number of slots. Its tokens are created by decisions of their own."""
     head = draft.state.head
     if decision.group != head.next_group:
-        raise BrokenInvariant("groups are numbered in order", group=decision.group, next=head.next_group)
+        raise BrokenInvariant("a group is out of order", group=decision.group, next=head.next_group)
     head.next_group += 1
     group = Group(
         decision.group,
@@ -52,7 +52,7 @@ def _park_token(draft: Draft, decision: d.ParkToken) -> None:
     """Move a token that waits for its siblings into its slot."""
     token = draft.token(decision.token)
     if token.slot is None:
-        raise BrokenInvariant("a token outside every branch waits for no sibling", token=token.id)
+        raise BrokenInvariant("the token is in no branch", token=token.id)
     slot = draft.slot(token.slot)
     reached = _innermost(slot.reached, (decision.group, decision.node, decision.transition))
     draft.put_slot(token.slot, msgspec.structs.replace(slot, reached=reached, waiting=(*slot.waiting, token.id)))
@@ -105,7 +105,7 @@ _NOBODY = Arrived()
 
 def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decision: d.SettleSlot) -> FanIn:
     if decision.node is None or decision.transition is None:
-        raise BrokenInvariant("a slot arrives over a transition, at a node", slot=list(decision.slot))
+        raise BrokenInvariant("an arrival without node or transition", slot=list(decision.slot))
     before = fan_ins.get(decision.node)
     if before is not None:
         return FanIn(before.transition, before.arrived + 1, before.since, before.deadline)
@@ -117,7 +117,7 @@ def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decis
 def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: d.SettleSlot) -> None:
     """Keep the output of an inner slot that left its group in the outer slot, to be merged in order."""
     if group.outer is None or decision.escaped is None:
-        raise BrokenInvariant("only a slot inside another can leave its group", slot=list(decision.slot))
+        raise BrokenInvariant("the slot has no enclosing slot", slot=list(decision.slot))
     outer = draft.slot(group.outer)
     draft.put_slot(
         group.outer,
@@ -134,7 +134,7 @@ def _open_fan_in(draft: Draft, decision: d.OpenFanIn) -> None:
     """Take the arrived slots and remove the live ones, whose tokens have ended or are abandoned."""
     group, progress = draft.group(decision.group)
     if progress.fan_ins.get(decision.node) is None and decision.slots:
-        raise BrokenInvariant("a fan-in opens exactly once", group=decision.group, node=decision.node)
+        raise BrokenInvariant("the fan-in opened already, or nobody arrived", group=decision.group, node=decision.node)
     if progress.live:
         draft.drop_slots(group, progress)
     draft.drop_arrived(group, decision.node)
@@ -162,7 +162,7 @@ def _time_out_fan_in(draft: Draft, decision: d.TimeOutFanIn) -> None:
     _, progress = draft.group(decision.group)
     fan_in = progress.fan_ins.get(decision.node)
     if fan_in is None:
-        raise BrokenInvariant("a fan-in that nobody waits at has no clock", group=decision.group, node=decision.node)
+        raise BrokenInvariant("nobody waits at the fan-in", group=decision.group, node=decision.node)
     stopped = FanIn(fan_in.transition, fan_in.arrived, fan_in.since)
     draft.put_progress(
         decision.group, msgspec.structs.replace(progress, fan_ins={**progress.fan_ins, decision.node: stopped})

@@ -51,7 +51,7 @@ def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None
 def _stop_child(draft: Draft, decision: d.StopChild) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, WaitingForSubworkflow) or token.phase.child != decision.child:
-        raise BrokenInvariant("only a child that is waited for is stopped", token=token.id)
+        raise BrokenInvariant("the token does not wait for this child", token=token.id)
     draft.stop_child(decision.child, decision.reason)
 
 
@@ -68,7 +68,7 @@ def _take_answer(draft: Draft, decision: d.TakeAnswer) -> None:
     """Add an answer. Whether it completes the gate is in a decision of its own."""
     token = draft.token(decision.token)
     if not isinstance(token.phase, WaitingForGate):
-        raise BrokenInvariant("a gate that is not open takes no answer", token=token.id)
+        raise BrokenInvariant("the gate is not open", token=token.id)
     phase = msgspec.structs.replace(token.phase, answers=(*token.phase.answers, decision.answer))
     draft.put_token(msgspec.structs.replace(token, phase=phase))
     if decision.early is not None:
@@ -79,7 +79,7 @@ def _take_answer(draft: Draft, decision: d.TakeAnswer) -> None:
 def _keep_answer(draft: Draft, decision: d.KeepAnswer) -> None:
     head = draft.state.head
     if decision.number != head.next_early:
-        raise BrokenInvariant("early answers are numbered in order", number=decision.number, next=head.next_early)
+        raise BrokenInvariant("an early answer is out of order", number=decision.number, next=head.next_early)
     head.next_early += 1
     draft.put(draft.state.early, decision.number, EarlyAnswer(decision.node, decision.path, decision.answer))
     draft.touched.rest.early.add(decision.number)
@@ -98,7 +98,7 @@ def _wait_for_signal(draft: Draft, decision: d.WaitForSignal) -> None:
 def _keep_signal(draft: Draft, decision: d.KeepSignal) -> None:
     head = draft.state.head
     if decision.number != head.next_signal:
-        raise BrokenInvariant("signals are numbered in order", number=decision.number, next=head.next_signal)
+        raise BrokenInvariant("a signal is out of order", number=decision.number, next=head.next_signal)
     head.next_signal += 1
     draft.put(draft.state.signals.setdefault(decision.name, {}), decision.number, Signal(decision.value))
     draft.touched.rest.signals.add((decision.name, decision.number))

@@ -59,10 +59,10 @@ def balance_of(settings: Mapping[str, Json]) -> int | None:
 
 def _costs(settings: Mapping[str, Json]) -> dict[str, int]:
     credits = settings.get("credits")
-    said = credits.get("costs") if isinstance(credits, dict) else None
-    if not isinstance(said, dict):
+    found = credits.get("costs") if isinstance(credits, dict) else None
+    if not isinstance(found, dict):
         return {}
-    return {name: cost for name, cost in said.items() if isinstance(cost, int) and cost >= 0}
+    return {name: cost for name, cost in found.items() if isinstance(cost, int) and cost >= 0}
 
 
 def _names(target: object, type: str | None) -> Iterator[str]:

@@ -13,8 +13,8 @@ def check_edits(program: Program, state: RunState, writes: dict[str, Json]) -> N
     A flow has no state to edit: everything in it follows from its input and its nodes' results."""
     if writes and program.flow is not None:
         edit, flow = next(iter(writes)), program.workflow.name
-        told = f"'{edit}' cannot be edited: '{flow}' is a flow, and a flow has no state"
-        raise Refused("bad_path", told, "fork it without edits, or start it anew with another input or overrides")
+        refusal = f"'{edit}' cannot be edited: '{flow}' is a flow, and a flow has no state"
+        raise Refused("bad_path", refusal, "fork it without edits, or start it anew with another input or overrides")
     for path in writes:
         section, _, below = path.partition(".")
         if section not in ("state", "output") or not all(below.split(".")):

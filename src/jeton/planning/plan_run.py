@@ -175,6 +175,6 @@ def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d
         return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
     if token.abandoned:
         return [d.RouteToken(token.id, token.node, "failed")]
-    told = f"{deliveries} workers were given this task and none answered: each ended, or was silent, before it was done"
-    failure = TaskFailed("worker_lost", f"{told}. It may be what ends them, and is not tried again")
+    problem = f"{deliveries} workers got this task, and each ended or stopped answering before it was done"
+    failure = TaskFailed("worker_lost", f"{problem}. The task may be what ends them, and is not retried")
     return plan_task_failure(program, state, token, failure, message.at)

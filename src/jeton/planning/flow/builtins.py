@@ -64,7 +64,7 @@ def _constant(node: FlowNode) -> Compute:
             return {"value": inputs["value"]}
         if "value" in node.data:
             return {"value": node.data["value"]}
-        return TaskFailed("bad_input", "constant needs 'value', in its data or its inputs, and has none")
+        return TaskFailed("bad_input", "constant needs 'value', in its data or its inputs")
 
     return compute
 

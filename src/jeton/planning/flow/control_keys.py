@@ -37,7 +37,7 @@ def read_result(result: Json, now: int) -> Executed | WaitingNode | TaskFailed:
     if result is None:
         return Executed({})
     if not isinstance(result, dict):
-        message = f"a node gives back an object with its outputs, and this one gave {kind_of(result)}"
+        message = f"a node must return an object with its outputs, and this one returned {kind_of(result)}"
         return TaskFailed("bad_result", message)
     outputs: JsonObject = {key: value for key, value in result.items() if key not in CONTROL_KEYS}
     return read_split_result(SplitResult(outputs, result), now)

@@ -40,7 +40,7 @@ def plan_flow_retry(program: Program, state: RunState) -> list[d.Decision]:
 def flow_of(program: Program) -> FlowProgram:
     """The flow of a program. Raises BrokenInvariant if it has none."""
     if program.flow is None:
-        raise BrokenInvariant("only a flow has nodes with handles", workflow=program.workflow.name)
+        raise BrokenInvariant("the program is not a flow's", workflow=program.workflow.name)
     return program.flow
 
 
@@ -59,7 +59,7 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
         case NodeCall():
             task = program.nodes[token.node].task
             if task is None:
-                raise BrokenInvariant("a node that is handed out has a task", node=token.node)
+                raise BrokenInvariant("a node without a task was dispatched", node=token.node)
             given = task_input(begun, token.node)
             return [begin, d.DispatchToken(token.id, token.node, now, now + task.timeout_ms, 1, given)]
         case Executed():

@@ -128,7 +128,7 @@ def _settlement_of(program: FlowProgram, state: FlowState, node: str) -> _Settle
         return "failed"
     if node in state.skipped:
         return "failed" if _is_blocked(program, state, node) else "dead"
-    raise BrokenInvariant("a node is decided before all that leads to it is settled", node=node)
+    raise BrokenInvariant("a node was settled before its sources", node=node)
 
 
 def _spread(program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement]) -> Settled:

@@ -14,7 +14,7 @@ def compile_definition(library: Library, name: str) -> Program:
     if name in library.workflows:
         return _priced(compile_program(library.workflows[name], library), library)
     if name not in library.flows:
-        raise BrokenInvariant("a bundle has the definition it was made for", name=name)
+        raise BrokenInvariant("the bundle lacks its own definition", name=name)
     flow = compile_flow(library.flows[name], library)
     return _priced(msgspec.structs.replace(compile_program(_as_workflow(flow), library), flow=flow), library)
 

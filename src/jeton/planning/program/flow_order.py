@@ -21,7 +21,7 @@ def graph_of_flow(flow: Flow) -> FlowGraph:
     ignored = _closing(flow) if flow.cycles == "ignore_back_edges" else frozenset[int]()
     order = _sorted(flow, ignored)
     if len(order) < len(flow.nodes):
-        raise BrokenInvariant("a flow with a cycle was not refused", flow=flow.name)
+        raise BrokenInvariant("the flow has a cycle", flow=flow.name)
     return FlowGraph(_roots(flow, ignored), ignored, order)
 
 

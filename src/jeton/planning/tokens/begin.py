@@ -67,7 +67,7 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
             failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
             return Plan(plan_failure(program, state, token, failure, now))
         case TaskTarget():
-            raise BrokenInvariant("a node that names a task has one", node=token.node)
+            raise BrokenInvariant("the node's task is missing", node=token.node)
         case _:
             assert_never(node.definition.target)
 

@@ -78,12 +78,16 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
         return Refusal("unknown_workflow", problem, "deploy it")
     limit = max_depth(startable.settings)
     if delivery.from_depth is not None and delivery.from_depth >= limit:
-        problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
-        return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
+        problem = f"a run at depth {delivery.from_depth} triggers no other run: the limit is {limit}"
+        return Refusal(
+            "too_deep", problem, "check whether runs trigger each other in a cycle, or set triggers.max_depth"
+        )
     given = merged_input(trigger.input, delivery.brings)
     wrong = schema_problem(compile_schema(startable.input_schema), given, "input")
     if wrong is not None:
-        return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
+        return Refusal(
+            "input_invalid", f"'{startable.workflow}' does not accept this input: {wrong}", "correct the input"
+        )
     depth = firing_depth(delivery)
     given["_trigger"] = {
         "type": delivery.type,
@@ -108,8 +112,8 @@ def firing_depth(delivery: Delivery) -> int:
 
 def max_depth(settings: Mapping[str, Json]) -> int:
     """The depth from which nothing is triggered."""
-    said = settings.get("triggers")
-    limit = said.get("max_depth") if isinstance(said, dict) else None
+    found = settings.get("triggers")
+    limit = found.get("max_depth") if isinstance(found, dict) else None
     return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else MAX_DEPTH
 
 
@@ -128,7 +132,7 @@ def event_matches(on: OnEvent, data: Json) -> bool | Refusal:
         case Missing():
             return False
         case Failed(problem, position, values):
-            said = f"the condition {on.condition!r} fails at {position}: {problem}, with {values}"
-            return Refusal("expression_error", said, "mend the condition")
+            message = f"the condition {on.condition!r} fails at {position}: {problem}, with {values}"
+            return Refusal("expression_error", message, "correct the condition")
         case held:
             return held

@@ -91,5 +91,5 @@ def _failure(program: Program, token: Token, message: ChildEnded) -> TaskFailed:
 def _target(program: Program, token: Token) -> WorkflowTarget:
     target = program.nodes[token.node].definition.target
     if not isinstance(target, WorkflowTarget):
-        raise BrokenInvariant("only a node that calls a workflow has a child", node=token.node)
+        raise BrokenInvariant("the node does not call a workflow", node=token.node)
     return target

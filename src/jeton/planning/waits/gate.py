@@ -128,5 +128,5 @@ def _enough(
 def _target(program: Program, node: str) -> GateTarget:
     target = program.nodes[node].definition.target
     if not isinstance(target, GateTarget):
-        raise BrokenInvariant("only a gate is answered", node=node)
+        raise BrokenInvariant("the node is not a gate", node=node)
     return target

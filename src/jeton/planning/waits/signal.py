@@ -27,7 +27,7 @@ def plan_signal_wait(program: Program, state: RunState, token: Token, missing: t
 def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
     """Give a signal to a waiter, keep it, or refuse it. A second signal with the same key changes nothing."""
     if message.key is not None and message.key in state.heard:
-        return Plan([ReplyTo(message.id, accepted=True, why=f"the key '{message.key}' was heard before")])
+        return Plan([ReplyTo(message.id, accepted=True, why=f"the key '{message.key}' was received before")])
     waiters = [state.tokens[token] for token in state.waiters.get(message.name, ())]
     why = None
     for token in waiters:
@@ -78,5 +78,5 @@ def _value_problem(program: Program, node: str, value: Json) -> str | None:
 def _target(program: Program, token: Token) -> WaitTarget:
     target = program.nodes[token.node].definition.target
     if not isinstance(target, WaitTarget):
-        raise BrokenInvariant("only a wait is signalled", node=token.node)
+        raise BrokenInvariant("the node does not wait for a signal", node=token.node)
     return target

@@ -24,7 +24,7 @@ def plan_wait(
     elif node.until is not None:
         due = _time_of(node.until, names)
     else:
-        raise BrokenInvariant("a timed wait says how long", node=token.node)
+        raise BrokenInvariant("a timed wait has neither seconds nor until", node=token.node)
     if isinstance(due, TaskFailed):
         return Plan(plan_failure(program, state, token, due, now))
     label = node.wait.label if node.wait is not None else None
