@@ -31,7 +31,7 @@ def it_was_kept(seen: Outcome) -> None:
 
 def the_second_was_heard_before(seen: Outcome) -> None:
     assert [reply.accepted for reply in seen.replies] == [True, True]
-    assert sum("was heard before" in reply.why for reply in seen.replies) == 1
+    assert sum("was received before" in reply.why for reply in seen.replies) == 1
     assert seen.decisions.count("keep_signal") == 1
 
 

@@ -104,6 +104,6 @@ def test_a_task_that_ends_its_engine_each_time_is_given_up_and_says_so(tmp_path:
     ended = jeton(tmp_path, "run", "library.yaml", "w", "--key", "k")
     record = json.loads(ended.communicate(timeout=120)[0])
     assert record["error"]["type"] == "worker_lost", record
-    assert "5 workers were given this task and none answered" in record["error"]["message"]
+    assert "5 workers got this task, and each ended or stopped answering" in record["error"]["message"]
     other = jeton(tmp_path, "run", "library.yaml", "sound")
     assert json.loads(other.communicate(timeout=120)[0])["output"] == {"ok": True}

@@ -143,7 +143,7 @@ MUTANTS = (
     Mutant(
         "a success leaves the last error where it was",
         TOKEN,
-        "    if token.error is not None:  # a success",
+        "    if token.error is not None:  # cleared",
         "    if token.error is not None and not decision:  # a success",
     ),
     Mutant(
@@ -215,7 +215,7 @@ MUTANTS = (
     Mutant(
         "the worker of an abandoned task is left to itself",
         "src/jeton/planning/waits/deadline.py",
-        "            # it changes nothing any more, but whoever works on it must still be stopped\n"
+        "            # its worker must be stopped\n"
         '            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))\n',
         '            return Plan([RouteToken(token.id, token.node, "timed_out")])\n',
     ),

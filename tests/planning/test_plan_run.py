@@ -322,7 +322,7 @@ def test_a_task_is_given_to_so_many_workers_and_no_more() -> None:
         d.RouteToken(ZERO, "a", "failed"),
         "worker_lost",
     )
-    assert end.error.message.startswith(f"{MAX_DELIVERIES} workers were given this task and none answered")
+    assert end.error.message.startswith(f"{MAX_DELIVERIES} workers got this task, and each ended or stopped answering")
 
 
 def test_an_abandoned_task_that_loses_its_workers_ends_and_fails_nothing() -> None:

@@ -76,7 +76,7 @@ class WaitCoverage:
             case d.ReplyTo(accepted=accepted, why=why):
                 seen["answer refused"] += not accepted
                 seen["answer to a closed gate"] += why == "the gate is closed"
-                seen["signal heard before"] += why.endswith("was heard before")
+                seen["signal heard before"] += why.endswith("was received before")
             case d.SuspendToken():
                 seen["task fell asleep"] += 1
             case d.WakeToken():

@@ -1,1 +1,1 @@
-"""A pure fold: state and decisions into what changed, events and effects. Its cost follows the change, not the run."""
+"""Fold decisions into a run's state: changes, events and effects. Pure; the cost follows the change, not the run."""

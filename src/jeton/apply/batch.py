@@ -1,10 +1,10 @@
-"""Consecutive token creations become one decision, in order; anything between them keeps them apart."""
+"""Batch consecutive token creations into one decision."""
 
 from jeton.model.decision import CreateToken, CreateTokens, Decision
 
 
 def batch_creations(decisions: list[Decision]) -> list[Decision]:
-    """A fan-out of a thousand is one decision in the journal."""
+    """Replace consecutive creations by one decision, so that a wide fan-out is short in the journal."""
     if len(decisions) < 2 or [type(d) for d in decisions].count(CreateToken) < 2:
         return decisions
     batched: list[Decision] = []

@@ -17,7 +17,7 @@ def _reserve_credits(draft: Draft, decision: d.ReserveCredits) -> None:
     draft.touched.usage = True
     purse, token = _purse(draft), draft.token(decision.token)
     if decision.amount > purse.free or token.reserved:
-        raise BrokenInvariant("a node is paid for once, and with what is there", token=token.id)
+        raise BrokenInvariant("the price is paid already, or exceeds the purse", token=token.id)
     draft.state.head.purse = msgspec.structs.replace(
         purse, free=purse.free - decision.amount, used=purse.used + decision.amount
     )
@@ -28,7 +28,7 @@ def _settle_credits(draft: Draft, decision: d.SettleCredits) -> None:
     draft.touched.usage = True
     purse, token = _purse(draft), draft.token(decision.token)
     if not 0 <= decision.refund <= token.reserved:
-        raise BrokenInvariant("no more is put back than was taken", token=token.id)
+        raise BrokenInvariant("the refund exceeds the price paid", token=token.id)
     draft.state.head.purse = msgspec.structs.replace(
         purse,
         free=purse.free + decision.refund,
@@ -45,7 +45,7 @@ def _await_credits(draft: Draft, _decision: d.AwaitCredits) -> None:
 def _ask_for_credits(draft: Draft, decision: d.AskForCredits) -> None:
     purse, head = _purse(draft), draft.state.head
     if purse.account is None or purse.asked:
-        raise BrokenInvariant("an account is asked once at a time", asked=purse.asked)
+        raise BrokenInvariant("the run has no account, or has asked already", asked=purse.asked)
     head.purse = msgspec.structs.replace(purse, asked=decision.amount)
     draft.effects.append(SendMessage(purse.account, CreditsAsked(decision.at, head.run, decision.amount)))
 
@@ -57,7 +57,7 @@ def _take_credits(draft: Draft, decision: d.TakeCredits) -> None:
 
 
 def _declare_short(draft: Draft, _decision: d.DeclareShort) -> None:
-    """The runs it called hear of it: what runs there is waited for too, and nothing new begins."""
+    """Tell the child runs, which begin nothing new either."""
     draft.state.head.purse = msgspec.structs.replace(_purse(draft), short=True, awaiting=False)
     for token in draft.state.tokens.values():
         if isinstance(token.phase, WaitingForSubworkflow):
@@ -65,10 +65,10 @@ def _declare_short(draft: Draft, _decision: d.DeclareShort) -> None:
 
 
 def _lend_credits(draft: Draft, decision: d.LendCredits) -> None:
-    """A run below waits for the answer, also if there is nothing for it."""
+    """Answer even with nothing: the run below waits for it."""
     purse, lent = _purse(draft), draft.state.lent
     if not 0 <= decision.amount <= purse.free:
-        raise BrokenInvariant("no more is lent than is there", free=purse.free, amount=decision.amount)
+        raise BrokenInvariant("the loan exceeds the purse", free=purse.free, amount=decision.amount)
     draft.state.head.purse = msgspec.structs.replace(purse, free=purse.free - decision.amount)
     if decision.amount:
         draft.put(lent, decision.run, lent.get(decision.run, 0) + decision.amount)
@@ -81,17 +81,17 @@ def _reclaim_credits(draft: Draft, decision: d.ReclaimCredits) -> None:
     lent = draft.drop(draft.state.lent, decision.run)
     draft.touched.rest.lent.add(decision.run)
     if decision.used > lent:
-        raise BrokenInvariant("a run used more than it was given", run=decision.run, used=decision.used, given=lent)
+        raise BrokenInvariant("a run used more than it was lent", run=decision.run, used=decision.used, given=lent)
     draft.state.head.purse = msgspec.structs.replace(
         purse, free=purse.free + lent - decision.used, below=purse.below + decision.used
     )
 
 
 def _undo_call(draft: Draft, decision: d.UndoCall) -> None:
-    """As if it had not been made, but for what it cost: a retry makes it, and pays for it, again."""
+    """Make the token pending again. A retry makes the call, and pays for it, again."""
     token, flow = draft.token(decision.token), draft.state.flow
     if not isinstance(token.phase, WaitingForSubworkflow):
-        raise BrokenInvariant("only a call that was made is undone", token=token.id)
+        raise BrokenInvariant("the token waits for no child", token=token.id)
     draft.put_token(msgspec.structs.replace(token, phase=Pending(), reserved=0))
     if decision.node in flow.executing:
         draft.drop(flow.executing, decision.node)
@@ -99,7 +99,7 @@ def _undo_call(draft: Draft, decision: d.UndoCall) -> None:
 
 
 def close_purse(draft: Draft, at: int) -> None:
-    """The run is over: the account is told what was used, and has the rest back."""
+    """Report the run's use to its account, which takes the rest back."""
     purse, head = draft.state.head.purse, draft.state.head
     if purse is not None and purse.account is not None:
         draft.effects.append(SendMessage(purse.account, CreditsClosed(at, head.run, purse.used)))
@@ -107,9 +107,9 @@ def close_purse(draft: Draft, at: int) -> None:
 
 
 def forked_purse(draft: Draft, credits: int) -> None:
-    """The account knows nothing of a new run; what a run was given itself and has left goes on with it.
+    """Start a fork's purse: empty if an account pays, else with what the run had left and the new credits.
 
-    What it had lent is not among that: the runs that have it may have spent it."""
+    Credits lent to runs below are not counted: they may have been spent."""
     purse = draft.state.head.purse
     for run in list(draft.state.lent):
         draft.drop(draft.state.lent, run)
@@ -122,7 +122,7 @@ def forked_purse(draft: Draft, credits: int) -> None:
 def _purse(draft: Draft) -> Purse:
     purse = draft.state.head.purse
     if purse is None:
-        raise BrokenInvariant("a run without a purse pays for nothing")
+        raise BrokenInvariant("the run has no purse")
     return purse
 
 

@@ -1,6 +1,6 @@
-"""The run's tables while one message is handled: every write is noted, so that a message is folded whole or not at all.
+"""A run's tables while one message is handled. A message is folded whole or not at all.
 
-Two notes are taken of each write: what was there before (to take it back), and which section it is in (to store it).
+Each write records the previous value, to undo it, and the section it belongs to, to store it.
 """
 
 from collections import deque
@@ -36,13 +36,13 @@ _ABSENT: Any = object()
 
 
 class Touched:
-    """Which sections differ from what is stored. Most commits touch a few tokens and keys, and nothing of the rest."""
+    """The sections that differ from what is stored. Most commits touch a few tokens and keys and nothing else."""
 
     __slots__ = ("_rest", "input", "output", "overrides", "state", "tokens", "usage")
 
     def __init__(self) -> None:
         self.input = False
-        self.usage = False  # for those who keep account: credits were taken, or a model was called
+        self.usage = False  # credits were taken, or a model was called
         self.overrides = False
         self.state: set[str] = set()
         self.output: set[str] = set()
@@ -57,11 +57,11 @@ class Touched:
 
     @property
     def more(self) -> bool:
-        """Whether anything of the rest may have been touched."""
+        """Whether anything in `rest` may have been touched."""
         return self._rest is not None
 
     def everything(self, state: RunState) -> None:
-        """As for a run that was never stored."""
+        """Mark every section, as for a run that was never stored."""
         self.input = True
         self.overrides = state.has_flow and bool(state.flow.overrides)
         self.state.update(state.state)
@@ -73,7 +73,7 @@ class Touched:
 
 
 class TouchedRest:
-    """What fan-outs, waits, flows and credits touch."""
+    """The sections that fan-outs, waits, flows and credits touch."""
 
     __slots__ = ("arrived", "early", "gates", "groups", "heard", "lent", "nodes", "progress", "signals", "slots")
 
@@ -87,7 +87,7 @@ class TouchedRest:
         self.heard: set[str] = set()
         self.early: set[int] = set()
         self.lent: set[RunId] = set()
-        self.gates: set[TokenId] = set()  # for those who list them; a gate itself is a token
+        self.gates: set[TokenId] = set()  # gates that opened or closed, for lists of gates
 
     def everything(self, state: RunState) -> None:
         flow = state.flow
@@ -113,23 +113,23 @@ class Draft:
         self.state = state
         self.timers = timers
         self.touched = Touched()
-        self.now = 0  # what is sent to other runs is stamped with it
+        self.now = 0  # the time of the message, for messages to other runs
         self.effects: list[Effect] = []
-        self.finished: TokenId | None = None  # whose node succeeded last; routing it may still fail the node
+        self.finished: TokenId | None = None  # the token whose node succeeded last; routing may still fail the node
         self.urgent: deque[Cue] = deque()
         self.ready: deque[TokenReady] = deque()
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
         self._head = state.head
 
     def begin(self, now: int) -> int:
-        """From here on a `roll_back` returns to this point. The effects so far are kept."""
+        """Set the point that `roll_back` returns to. Returns the number of effects so far."""
         self.now = now
         self._undo.clear()
         self._head = copy(self.state.head)
         return len(self.effects)
 
     def roll_back(self, effects: int) -> None:
-        """Take back everything since `begin`, as if the message had not been looked at."""
+        """Undo everything since `begin`."""
         for table, key, before in reversed(self._undo):
             if before is _ABSENT:
                 table.pop(key, None)
@@ -142,14 +142,14 @@ class Draft:
         self.ready.clear()
 
     def put(self, table: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-        """Write one value; nothing in a table is changed in place."""
+        """Write one value. Values in tables are never changed in place."""
         self._undo.append((table, key, table.get(key, _ABSENT)))
         table[key] = value
 
     def drop(self, table: dict[_Key, _Value], key: _Key) -> _Value:
-        """Take one value out."""
+        """Remove one value and return it."""
         if key not in table:
-            raise BrokenInvariant("a decision speaks of something that is not there", key=str(key))
+            raise BrokenInvariant("an item to remove does not exist", key=str(key))
         before = table.pop(key)
         self._undo.append((table, key, before))
         return before
@@ -159,11 +159,11 @@ class Draft:
     def token(self, token: TokenId) -> Token:
         found = self.state.tokens.get(token)
         if found is None:
-            raise BrokenInvariant("a decision speaks of a token that is not under way", token=token)
+            raise BrokenInvariant("the token does not exist or has ended", token=token)
         return found
 
     def put_token(self, token: Token) -> None:
-        """Add or replace a token, and keep the counters and its slot in step."""
+        """Add or replace a token, and update the counters and its slot."""
         before = self.state.tokens.get(token.id)
         if before is not None:
             self._leave_phase(before)
@@ -177,7 +177,7 @@ class Draft:
             self.ready.append(TokenReady(token.id))
 
     def drop_token(self, token: Token) -> None:
-        """Take a token out of what is under way; its slot may have fallen quiet."""
+        """Remove a token. Its slot may then have nothing under way."""
         self.drop(self.state.tokens, token.id)
         self._leave_phase(token)
         self.touched.tokens.add(token.id // TOKENS_PER_SECTION)
@@ -189,16 +189,16 @@ class Draft:
                 self.urgent.append(SlotQuiet(token.slot))
 
     def stop_task(self, token: Token) -> None:
-        """Whoever works on it need not go on."""
+        """Stop the token's task if a worker has it."""
         if isinstance(token.phase, Dispatched | Executing):
             self.effects.append(StopTask(token.id, token.attempt))
 
     def stop_child(self, child: RunId, reason: str) -> None:
-        """The child is cancelled, and with it whatever it called."""
+        """Cancel a child run, which cancels its own children."""
         self.effects.append(SendMessage(child, CancelRun(self.now, reason, by_parent=True)))
 
     def _list(self, token: Token, *, listed: bool) -> None:
-        """Keep the list of those who wait for a signal, and note a gate for whoever lists gates."""
+        """Update the list of waiters of a signal, and mark a gate as changed."""
         match token.phase:
             case WaitingForSignal(name=name):
                 if token.abandoned:
@@ -236,7 +236,7 @@ class Draft:
     def slot(self, slot: SlotId) -> Slot:
         found = self.state.slots.get(slot)
         if found is None:
-            raise BrokenInvariant("a decision speaks of a slot that is not live", slot=list(slot))
+            raise BrokenInvariant("the slot is not live", slot=list(slot))
         return found
 
     def put_slot(self, slot: SlotId, value: Slot) -> None:
@@ -249,7 +249,7 @@ class Draft:
     def group(self, group: GroupId) -> tuple[Group, Progress]:
         found = self.state.groups.get(group)
         if found is None:
-            raise BrokenInvariant("a decision speaks of a group that is closed", group=group)
+            raise BrokenInvariant("the group is not open", group=group)
         return found, self.state.progress[group]
 
     def put_progress(self, group: GroupId, progress: Progress) -> None:
@@ -257,7 +257,7 @@ class Draft:
         self.touched.rest.progress.add(group)
 
     def drop_slots(self, group: Group, progress: Progress) -> None:
-        """Forget the group's live slots and all that is inside them; their tokens have ended already."""
+        """Remove the group's live slots and everything inside them. Their tokens have ended already."""
         for segment, started in zip(group.segments, progress.started, strict=True):
             for index in range(segment.first, segment.first + started):
                 slot_id = (group.id, index)
@@ -268,7 +268,7 @@ class Draft:
                         self.drop_group(inner)
 
     def drop_group(self, group_id: GroupId) -> None:
-        """Forget a group with everything in it."""
+        """Remove a group with everything in it."""
         group, progress = self.group(group_id)
         if progress.live:
             self.drop_slots(group, progress)
@@ -284,14 +284,14 @@ class Draft:
         self.touched.rest.arrived.add(arrived_id)
 
     def drop_arrived(self, group: Group, node: str) -> None:
-        """Forget who waits at a fan-in: it opened, or never will."""
+        """Remove the slots that wait at a fan-in: it opened, or never will."""
         for stretch in group.stretches():
             if (group.id, node, stretch) in self.state.arrived:
                 self.drop(self.state.arrived, (group.id, node, stretch))
                 self.touched.rest.arrived.add((group.id, node, stretch))
 
     def drop_everything(self) -> None:
-        """Forget all that is under way, asking nothing of it: for a state that contradicts itself."""
+        """Remove everything under way without any check, for a state that contradicts itself."""
         state = self.state
         for token in list(state.tokens.values()):
             self.stop_task(token)
@@ -315,7 +315,7 @@ class Draft:
     # context
 
     def write(self, slot: SlotId | None, path: str, value: Json) -> None:
-        """Write one mapped value: into the slot's output if there is one, else into the run's own context."""
+        """Write one mapped value into the slot's output, or into the run's context if there is no slot."""
         if slot is not None:
             before = self.slot(slot)
             output = written(before.output, branch_keys(path), value)
@@ -331,7 +331,7 @@ class Draft:
 
 
 def _keep_in_order(table: dict[str, Json]) -> None:
-    """By name, as a run that is loaded has them: an expression may go over the whole context, and must see the same."""
+    """Sort by name, as in a run that is loaded: an expression may iterate over the whole context."""
     ordered = sorted(table.items())
     table.clear()
     table.update(ordered)

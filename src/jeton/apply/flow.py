@@ -11,17 +11,17 @@ from jeton.model.state.phase import WaitingForTimer
 
 
 def _begin_node(draft: Draft, decision: d.BeginNode) -> None:
-    """Each node runs at most once."""
+    """Mark a node as executing. Each node runs at most once."""
     flow = draft.state.flow
     node = decision.node
     if node in flow.executing or node in flow.executed or node in flow.errors or node in flow.waiting:
-        raise BrokenInvariant("a node of a flow runs once", node=node)
+        raise BrokenInvariant("the node of a flow began already", node=node)
     draft.put(flow.executing, node, None)
     draft.touched.rest.nodes.add(node)
 
 
 def _hold_node(draft: Draft, decision: d.HoldNode) -> None:
-    """Its result is kept until the wait is over."""
+    """Keep a node's result until its wait is over."""
     token, flow = draft.token(decision.token), draft.state.flow
     draft.drop(flow.executing, decision.node)
     draft.put(flow.waiting, decision.node, decision.held)

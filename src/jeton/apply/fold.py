@@ -1,4 +1,4 @@
-"""Every rule in one table by kind of decision: looking one up costs less than asking kind after kind."""
+"""The rules of all decisions in one table, by kind."""
 
 from jeton.apply import credits, flow, fork, group, run, token, waits
 from jeton.apply.draft import Draft
@@ -16,5 +16,5 @@ _FOLDS = {kind: rule.fold for kind, rule in RULES.items()}
 def fold(draft: Draft, decision: Decision) -> None:
     """Make one decision true. Raises BrokenInvariant if the state contradicts it."""
     if draft.state.head.ended_at is not None:
-        raise BrokenInvariant("a decision after the run's end", decision=type(decision).__name__)
+        raise BrokenInvariant("the run has ended", decision=type(decision).__name__)
     _FOLDS[type(decision)](draft, decision)

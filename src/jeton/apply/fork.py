@@ -26,7 +26,7 @@ from jeton.model.state.run import Fork, Token
 
 
 def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
-    """Whatever was under way is asked for again, in this run's name; deadlines move by as long as time stood still."""
+    """Ask again, for this run, for everything under way. Deadlines move by the time between the two runs."""
     state = draft.state
     state.head.forked = Fork(decision.run, decision.entry)
     state.head.paused = False
@@ -56,9 +56,9 @@ def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
 
 
 def _moved(draft: Draft, token: Token, decision: d.ForkHistory) -> Phase:
-    """A wait for a moment keeps it; what bounds somebody else's work begins anew.
+    """The phase in the fork: a wait until a time keeps it, and the timeout of a task or child begins anew.
 
-    With an edited state, work that was under way begins from its input mapping: it was asked for with the old one."""
+    With an edited state, work under way begins again from its input mapping: its input came from the old state."""
     if decision.writes and not token.abandoned and token.phase.restarts_on_edit:
         return Pending()
     match token.phase:
@@ -79,7 +79,7 @@ def _turn(token: Token) -> int:
 
 
 def _ask_again(draft: Draft, token: Token) -> None:
-    """What the other run asked for was answered to it, or never will be."""
+    """Start the task or child again: the answer to the other run's request never reaches this one."""
     match token.phase:
         case Dispatched(since=since):
             given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
@@ -91,7 +91,7 @@ def _ask_again(draft: Draft, token: Token) -> None:
 
 
 def _look_at_everything(draft: Draft) -> None:
-    """The history may end in the middle of a batch: what would have followed is read off the state again."""
+    """Queue everything that may move: the shared history may end in the middle of a batch."""
     state = draft.state
     draft.urgent.extend(SlotQuiet(slot_id) for slot_id, slot in state.slots.items() if slot.quiet)
     draft.urgent.extend(GroupChanged(group) for group in state.groups)

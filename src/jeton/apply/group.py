@@ -17,14 +17,14 @@ from jeton.model.state.ranges import count_in, joined, numbers_in
 from jeton.model.state.run import SLOTS_PER_STRETCH, Arrived, FanIn, Group, Progress, Slot
 
 Reached = tuple[GroupId, str, int]
-"""A fan-in as a slot remembers it: its group, its node, and the transition that led there."""
+"""The fan-in that a slot reached: its group, its node, and the transition that led there."""
 
 
 def _open_group(draft: Draft, decision: d.OpenGroup) -> None:
-    """Fix the expected set of slots; the tokens that fill it follow in decisions of their own."""
+    """Open a group with a fixed number of slots. Its tokens are created by decisions of their own."""
     head = draft.state.head
     if decision.group != head.next_group:
-        raise BrokenInvariant("groups are numbered in order", group=decision.group, next=head.next_group)
+        raise BrokenInvariant("a group is out of order", group=decision.group, next=head.next_group)
     head.next_group += 1
     group = Group(
         decision.group,
@@ -45,14 +45,14 @@ def _open_group(draft: Draft, decision: d.OpenGroup) -> None:
     if group.outer is not None:
         outer = draft.slot(group.outer)
         draft.put(draft.state.slots, group.outer, msgspec.structs.replace(outer, groups=(*outer.groups, group.id)))
-    draft.urgent.append(GroupChanged(group.id))  # an empty one is complete at once, a short one may be hopeless
+    draft.urgent.append(GroupChanged(group.id))  # an empty group is complete at once, and a quorum may be out of reach
 
 
 def _park_token(draft: Draft, decision: d.ParkToken) -> None:
-    """The token waits for its siblings; from here on its slot keeps it."""
+    """Move a token that waits for its siblings into its slot."""
     token = draft.token(decision.token)
     if token.slot is None:
-        raise BrokenInvariant("a token outside every branch waits for no sibling", token=token.id)
+        raise BrokenInvariant("the token is in no branch", token=token.id)
     slot = draft.slot(token.slot)
     reached = _innermost(slot.reached, (decision.group, decision.node, decision.transition))
     draft.put_slot(token.slot, msgspec.structs.replace(slot, reached=reached, waiting=(*slot.waiting, token.id)))
@@ -60,9 +60,9 @@ def _park_token(draft: Draft, decision: d.ParkToken) -> None:
 
 
 def _innermost(before: Reached | None, now: Reached | None) -> Reached | None:
-    """Where a slot arrives whose tokens reached several fan-ins: at the innermost group's, where one did at the first.
+    """The fan-in where a slot arrives whose tokens reached several: that of the innermost group, then the first.
 
-    A group is made after those around it, so the innermost has the highest number.
+    A group is created after those around it, so the innermost has the highest number.
     """
     if before is None or now is None:
         return before or now
@@ -70,7 +70,7 @@ def _innermost(before: Reached | None, now: Reached | None) -> Reached | None:
 
 
 def _settle_slot(draft: Draft, decision: d.SettleSlot) -> None:
-    """A live slot becomes arrived, escaped or lost: once, because its record is gone afterwards."""
+    """Settle a live slot as arrived, escaped or lost. Its record is removed, so it settles once."""
     slot_id, (group_id, index) = decision.slot, decision.slot
     group, progress = draft.group(group_id)
     slot = draft.slot(slot_id)
@@ -105,7 +105,7 @@ _NOBODY = Arrived()
 
 def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decision: d.SettleSlot) -> FanIn:
     if decision.node is None or decision.transition is None:
-        raise BrokenInvariant("a slot arrives over a transition, at a node", slot=list(decision.slot))
+        raise BrokenInvariant("an arrival without node or transition", slot=list(decision.slot))
     before = fan_ins.get(decision.node)
     if before is not None:
         return FanIn(before.transition, before.arrived + 1, before.since, before.deadline)
@@ -115,9 +115,9 @@ def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decis
 
 
 def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: d.SettleSlot) -> None:
-    """An inner slot that left its group outwards: its output waits in the outer slot, to be laid over in order."""
+    """Keep the output of an inner slot that left its group in the outer slot, to be merged in order."""
     if group.outer is None or decision.escaped is None:
-        raise BrokenInvariant("only a slot inside another can leave its group", slot=list(decision.slot))
+        raise BrokenInvariant("the slot has no enclosing slot", slot=list(decision.slot))
     outer = draft.slot(group.outer)
     draft.put_slot(
         group.outer,
@@ -131,10 +131,10 @@ def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: d
 
 
 def _open_fan_in(draft: Draft, decision: d.OpenFanIn) -> None:
-    """Take the arrived slots, forget the live ones (their tokens have ended or are abandoned)."""
+    """Take the arrived slots and remove the live ones, whose tokens have ended or are abandoned."""
     group, progress = draft.group(decision.group)
     if progress.fan_ins.get(decision.node) is None and decision.slots:
-        raise BrokenInvariant("a fan-in opens exactly once", group=decision.group, node=decision.node)
+        raise BrokenInvariant("the fan-in opened already, or nobody arrived", group=decision.group, node=decision.node)
     if progress.live:
         draft.drop_slots(group, progress)
     draft.drop_arrived(group, decision.node)
@@ -145,7 +145,7 @@ def _open_fan_in(draft: Draft, decision: d.OpenFanIn) -> None:
 
 
 def _close_group(draft: Draft, decision: d.CloseGroup) -> None:
-    """Forget the group; the slot around it may have fallen quiet."""
+    """Remove the group. The slot around it may then have nothing under way."""
     group, _ = draft.group(decision.group)
     draft.drop_group(group.id)
     if group.outer is None or group.outer not in draft.state.slots:
@@ -158,11 +158,11 @@ def _close_group(draft: Draft, decision: d.CloseGroup) -> None:
 
 
 def _time_out_fan_in(draft: Draft, decision: d.TimeOutFanIn) -> None:
-    """The clock of this fan-in has run out; what that means follows in decisions of its own."""
+    """Remove the deadline of a fan-in. What the timeout means is in decisions of its own."""
     _, progress = draft.group(decision.group)
     fan_in = progress.fan_ins.get(decision.node)
     if fan_in is None:
-        raise BrokenInvariant("a fan-in that nobody waits at has no clock", group=decision.group, node=decision.node)
+        raise BrokenInvariant("nobody waits at the fan-in", group=decision.group, node=decision.node)
     stopped = FanIn(fan_in.transition, fan_in.arrived, fan_in.since)
     draft.put_progress(
         decision.group, msgspec.structs.replace(progress, fan_ins={**progress.fan_ins, decision.node: stopped})

@@ -1,4 +1,4 @@
-"""What one kind of decision does: how it changes a run, and which facts it makes true."""
+"""The rule of a decision: how it changes a run, and which facts it makes true."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ _D = TypeVar("_D", bound=Decision)
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """The rule of one kind of decision. `count`: the number of its facts, so that counting need not make them."""
+    """The rule of one kind of decision. `count` is the number of its facts, known without making them."""
 
     kind: type[DecisionBase]
     fold: Callable[[Draft, Any], None]
@@ -33,9 +33,9 @@ def rule(
 
 
 def no_change(_draft: Draft, _decision: Decision) -> None:
-    """The fold of a decision that is only recorded: what follows from it has decisions of its own."""
+    """The fold of a decision that is only recorded."""
 
 
 def no_facts(_decision: Decision) -> tuple[Fact, ...]:
-    """The facts of inner bookkeeping: what it leads to is a fact of its own."""
+    """The facts of a decision that is internal bookkeeping."""
     return ()

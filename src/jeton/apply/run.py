@@ -19,7 +19,7 @@ from jeton.model.state.phase import WaitingForSubworkflow
 def _begin_run(draft: Draft, decision: d.BeginRun) -> None:
     head = draft.state.head
     if head.status != "submitted":
-        raise BrokenInvariant("a run begins once", status=head.status)
+        raise BrokenInvariant("the run began already", status=head.status)
     draft.state.take_input(decision.input)
     draft.touched.input = True
     head.status = "running"
@@ -46,7 +46,7 @@ def _end_run(draft: Draft, decision: d.EndRun) -> None:
     if decision.broken:
         draft.drop_everything()
     elif head.alive or draft.state.tokens:
-        raise BrokenInvariant("the run ends while tokens are under way", alive=head.alive)
+        raise BrokenInvariant("the run ends with tokens under way", alive=head.alive)
     head.status, head.ended_at = decision.status, decision.at
     head.error, head.result = decision.error, decision.output
     for group in list(draft.state.groups):
@@ -75,7 +75,7 @@ def _ended(decision: d.EndRun) -> tuple[ev.Fact]:
         case "exhausted":
             return (ev.RunExhausted(decision.error),)
         case "submitted" | "running" | "waiting":
-            raise BrokenInvariant("a run does not end like this", status=decision.status)
+            raise BrokenInvariant("not a status that a run ends with", status=decision.status)
 
 
 def _set_status(draft: Draft, decision: d.SetStatus) -> None:
@@ -83,7 +83,7 @@ def _set_status(draft: Draft, decision: d.SetStatus) -> None:
 
 
 def _set_paused(draft: Draft, decision: d.SetPaused) -> None:
-    """The children too: a tree stands still as a whole."""
+    """Pause or unpause the run and its children."""
     draft.state.head.paused = decision.paused
     draft.timers.rebuild()
     for token in draft.state.tokens.values():

@@ -1,7 +1,7 @@
-"""Every time a run waits for, soonest first.
+"""The times that a run waits for, soonest first.
 
-Derived from the state and never stored: an entry that the state no longer agrees with is stale and is skipped, so a
-timer need not be found to be taken back, and none can exist in the state without being here.
+Derived from the state and never stored. A timer that the state no longer has is stale and skipped when it comes up, so
+removing one costs nothing.
 """
 
 from heapq import heapify, heappop, heappush
@@ -13,13 +13,13 @@ from jeton.model.state.phase import Dispatched, Executing, Pending
 from jeton.model.state.run import RunState, Token
 
 _Timer: TypeAlias = tuple[int, int, int, int, str]
-"""Due, set at, kind, number, node: ties go to who waited first."""
+"""Due, set at, kind, number, node. Of two timers due at the same time, the one set first comes first."""
 
 _RUN, _TOKEN, _FAN_IN = 0, 1, 2
 
 
 class Timers:
-    """A heap over one run's deadlines."""
+    """A heap of one run's timers."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -27,7 +27,7 @@ class Timers:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Read every deadline off the state."""
+        """Collect every timer from the state."""
         state, head = self._state, self._state.head
         self._heap = []
         if head.deadline is not None:
@@ -52,7 +52,7 @@ class Timers:
         heappush(self._heap, (due, since, _FAN_IN, group, node))
 
     def next_due(self) -> int | None:
-        """The one time to be woken, or None when nobody waits for a time."""
+        """The time of the next timer, or None."""
         while self._heap:
             if self._holds(self._heap[0]):
                 return self._heap[0][0]
@@ -60,7 +60,7 @@ class Timers:
         return None
 
     def take_due(self, now: int) -> TimerDue | None:
-        """The next one due by `now`; stale ones are passed over."""
+        """Remove and return the next timer due by `now`."""
         while self._heap and self._heap[0][0] <= now:
             timer = heappop(self._heap)
             if self._holds(timer):
@@ -88,14 +88,14 @@ class Timers:
         return state.head.deadline == due
 
     def _due(self, token: Token) -> tuple[int, int] | None:
-        """While a run is paused no task is given out."""
+        """When the token is due. In a paused run, a token whose task would be handed to a worker is not."""
         if self._state.head.paused and token.phase.resumes_task:
             return None
         return token_due(token)
 
 
 def token_due(token: Token) -> tuple[int, int] | None:
-    """When the token's phase wants attention, and since when it has waited."""
+    """When the token is due, and since when it has waited."""
     phase = token.phase
     if type(phase) is Dispatched or type(phase) is Executing:
         return phase.deadline, phase.since

@@ -23,7 +23,7 @@ _EMPTY_SLOT = Slot()
 def _create_token(draft: Draft, decision: d.CreateToken) -> None:
     head = draft.state.head
     if decision.token != head.next_token:
-        raise BrokenInvariant("tokens are numbered in order", token=decision.token, next=head.next_token)
+        raise BrokenInvariant("a token is out of order", token=decision.token, next=head.next_token)
     head.next_token += 1
     head.alive += 1
     slot = decision.slot
@@ -32,7 +32,7 @@ def _create_token(draft: Draft, decision: d.CreateToken) -> None:
         group = draft.state.groups[slot[0]]
         segment = group.segment_of(slot[1])
         if slot[1] != group.segments[segment].first + progress.started[segment]:
-            raise BrokenInvariant("slots start in order, and once", slot=list(slot))
+            raise BrokenInvariant("a slot is out of order", slot=list(slot))
         draft.put(draft.state.slots, slot, _EMPTY_SLOT)
         draft.put_progress(
             group.id,
@@ -59,7 +59,7 @@ def _create_tokens(draft: Draft, decision: d.CreateTokens) -> None:
 def _dispatch_token(draft: Draft, decision: d.DispatchToken) -> None:
     token = draft.token(decision.token)
     if type(token.phase) is not Pending and type(token.phase) is not WaitingForRetry:
-        raise BrokenInvariant("only a token that waits to begin is dispatched", token=token.id)
+        raise BrokenInvariant("the token is neither pending nor waiting for a retry", token=token.id)
     if type(token.phase) is Pending:
         draft.state.head.executions += 1
     phase = Dispatched(decision.at, decision.deadline)
@@ -93,7 +93,7 @@ def _redeliver_token(draft: Draft, decision: d.RedeliverToken) -> None:
 def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, Dispatched | Executing):
-        raise BrokenInvariant("only a task that a worker has goes to sleep", token=token.id)
+        raise BrokenInvariant("no worker has the task", token=token.id)
     phase = Sleeping(decision.at, decision.due, decision.sleep)
     draft.put_token(msgspec.structs.replace(token, phase=phase, slept=None))
     draft.timers.watch_token(decision.due, decision.at, token.id)
@@ -102,13 +102,13 @@ def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
 def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, Sleeping):
-        raise BrokenInvariant("only a task that sleeps is woken", token=token.id)
+        raise BrokenInvariant("the task does not sleep", token=token.id)
     woken = msgspec.structs.replace(token, slept=Slept(token.phase.name, decision.at))
     _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))
 
 
 def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
-    """To a worker, once more: the same attempt with the same input."""
+    """Hand the same attempt, with the same input, to a worker again."""
     draft.put_token(token.entering(phase))
     draft.timers.watch_token(phase.deadline, phase.since, token.id)
     given = draft.state.input if token.input is msgspec.UNSET else token.input
@@ -118,7 +118,7 @@ def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
 def _mark_executing(draft: Draft, decision: d.MarkExecuting) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, Dispatched):
-        raise BrokenInvariant("only a dispatched token begins executing", token=token.id)
+        raise BrokenInvariant("the token is not dispatched", token=token.id)
     phase = Executing(decision.at, decision.deadline, token.phase.deliveries)
     draft.put_token(token.entering(phase))
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
@@ -134,18 +134,18 @@ def _retry_token(draft: Draft, decision: d.RetryToken) -> None:
 def _finish_node(draft: Draft, decision: d.FinishNode) -> None:
     token = draft.token(decision.token)
     draft.finished = token.id
-    if type(token.phase) is Pending:  # nobody was asked: the node has no target
+    if type(token.phase) is Pending:  # the node has no target
         draft.state.head.executions += 1
     for path, value in decision.writes.items():
         draft.write(token.slot, path, value)
-    if token.error is not None:  # a success on the path clears it, after the mapping and before routing
+    if token.error is not None:  # cleared by a success, after the mapping and before routing
         draft.put_token(msgspec.structs.replace(token, error=None))
 
 
 def _fail_node(draft: Draft, decision: d.FailNode) -> None:
     token = draft.token(decision.token)
     draft.stop_task(token)
-    if type(token.phase) is Pending and draft.finished != token.id:  # one that finished was counted then
+    if type(token.phase) is Pending and draft.finished != token.id:  # a node that finished is counted already
         draft.state.head.executions += 1
 
 
@@ -159,14 +159,14 @@ def _route_token(draft: Draft, decision: d.RouteToken) -> None:
 def _end_tokens(draft: Draft, decision: d.EndTokens) -> None:
     for number in numbers_in(decision.tokens):
         token = draft.state.tokens.get(TokenId(number))
-        if token is not None:  # one that waits at a fan-in is kept there, as a number
+        if token is not None:  # a token at a fan-in is kept there, as a number
             draft.stop_task(token)
             draft.drop_token(token)
         draft.state.head.alive -= 1
 
 
 def _abandon_tokens(draft: Draft, decision: d.AbandonTokens) -> None:
-    """They leave their slot and stay dispatched; nothing counts on them any more."""
+    """Take tokens out of their slot. They may finish, and change nothing."""
     for number in numbers_in(decision.tokens):
         token = draft.token(TokenId(number))
         draft.drop_token(token)
@@ -174,7 +174,7 @@ def _abandon_tokens(draft: Draft, decision: d.AbandonTokens) -> None:
 
 
 def _note_task(draft: Draft, decision: d.NoteTask) -> None:
-    """Only a cost changes the run; other notes are recorded."""
+    """Keep the cost that a note reports. Other notes are only recorded."""
     draft.touched.usage |= type(decision.note) is TokensNote
     if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
         draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))

@@ -24,7 +24,7 @@ def _wait_for_timer(draft: Draft, decision: d.WaitForTimer) -> None:
 
 
 def _call_workflow(draft: Draft, decision: d.CallWorkflow) -> None:
-    """The token waits, and the child is told to begin: in one commit, so that neither is without the other."""
+    """Start a child run and wait for it, in one commit."""
     token = draft.token(decision.token)
     draft.state.head.executions += 1
     phase = WaitingForSubworkflow(
@@ -38,7 +38,7 @@ def _call_workflow(draft: Draft, decision: d.CallWorkflow) -> None:
 
 
 def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None:
-    """Whoever starts it twice starts it once: it is named by the token that waits for it."""
+    """Ask for the start of a child run. Its id follows from the token's, so a second request changes nothing."""
     head = draft.state.head
     given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
     parent = Parent(head.run, token.id, head.root, head.depth + 1, call.inherit_artifacts)
@@ -51,7 +51,7 @@ def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None
 def _stop_child(draft: Draft, decision: d.StopChild) -> None:
     token = draft.token(decision.token)
     if not isinstance(token.phase, WaitingForSubworkflow) or token.phase.child != decision.child:
-        raise BrokenInvariant("only a child that is waited for is stopped", token=token.id)
+        raise BrokenInvariant("the token does not wait for this child", token=token.id)
     draft.stop_child(decision.child, decision.reason)
 
 
@@ -65,10 +65,10 @@ def _open_gate(draft: Draft, decision: d.OpenGate) -> None:
 
 
 def _take_answer(draft: Draft, decision: d.TakeAnswer) -> None:
-    """Counted; whether it is enough follows in a decision of its own."""
+    """Add an answer. Whether it completes the gate is in a decision of its own."""
     token = draft.token(decision.token)
     if not isinstance(token.phase, WaitingForGate):
-        raise BrokenInvariant("a gate that is not open takes no answer", token=token.id)
+        raise BrokenInvariant("the gate is not open", token=token.id)
     phase = msgspec.structs.replace(token.phase, answers=(*token.phase.answers, decision.answer))
     draft.put_token(msgspec.structs.replace(token, phase=phase))
     if decision.early is not None:
@@ -79,7 +79,7 @@ def _take_answer(draft: Draft, decision: d.TakeAnswer) -> None:
 def _keep_answer(draft: Draft, decision: d.KeepAnswer) -> None:
     head = draft.state.head
     if decision.number != head.next_early:
-        raise BrokenInvariant("early answers are numbered in order", number=decision.number, next=head.next_early)
+        raise BrokenInvariant("an early answer is out of order", number=decision.number, next=head.next_early)
     head.next_early += 1
     draft.put(draft.state.early, decision.number, EarlyAnswer(decision.node, decision.path, decision.answer))
     draft.touched.rest.early.add(decision.number)
@@ -98,7 +98,7 @@ def _wait_for_signal(draft: Draft, decision: d.WaitForSignal) -> None:
 def _keep_signal(draft: Draft, decision: d.KeepSignal) -> None:
     head = draft.state.head
     if decision.number != head.next_signal:
-        raise BrokenInvariant("signals are numbered in order", number=decision.number, next=head.next_signal)
+        raise BrokenInvariant("a signal is out of order", number=decision.number, next=head.next_signal)
     head.next_signal += 1
     draft.put(draft.state.signals.setdefault(decision.name, {}), decision.number, Signal(decision.value))
     draft.touched.rest.signals.add((decision.name, decision.number))
@@ -113,7 +113,7 @@ def _take_signal(draft: Draft, decision: d.TakeSignal) -> None:
 
 
 def forget_waits(draft: Draft) -> None:
-    """The run is over: what nobody took, nobody will."""
+    """Remove signals and early answers that nobody took: the run is over."""
     state, touched = draft.state, draft.touched
     for name, kept in state.signals.items():
         touched.rest.signals.update((name, number) for number in kept)

@@ -31,7 +31,7 @@ SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
 DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
 REMEDIES: dict[RefusalCode, str] = {
     "disabled": "enable it with engine.enable, or `jeton triggers --enable`",
-    "too_deep": "see whether the runs go round in circles, or set triggers.max_depth",
+    "too_deep": "check whether runs trigger each other in a cycle, or set triggers.max_depth",
     "input_invalid": "mend what is delivered, or the trigger's own input",
     "unknown_workflow": "deploy it",
 }

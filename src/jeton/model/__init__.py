@@ -1,1 +1,1 @@
-"""The nouns of jeton as frozen values. Everything else is a function over them."""
+"""The data types of jeton, as immutable values. Everything else is functions over them."""

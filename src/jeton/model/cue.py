@@ -1,6 +1,6 @@
-"""What folding a decision leaves for planning to look at before the batch ends.
+"""Cues: what planning must look at, after a decision was folded and before the batch ends.
 
-A cue never outlives its batch: each can be read off the state again, which is why none is stored.
+A cue is never stored, because it can be derived from the state again.
 """
 
 from typing import TypeAlias
@@ -17,19 +17,19 @@ class TokenReady(msgspec.Struct, frozen=True):
 
 
 class SlotQuiet(msgspec.Struct, frozen=True):
-    """Nothing is under way in a slot any more: it has arrived, escaped, or is lost."""
+    """Nothing is under way in a slot: it has arrived, left its group, or is lost."""
 
     slot: SlotId
 
 
 class GroupChanged(msgspec.Struct, frozen=True):
-    """A slot settled: a fan-in may open or fail, a further slot may start, the group may be over."""
+    """A slot settled: a fan-in may open or fail, another slot may start, or the group may be over."""
 
     group: GroupId
 
 
 class TimerDue(msgspec.Struct, frozen=True):
-    """A time that somebody waits for has come: a token, a fan-in (its group and node), or the run (neither)."""
+    """A timer is due: of a token, of a fan-in (`group` and `node`), or of the run (neither)."""
 
     token: TokenId | None = None
     group: GroupId | None = None

@@ -1,4 +1,4 @@
-"""Everything a run asks of the outside world. Released after the commit, and safe to repeat."""
+"""Effects: requests of a run to the outside world. They are released after the commit and safe to repeat."""
 
 from typing import TypeAlias
 
@@ -10,25 +10,25 @@ from jeton.model.message import Message
 
 
 class StartTask(msgspec.Struct, frozen=True, tag="start_task"):
-    """Run the task of a node. The same token, attempt and input however often it is asked."""
+    """Run the task of a node. A repeated request has the same token, attempt and input."""
 
     token: TokenId
     node: str
     attempt: int
     delivery: int
     input: Json
-    at: int = 0  # when it was given out: whatever a worker's clock says, it is not earlier
+    at: int = 0  # when it was handed out; a worker's clock may be behind it
 
 
 class StopTask(msgspec.Struct, frozen=True, tag="stop_task"):
-    """Nobody waits for this attempt any more."""
+    """Stop an attempt whose result is no longer needed."""
 
     token: TokenId
     attempt: int
 
 
 class SendMessage(msgspec.Struct, frozen=True, tag="send_message"):
-    """Tell another run. It is part of the commit, so it is told exactly once; a start makes the run."""
+    """Send a message to another run, exactly once, as part of the commit. A start creates the run."""
 
     run: RunId
     message: Message

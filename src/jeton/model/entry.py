@@ -1,4 +1,4 @@
-"""One batch of messages an actor handled, with its decisions, as kept in the journal."""
+"""Journal entries: the messages of one batch, with the decisions they led to."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from jeton.model.message import Message
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Events and tokens are expansions of entries; `first_event` is where this one's sequence begins."""
+    """One entry of a run's journal. Events are derived from it; `first_event` is the number of its first."""
 
     number: int
     first_event: int
@@ -16,5 +16,5 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def at(self) -> int:
-        """When its last message was stamped."""
+        """The time of its last message."""
         return self.messages[-1].at

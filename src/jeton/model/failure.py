@@ -1,4 +1,4 @@
-"""The families of error, by whose move it is. A task that fails is none of these but a value."""
+"""The kinds of error, by who can act on them. A failed task is a value, not an exception."""
 
 from typing import final
 
@@ -9,7 +9,7 @@ from jeton.model.json import Json
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing wrong with a definition: where, what, and what to write instead."""
+    """One problem in a definition: where it is, what it is, and a remedy."""
 
     severity: str  # error | warning
     code: ProblemCode
@@ -21,7 +21,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class DefinitionError(Exception):
-    """The author can fix a file. Carries every problem found, not the first."""
+    """Problems in definition files, for their author. Carries all problems found."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = problems
@@ -29,7 +29,7 @@ class DefinitionError(Exception):
 
 
 class Refused(Exception):
-    """The caller asked for something that is not possible now."""
+    """A request that is not possible now, for the caller."""
 
     def __init__(self, code: RefusalCode, problem: str, remedy: str = "") -> None:
         self.code: RefusalCode = code
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 
 class BrokenInvariant(Exception):
-    """Our bug: a decision contradicts the state. The run is stopped and keeps the evidence."""
+    """A bug in jeton: a decision contradicts the state. The run is stopped and keeps the evidence."""
 
     def __init__(self, problem: str, **evidence: Json) -> None:
         self.problem, self.evidence = problem, evidence
@@ -47,7 +47,7 @@ class BrokenInvariant(Exception):
 
 @final
 class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A task that failed. `retry`: a business retry was asked for; `timed_out` is the type of a task timeout."""
+    """The failure of a task. `retry`: it may be retried by the run's policy; a timeout has the type `timed_out`."""
 
     type: FailureName
     message: str
@@ -58,7 +58,7 @@ class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunError(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a run ended otherwise than completed."""
+    """Why a run did not end as completed."""
 
     type: FailureName
     message: str

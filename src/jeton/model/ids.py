@@ -1,7 +1,7 @@
-"""Identities, and the rule that derives each from its parent.
+"""Ids, and how each is derived from its parent.
 
-Tokens and groups are numbered within their run. A counter kept in the run's head is as deterministic as a hash of the
-parent (planning twice names the same token), and it is short, ordered, and costs nothing.
+Tokens and groups are numbered within their run by counters in the run's head, so that planning twice gives the same
+number.
 """
 
 from typing import NewType, TypeAlias
@@ -11,31 +11,31 @@ TokenId = NewType("TokenId", int)
 GroupId = NewType("GroupId", int)
 
 SlotId: TypeAlias = tuple[GroupId, int]
-"""One branch of one fan-out: the group instance and the branch's index in it."""
+"""One branch of a fan-out: the group and the index of the branch."""
 
 ROOT_PATH = "root"
 
 
 def branch_path(origin_path: str, node: str, index: int) -> str:
-    """Where a branch stands: it grows per fan-out, not per node, so that a loop does not lengthen it."""
+    """The path of a branch. It grows with each fan-out and not with each node, so that a loop does not lengthen it."""
     return f"{origin_path}.{node}.{index}"
 
 
 def child_run_id(run: RunId, token: TokenId) -> RunId:
-    """A child run is named by the token that waits for it, so that starting it twice starts it once."""
+    """The id of the child run that a token waits for. A second start has the same id and changes nothing."""
     return RunId(f"{run}.{token}")
 
 
 def names_below(run: RunId) -> tuple[str, str]:
-    """Between which two names those of all runs are that it called, and that they called: no other name has a dot."""
+    """The lower and upper bound of the ids of all runs below a run. Only ids of child runs contain a dot."""
     return f"{run}.", f"{run}/"
 
 
 def gate_id(run: RunId, token: TokenId) -> str:
-    """A gate is named by the token that waits at it: a token stands at one node, once."""
+    """The id of the gate that a token waits at."""
     return f"{run}:{token}"
 
 
 def idempotency_key(run: RunId, token: TokenId, attempt: int) -> str:
-    """The same over redelivery after a crash, new for a business retry; the executor adds the step."""
+    """The key of an attempt: the same after a redelivery, new for a retry. The executor adds the step."""
     return f"{run}:{token}:{attempt}"

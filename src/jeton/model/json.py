@@ -1,11 +1,11 @@
-"""The only data that crosses a boundary of the core: plain JSON."""
+"""Plain JSON: the only data that crosses a boundary of the core."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 else:
-    Json = Any  # msgspec decodes Any to plain JSON, and knows no recursive alias
+    Json = Any  # msgspec decodes Any to plain JSON and does not support recursive aliases
 
 JsonObject: TypeAlias = dict[str, Json]
 Schema: TypeAlias = dict[str, Json]  # JSON Schema, 2020-12
@@ -13,7 +13,7 @@ Mapping: TypeAlias = dict[str, Json]  # target path -> expression (a string) or 
 
 
 def kind_of(value: Json) -> str:
-    """What a value is, in words for people."""
+    """The type of a value, in words."""
     match value:
         case None:
             return "null"

@@ -1,4 +1,4 @@
-"""Everything a run can be told. Time comes in with the message; nobody below reads a clock."""
+"""Messages to a run. Each carries its time, so that no code below reads a clock."""
 
 from typing import TypeAlias
 
@@ -14,20 +14,20 @@ from jeton.model.state.run import FiredBy, Parent, RunStatus
 
 
 class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True):
-    """Begin. The input was checked against its schema before anyone accepted this, unless a parent sends it."""
+    """Start the run. Its input has been checked against the schema, unless a parent run sends it."""
 
     at: int
     input: Json
-    workflow: str | None = None  # from a parent: as its node names it; from a trigger: with its version
+    workflow: str | None = None  # as the parent's node names it, or from a trigger, with its version
     parent: Parent | None = None
     trigger: FiredBy | None = None
-    overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs that this run is given
-    credits: int | None = None  # all that it may spend
-    account: RunId | None = None  # from a parent: who pays for the run
+    overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs for this run
+    credits: int | None = None  # the credits of its own; None: an account pays, or nobody
+    account: RunId | None = None  # from a parent: the account that pays
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
-    """A worker began. It rides on the next commit and never causes one."""
+    """A worker began the task. Recorded with the next commit; it never causes one."""
 
     at: int
     token: TokenId
@@ -35,7 +35,7 @@ class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
 
 
 class TaskNoted(msgspec.Struct, frozen=True, tag="task_noted"):
-    """A task says how it gets on. It rides on the next commit and never causes one."""
+    """A note of a task. Recorded with the next commit; it never causes one."""
 
     at: int
     token: TokenId
@@ -54,17 +54,17 @@ class TaskFinished(msgspec.Struct, frozen=True, tag="task_finished", omit_defaul
 
 
 class TaskSuspended(msgspec.Struct, frozen=True, tag="task_suspended"):
-    """A task sleeps: no worker has it any more, and one is to be given the same attempt when it is due."""
+    """A task sleeps until `due`, when the same attempt is handed to a worker again."""
 
     at: int
     token: TokenId
     attempt: int
     due: int
-    sleep: str  # its name, which is the task's own
+    sleep: str  # the name of the sleep, unique in its task
 
 
 class TaskLost(msgspec.Struct, frozen=True, tag="task_lost"):
-    """The process that ran this attempt is gone without an answer; it must be dispatched again."""
+    """The process that ran this attempt ended without an answer."""
 
     at: int
     token: TokenId
@@ -72,21 +72,21 @@ class TaskLost(msgspec.Struct, frozen=True, tag="task_lost"):
 
 
 class AlarmRang(msgspec.Struct, frozen=True, tag="alarm_rang"):
-    """A time the run asked for has come. It may be stale."""
+    """An alarm that the run asked for. It may be stale."""
 
     at: int
 
 
 class CancelRun(msgspec.Struct, frozen=True, tag="cancel_run", omit_defaults=True):
-    """Someone wants the run to stop."""
+    """Cancel the run."""
 
     at: int
     reason: str = ""
-    by_parent: bool = False  # who knows already, and wants no answer
+    by_parent: bool = False  # the parent waits for no answer
 
 
 class ChildEnded(msgspec.Struct, frozen=True, tag="child_ended", omit_defaults=True):
-    """The run that a token of ours called is over."""
+    """A child run that a token called is over."""
 
     at: int
     token: TokenId
@@ -97,10 +97,10 @@ class ChildEnded(msgspec.Struct, frozen=True, tag="child_ended", omit_defaults=T
 
 
 class AnswerGate(msgspec.Struct, frozen=True, tag="answer_gate", omit_defaults=True):
-    """Somebody answers a gate: the one `token` waits at, or the next to open at `node` on `path`."""
+    """An answer to a gate: the one that `token` waits at, or the next to open at `node` on `path`."""
 
     at: int
-    id: str  # the reply is found by it
+    id: str  # identifies the reply
     value: Json
     by: str | None = None
     token: TokenId | None = None
@@ -109,41 +109,41 @@ class AnswerGate(msgspec.Struct, frozen=True, tag="answer_gate", omit_defaults=T
 
 
 class SignalRun(msgspec.Struct, frozen=True, tag="signal_run", omit_defaults=True):
-    """A value under a name, for whoever waits for it, or will."""
+    """A named value for a token that waits for it, or will."""
 
     at: int
-    id: str  # the reply is found by it
+    id: str  # identifies the reply
     name: str
     value: Json = None
-    key: str | None = None  # the same one twice is one signal
+    key: str | None = None  # a second signal with the same key is ignored
 
 
 class PauseRun(msgspec.Struct, frozen=True, tag="pause_run"):
-    """Begin nothing new until told otherwise."""
+    """Pause the run: nothing new begins."""
 
     at: int
 
 
 class UnpauseRun(msgspec.Struct, frozen=True, tag="unpause_run"):
-    """Go on."""
+    """End the pause."""
 
     at: int
 
 
 class ForkRun(msgspec.Struct, frozen=True, tag="fork_run", omit_defaults=True):
-    """The first message of a run that shares another's history: from here on it is its own."""
+    """The first message of a fork: a run that shares another run's history up to an entry."""
 
     at: int
-    run: RunId  # the other
-    entry: int  # the last one shared
-    since: int  # when that was: time stands still in between
+    run: RunId  # whose history is shared
+    entry: int  # the last entry shared
+    since: int  # the time of that entry
     writes: dict[str, Json] = {}
-    again: bool = False  # the failed nodes of a flow are to be done again
-    credits: int = 0  # for a run that has what it was given
+    again: bool = False  # run the failed nodes of a flow again
+    credits: int = 0  # more credits for a run that has credits of its own
 
 
 class CreditsAsked(msgspec.Struct, frozen=True, tag="credits_asked"):
-    """To the account: a run needs this much more."""
+    """To the account: a run asks for credits."""
 
     at: int
     run: RunId
@@ -151,14 +151,14 @@ class CreditsAsked(msgspec.Struct, frozen=True, tag="credits_asked"):
 
 
 class CreditsGranted(msgspec.Struct, frozen=True, tag="credits_granted"):
-    """From the account: what there was of what the run asked for."""
+    """From the account: the credits it gives, which may be fewer than asked for."""
 
     at: int
     amount: int
 
 
 class CreditsClosed(msgspec.Struct, frozen=True, tag="credits_closed"):
-    """To the account: a run is over, and used this much."""
+    """To the account: a run is over, with the credits it used."""
 
     at: int
     run: RunId
@@ -166,24 +166,24 @@ class CreditsClosed(msgspec.Struct, frozen=True, tag="credits_closed"):
 
 
 class CreditsEnded(msgspec.Struct, frozen=True, tag="credits_ended"):
-    """From the run that called this one: it is short, so nothing new begins here either."""
+    """From the parent: it has too few credits, so nothing new begins here either."""
 
     at: int
 
 
 class TriggerHeard(msgspec.Struct, frozen=True, tag="trigger_heard", omit_defaults=True):
-    """A trigger heard an event that this run published: it started a run, or (`code`, `problem`) did not."""
+    """What a trigger did with an event that this run published: started `run`, or refused with `code` and `problem`."""
 
     at: int
     trigger: str
-    depth: int  # of the run that it starts, or would
+    depth: int  # of the run that it started, or would have
     run: RunId | None = None
     code: StoredRefusalCode | None = None
     problem: str | None = None
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
-    """To itself: the last batch stopped at its bound, and there is more that moves."""
+    """To itself: the last batch stopped at its limit of moves, and more is to be done."""
 
     at: int
 

@@ -1,4 +1,4 @@
-"""What a task says of itself before it is done. Notes ride on the next commit and never cause one."""
+"""Notes: what a task reports before it is done. They are recorded with the next commit and never cause one."""
 
 from typing import TypeAlias
 
@@ -6,11 +6,11 @@ import msgspec
 
 
 class _Note(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
-    """Something to show, which changes nothing."""
+    """The base class of notes."""
 
 
 class ProgressNote(_Note, frozen=True, tag="progress"):
-    """How far a step is: `done` from 0 to 1, if it knows."""
+    """The progress of a step: `done` from 0 to 1, if known."""
 
     step: str
     done: float | None = None
@@ -18,7 +18,7 @@ class ProgressNote(_Note, frozen=True, tag="progress"):
 
 
 class LogNote(_Note, frozen=True, tag="log"):
-    """A piece of what a step says or its program prints. `truncated`: nothing more of this attempt is kept."""
+    """A piece of a step's log or of its program's output. `truncated`: no more of this attempt is kept."""
 
     step: str
     stream: str
@@ -27,21 +27,21 @@ class LogNote(_Note, frozen=True, tag="log"):
 
 
 class MissingNote(_Note, frozen=True, tag="missing"):
-    """Paths in a mapping of a step that led nowhere, and gave null."""
+    """Paths in a step's mapping that were missing and gave null."""
 
     step: str
     paths: tuple[str, ...]
 
 
 class CostNote(_Note, frozen=True, tag="cost"):
-    """How many credits an attempt has used so far, in all."""
+    """The credits that an attempt has used so far, in total."""
 
     step: str
     credits: int
 
 
 class TokensNote(_Note, frozen=True, tag="tokens"):
-    """How many tokens a model call used, and what they cost, in millionths of a credit, if the profile has prices."""
+    """The tokens that a model call used, and their cost in millionths of a credit, if the profile has prices."""
 
     step: str
     profile: str

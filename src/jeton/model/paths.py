@@ -1,16 +1,16 @@
-"""Where a mapped value lands, and what the tree around it looks like afterwards."""
+"""Writing mapped values into JSON objects by path."""
 
 from jeton.model.json import Json, JsonObject
 
 
 def branch_keys(path: str) -> list[str]:
-    """`state.x`, `output.x` and `_branch.output.x` all land at `x` of a branch's output."""
+    """The keys of a path inside a branch's output: `state.x`, `output.x` and `_branch.output.x` all write `x`."""
     keys = path.split(".")
     return keys[2:] if keys[0] == "_branch" else keys[1:]
 
 
 def written(tree: JsonObject, keys: list[str], value: Json) -> JsonObject:
-    """The tree with one value replaced. What is not on the way is shared, so a write costs its own path."""
+    """A copy of the tree with one value replaced. Everything off the path is shared."""
     if not keys:
         return {**tree, **value} if isinstance(value, dict) else {**tree, "result": value}
     key, rest = keys[0], keys[1:]

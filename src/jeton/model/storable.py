@@ -1,6 +1,6 @@
-"""What every layer can keep: plain JSON of bounded depth, with numbers of 64 bits and whole characters.
+"""What can be stored: plain JSON of bounded depth, with 64-bit numbers and valid Unicode.
 
-The same rules hold for what comes in (input, answers, signals) and for what tasks give back.
+The same rules hold for input, answers and signals and for the results of tasks.
 """
 
 import math
@@ -14,11 +14,11 @@ SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TOO_DEEP = f"is nested more than {DEEPEST} levels deep"
 
 Flaws: TypeAlias = list[tuple[str, str]]
-"""Where something cannot be kept, and why."""
+"""Path and problem of each value that cannot be stored."""
 
 
 def storable(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
-    """A copy of the value; whatever cannot be kept is null in it, and among the flaws."""
+    """A copy of the value. What cannot be stored is null in it and added to `flaws`."""
     match value:
         case None | bool():
             return value
@@ -59,7 +59,7 @@ def _storable_object(value: dict[object, object], path: str, flaws: Flaws, depth
 
 
 def is_valid_text(text: str) -> bool:
-    """Whether all of it are characters: half of a surrogate pair is none."""
+    """Whether the text is valid Unicode, without half of a surrogate pair."""
     if text.isascii():
         return True
     try:
@@ -70,5 +70,5 @@ def is_valid_text(text: str) -> bool:
 
 
 def valid_text(text: str) -> str:
-    """The text with `?` for what is no character, so that it can be stored."""
+    """The text with `?` for invalid characters, so that it can be stored."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

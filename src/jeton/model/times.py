@@ -1,4 +1,4 @@
-"""Times as they leave the engine: with a zone in Python, RFC 3339 in UTC to the millisecond everywhere else.
+"""Times: milliseconds inside, aware datetimes in Python, RFC 3339 in UTC everywhere else.
 
 And as they come to it, which is less strict.
 """
@@ -6,16 +6,16 @@ And as they come to it, which is less strict.
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_MS = 253_402_300_799_999  # the end of the year 9999; a wait may be set for later, a date cannot say so
+_LAST_MS = 253_402_300_799_999  # the end of the year 9999; a wait may be longer, a datetime cannot
 
 
 def moment(ms: int) -> datetime:
-    """Milliseconds since 1970 as a time with a zone."""
+    """Milliseconds since 1970 as an aware datetime."""
     return _EPOCH + timedelta(milliseconds=min(ms, _LAST_MS))
 
 
 def maybe_moment(ms: int | None) -> datetime | None:
-    """The same for a time that may not have come."""
+    """The same for a time that may be absent."""
     return None if ms is None else moment(ms)
 
 
@@ -30,7 +30,7 @@ def rfc3339(ms: int) -> str:
 
 
 def time_in(text: str) -> datetime | None:
-    """The time that a text says, with a zone or without; RFC 3339 has its letters small too."""
+    """Parse an ISO 8601 time, with or without a zone, in upper or lower case. None if it is none."""
     try:
         return datetime.fromisoformat(text.upper())
     except ValueError:

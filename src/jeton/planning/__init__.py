@@ -1,1 +1,1 @@
-"""Pure functions: a run's state and what reached it, into decisions. No clock, no I/O, nothing done."""
+"""Pure functions from a run's state and a message to decisions. No clock and no I/O."""

@@ -1,8 +1,8 @@
-"""What nodes cost, who pays, and what happens when nobody can.
+"""Credits: what nodes cost, who pays, and what happens when there are too few.
 
-A node is paid for before it begins. If there is too little, nothing new begins, what is running is waited for, and the
-run ends exhausted; its nodes that were not paid for are there for a retry. So it is in the runs it called, which stop
-with it, and whose nodes are paid by whoever pays for the run at the top: the project, or that run itself.
+A node is paid for before it begins. With too few credits nothing new begins, running tasks are waited for, and the
+run ends exhausted; nodes that were not paid for begin in a retry. The same holds in child runs, whose nodes are paid
+by the account of the root run: the project, or the root run itself.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ DEFAULT_PRICE = 1
 
 
 def prices_of(workflow: Workflow, library: Library, types: Mapping[str, str]) -> dict[str, int]:
-    """What each node costs, where it is not one credit. `types`: of a flow's nodes."""
+    """The price of each node that does not cost one credit. `types`: the types of a flow's nodes."""
     costs = _costs(library.settings)
     if not costs:
         return {}
@@ -51,7 +51,7 @@ def prices_of(workflow: Workflow, library: Library, types: Mapping[str, str]) ->
 
 
 def balance_of(settings: Mapping[str, Json]) -> int | None:
-    """What the project's account is opened with; none: there is no limit."""
+    """The initial balance of the project's account; None if there is no limit."""
     credits = settings.get("credits")
     balance = credits.get("balance") if isinstance(credits, dict) else None
     return balance if isinstance(balance, int) and not isinstance(balance, bool) and balance >= 0 else None
@@ -59,14 +59,14 @@ def balance_of(settings: Mapping[str, Json]) -> int | None:
 
 def _costs(settings: Mapping[str, Json]) -> dict[str, int]:
     credits = settings.get("credits")
-    said = credits.get("costs") if isinstance(credits, dict) else None
-    if not isinstance(said, dict):
+    found = credits.get("costs") if isinstance(credits, dict) else None
+    if not isinstance(found, dict):
         return {}
-    return {name: cost for name, cost in said.items() if isinstance(cost, int) and cost >= 0}
+    return {name: cost for name, cost in found.items() if isinstance(cost, int) and cost >= 0}
 
 
 def _names(target: object, type: str | None) -> Iterator[str]:
-    """What a node's price may be written under; the first that is there counts."""
+    """The names that a node's price may be given under, in order of precedence."""
     if isinstance(target, TaskTarget) and isinstance(target.task, str):
         yield name_of(target.task)
     if type is not None:
@@ -87,7 +87,7 @@ def _names(target: object, type: str | None) -> Iterator[str]:
 
 
 def _priced_steps(target: object, library: Library, costs: Mapping[str, int]) -> int | None:
-    """The sum over a task's actions, by name or by kind, if any of them has a price."""
+    """The sum of the prices of a task's actions, by name or by kind, if any has a price."""
     task = target.task if isinstance(target, TaskTarget) else None
     if isinstance(task, str):
         task = library.tasks.get(name_of(task))
@@ -113,7 +113,7 @@ def _action_price(action: str | Action, library: Library, costs: Mapping[str, in
 
 
 def purse_for(program: Program, message: StartRun) -> Purse | None:
-    """What a new run may spend: what it is given, or what there is where its caller has it from, or the project's."""
+    """The purse of a new run: its own credits, its caller's account, or the project's account."""
     if message.credits is not None:
         return Purse(free=message.credits)
     account = message.account or (ACCOUNT if program.metered else None)
@@ -121,7 +121,7 @@ def purse_for(program: Program, message: StartRun) -> Purse | None:
 
 
 def pay(program: Program, state: RunState, token: Token) -> list[d.Decision] | None:
-    """Take what the token's node costs; None if it cannot begin for want of credits."""
+    """Take the price of the token's node. None if there are too few credits."""
     purse = state.head.purse
     if purse is None:
         return []
@@ -137,9 +137,9 @@ def await_credits(state: RunState) -> list[d.Decision]:
 
 
 def settle(program: Program, token: Token, decisions: list[d.Decision]) -> list[d.Decision]:
-    """With what an action said it used, if it did: less than the price is put back, more is a shortfall.
+    """Settle the price with the cost that an action reported: less is refunded, more is a shortfall.
 
-    A node that has a price and paid nothing was paid for by the run whose history this one shares."""
+    In a fork, a node with a price that paid nothing was paid for by the other run, and is not settled."""
     if token.cost is None or (token.reserved == 0 and program.price(token.node)):
         return decisions
     refund, beyond = max(0, token.reserved - token.cost), max(0, token.cost - token.reserved)
@@ -147,7 +147,7 @@ def settle(program: Program, token: Token, decisions: list[d.Decision]) -> list[
 
 
 def plan_credits(program: Program, state: RunState, now: int) -> list[d.Decision]:
-    """Nothing moves by itself: perhaps because of what it would cost."""
+    """Ask for credits, or end the run as exhausted, if nodes wait to be paid for."""
     head = state.head
     purse = head.purse
     if purse is None or not (purse.awaiting or purse.short) or purse.asked or head.paused:
@@ -174,13 +174,13 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[d.Decision
 
 
 def plan_short(state: RunState) -> list[d.Decision]:
-    """The run's caller is short, or a run it called is exhausted."""
+    """The parent has too few credits, or a child run is exhausted."""
     purse = state.head.purse
     return [] if purse is None or purse.short else [d.DeclareShort(0)]
 
 
 def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list[d.Decision]:
-    """A run below asks for credits, or is over; this one was started with those of the whole tree."""
+    """Serve a run below, which asks for credits or is over, as the account of the tree."""
     purse = state.head.purse
     if purse is None:
         return []
@@ -188,7 +188,7 @@ def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list
         case CreditsAsked(run=run, amount=amount):
             return [d.LendCredits(run, 0 if purse.short else min(purse.free, amount))]
         case CreditsClosed(run=run, used=used):
-            # one that was never given anything, or that a run before this one called, has nothing to bring back
+            # a run that was lent nothing by this run returns nothing
             return [d.ReclaimCredits(run, used)] if run in state.lent else []
 
 
@@ -196,10 +196,10 @@ def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list
 
 
 def serve(balance: int, granted: int, message: CreditsAsked | CreditsClosed) -> tuple[int, int, CreditsGranted | None]:
-    """The account's answer to a run: its balance then, what the run has of it then, and what the run is told.
+    """The account's new balance, the run's new grant, and the reply to a message of a run.
 
-    A run's end brings back what it did not use, also of a grant that it never heard of. One that came from another
-    store, where it was granted what it used, brings nothing back and takes nothing."""
+    At its end a run returns what it did not use, also of a grant that did not reach it. A run from another store
+    returns nothing, because it was granted nothing here."""
     match message:
         case CreditsAsked(at, amount=amount):
             given = min(balance, amount)

@@ -1,4 +1,4 @@
-"""Whether somebody may write this into the state of a run that is forked."""
+"""Checks of the writes that a fork makes into the state."""
 
 from jeton.model.failure import Refused
 from jeton.model.json import Json
@@ -8,13 +8,13 @@ from jeton.planning.tokens.writes import state_problem
 
 
 def check_edits(program: Program, state: RunState, writes: dict[str, Json]) -> None:
-    """Only what a node could have written: paths of `state` and `output`, and values their schema allows.
+    """Refuse writes that no node could have made: other paths than `state` and `output`, or values outside the schema.
 
-    A flow has neither: all it knows follows from its input and what its nodes gave, and those are its history."""
+    A flow has no state to edit: everything in it follows from its input and its nodes' results."""
     if writes and program.flow is not None:
         edit, flow = next(iter(writes)), program.workflow.name
-        told = f"'{edit}' cannot be edited: '{flow}' is a flow, and a flow has no state"
-        raise Refused("bad_path", told, "fork it without edits, or start it anew with another input or overrides")
+        refusal = f"'{edit}' cannot be edited: '{flow}' is a flow, and a flow has no state"
+        raise Refused("bad_path", refusal, "fork it without edits, or start it anew with another input or overrides")
     for path in writes:
         section, _, below = path.partition(".")
         if section not in ("state", "output") or not all(below.split(".")):

@@ -1,4 +1,4 @@
-"""The one match over a run's messages, and the one over the cues that follow; each case calls a file beside it."""
+"""Dispatch of a run's messages, and of the cues that follow from them, to the modules that plan them."""
 
 from typing import assert_never
 
@@ -29,7 +29,7 @@ MAX_DELIVERIES = 5
 
 
 def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
-    """What a message changes. After the run's end nothing does."""
+    """Plan what a message changes. After the run's end nothing does."""
     if state.head.ended_at is not None:
         return Plan([])
     match message:
@@ -70,13 +70,13 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
         case m.TriggerHeard(_, trigger, depth, run, code, problem):
             return Plan([d.NoteFiring(trigger, depth, run, code, problem)])
         case m.AlarmRang() | m.ContinueRun():
-            return Plan([])  # what is due, and what is pending, follows as cues
+            return Plan([])  # due timers and pending tokens are planned as cues
         case _:
             assert_never(message)
 
 
 def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
-    """What follows inside the run from what was just folded."""
+    """Plan what follows from decisions that were just folded."""
     match cue:
         case TokenReady(token_id):
             token = state.tokens.get(token_id)
@@ -94,7 +94,7 @@ def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
 
 
 def plan_idle(program: Program, state: RunState, now: int) -> list[d.Decision]:
-    """Nothing moves by itself any more: perhaps the run is over."""
+    """Plan what happens when nothing is under way: the run may be over, or wait for credits."""
     head = state.head
     if head.busy or head.parked or head.status == "submitted":
         return plan_credits(program, state, now)
@@ -102,7 +102,7 @@ def plan_idle(program: Program, state: RunState, now: int) -> list[d.Decision]:
 
 
 def _plan_fork(program: Program, message: m.ForkRun) -> d.ForkHistory:
-    """The run has its whole time again."""
+    """Plan the fork of a history. The timeout of the run begins anew."""
     timeout = program.workflow.timeout_ms
     deadline = None if timeout is None else message.at + timeout
     shift = max(0, message.at - message.since)
@@ -126,7 +126,7 @@ def _plan_finished(program: Program, state: RunState, message: m.TaskFinished) -
 
 
 def _waited_for(state: RunState, token_id: TokenId, attempt: int) -> Token | str:
-    """The token this result is for, or why nobody waits for it."""
+    """The token that waits for this result, or the reason why none does."""
     token = state.tokens.get(token_id)
     if token is None:
         return "the token has ended"
@@ -141,7 +141,7 @@ _AT_WORK = frozenset((Dispatched, Executing))
 
 
 def plan_started(program: Program, state: RunState, message: m.TaskStarted) -> list[d.Decision]:
-    """Dispatched becomes executing; in any other state it is old news."""
+    """Mark a dispatched token as executing; in any other phase the message is late."""
     token = state.tokens.get(message.token)
     if token is None or type(token.phase) is not Dispatched or token.attempt != message.attempt:
         return []
@@ -149,13 +149,13 @@ def plan_started(program: Program, state: RunState, message: m.TaskStarted) -> l
 
 
 def _plan_noted(state: RunState, message: m.TaskNoted) -> list[d.Decision]:
-    """Kept while the attempt is under way; of any other it is old news."""
+    """Record a note of an attempt that is under way; any other is late."""
     token = _waited_for(state, message.token, message.attempt)
     return [] if isinstance(token, str) else [d.NoteTask(token.id, token.node, token.attempt, message.note)]
 
 
 def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decision]:
-    """An abandoned branch sleeps too: it is left to finish, whatever that takes."""
+    """Let a task sleep, also in an abandoned branch."""
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str):
         return [d.IgnoreLate(message.token, message.attempt, token)]
@@ -165,7 +165,7 @@ def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decisio
 
 
 def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d.Decision]:
-    """Deliveries are counted here, so that a task that kills its worker cannot do so for ever."""
+    """Hand out a lost attempt again, a limited number of times, because the task may be what ends its worker."""
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
         return []
@@ -175,6 +175,6 @@ def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d
         return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
     if token.abandoned:
         return [d.RouteToken(token.id, token.node, "failed")]
-    told = f"{deliveries} workers were given this task and none answered: each ended, or was silent, before it was done"
-    failure = TaskFailed("worker_lost", f"{told}. It may be what ends them, and is not tried again")
+    problem = f"{deliveries} workers got this task, and each ended or stopped answering before it was done"
+    failure = TaskFailed("worker_lost", f"{problem}. The task may be what ends them, and is not retried")
     return plan_task_failure(program, state, token, failure, message.at)

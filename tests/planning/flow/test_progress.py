@@ -237,7 +237,9 @@ def test_a_python_node_is_given_all_there_is_to_know() -> None:
                 d.BreakNode(
                     ZERO,
                     "a",
-                    TaskFailed("bad_result", "a node gives back an object with its outputs, and this one gave a list"),
+                    TaskFailed(
+                        "bad_result", "a node must return an object with its outputs, and this one returned a list"
+                    ),
                 ),
                 d.RouteToken(ZERO, "a", "failed"),
                 d.SettleNodes(skipped=("b",)),

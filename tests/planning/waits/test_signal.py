@@ -106,7 +106,7 @@ def kept(number: int, value: int | str = 1, key: str | None = None) -> d.KeepSig
         pytest.param(
             given(LATER, started(), signal(key="k")),
             signal(7, key="k"),
-            Plan([d.ReplyTo("m", accepted=True, why="the key 'k' was heard before")]),
+            Plan([d.ReplyTo("m", accepted=True, why="the key 'k' was received before")]),
             id="the same key a second time changes nothing",
         ),
         pytest.param(
@@ -142,7 +142,7 @@ def test_a_key_is_known_also_after_its_signal_was_taken() -> None:
     state = given(AGAIN, started(), signal(key="k"), done(0)).state()
     assert state.signals.get("go", {}) == {}
     assert plan_signal(AGAIN, state, signal(7, key="k")).decisions == [
-        d.ReplyTo("m", accepted=True, why="the key 'k' was heard before")
+        d.ReplyTo("m", accepted=True, why="the key 'k' was received before")
     ]
 
 

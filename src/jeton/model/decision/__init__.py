@@ -1,6 +1,6 @@
-"""Everything planning can decide. A decision is complete in itself: folding it needs nothing but the state.
+"""Decisions: what planning says should change. A decision is complete: folding it needs nothing but the state.
 
-The journal is made of these, so field names are short words and defaults are left out.
+The journal stores these, so field names are short and defaults are left out.
 """
 
 from typing import TypeAlias

@@ -1,7 +1,7 @@
-"""What all decisions share."""
+"""The base class of decisions."""
 
 import msgspec
 
 
 class DecisionBase(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
-    """What planning says should change; not yet true."""
+    """A change that planning decided and that is not yet applied."""

@@ -7,7 +7,7 @@ from jeton.model.ids import RunId, TokenId
 
 
 class ReserveCredits(DecisionBase, frozen=True, tag="reserve_credits"):
-    """Take what a node costs, before it begins."""
+    """Take a node's price before it begins."""
 
     token: TokenId
     node: str
@@ -15,7 +15,7 @@ class ReserveCredits(DecisionBase, frozen=True, tag="reserve_credits"):
 
 
 class SettleCredits(DecisionBase, frozen=True, tag="settle_credits"):
-    """What a node really cost: the rest is put back, and what is beyond its price nobody paid."""
+    """Settle a node's price with its real cost: a refund, or a shortfall that nobody paid."""
 
     token: TokenId
     node: str
@@ -25,7 +25,7 @@ class SettleCredits(DecisionBase, frozen=True, tag="settle_credits"):
 
 
 class AwaitCredits(DecisionBase, frozen=True, tag="await_credits"):
-    """Some node cannot begin before it is paid for."""
+    """A node cannot begin before its price is paid."""
 
 
 class AskForCredits(DecisionBase, frozen=True, tag="ask_for_credits"):
@@ -34,33 +34,33 @@ class AskForCredits(DecisionBase, frozen=True, tag="ask_for_credits"):
 
 
 class TakeCredits(DecisionBase, frozen=True, tag="take_credits"):
-    """What the account gave."""
+    """Add the credits that the account gave."""
 
     amount: int
 
 
 class DeclareShort(DecisionBase, frozen=True, tag="declare_short"):
-    """There is too little: nothing new begins any more, in the runs it called neither."""
+    """Credits are too few: nothing new begins, in this run and its children."""
 
     missing: int
 
 
 class LendCredits(DecisionBase, frozen=True, tag="lend_credits"):
-    """What a run below is given of what it asked for."""
+    """Give credits to a run below that asked for them."""
 
     run: RunId
     amount: int
 
 
 class ReclaimCredits(DecisionBase, frozen=True, tag="reclaim_credits"):
-    """A run below is over: what it was given and did not use is back."""
+    """Take back what a run below, which is over, did not use."""
 
     run: RunId
     used: int
 
 
 class UndoCall(DecisionBase, frozen=True, tag="undo_call"):
-    """The run that a node called is exhausted: the call is still to be made, once there is more."""
+    """Undo the call of a run that ended exhausted: it is made again once there are credits."""
 
     token: TokenId
     node: str

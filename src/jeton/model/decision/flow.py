@@ -16,7 +16,7 @@ class BeginNode(DecisionBase, frozen=True, tag="begin_node"):
 
 
 class HoldNode(DecisionBase, frozen=True, tag="hold_node"):
-    """A node of a flow ran and asked the run to wait; it is not run again."""
+    """A node of a flow ran and asked to wait. It is not run again."""
 
     token: TokenId
     node: str
@@ -25,7 +25,7 @@ class HoldNode(DecisionBase, frozen=True, tag="hold_node"):
 
 
 class ExecuteNode(DecisionBase, frozen=True, tag="execute_node"):
-    """A node of a flow is done. `dead_end`: it chose a branch that nothing leaves by; `waited`: its wait is over."""
+    """A node of a flow is done. `dead_end`: no connection leaves the branch it chose; `waited`: its wait is over."""
 
     token: TokenId
     node: str
@@ -43,7 +43,7 @@ class BreakNode(DecisionBase, frozen=True, tag="break_node"):
 
 
 class SettleNodes(DecisionBase, frozen=True, tag="settle_nodes"):
-    """These nodes of a flow are skipped, these may begin, and these wait for so many connections yet."""
+    """Nodes of a flow that are skipped, nodes that may begin, and nodes with their number of unsettled connections."""
 
     skipped: tuple[str, ...] = ()
     ready: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class SettleNodes(DecisionBase, frozen=True, tag="settle_nodes"):
 
 
 class ReopenNodes(DecisionBase, frozen=True, tag="reopen_nodes"):
-    """These nodes of a flow failed, or were skipped for a failure, and are as if they had never been reached."""
+    """Reset nodes of a flow that failed, or were skipped because of a failure, for a retry."""
 
     failed: tuple[str, ...]
     skipped: tuple[str, ...]

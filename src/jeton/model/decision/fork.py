@@ -8,7 +8,7 @@ from jeton.model.json import Json
 
 
 class ForkHistory(DecisionBase, frozen=True, tag="fork_history"):
-    """What was another run's history up to here goes on as this run's own; `shift` is how long time stood still."""
+    """Continue another run's history as this run's own. `shift` is the time between the two runs, in milliseconds."""
 
     at: int
     run: RunId

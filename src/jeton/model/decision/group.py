@@ -25,7 +25,7 @@ class OpenGroup(DecisionBase, frozen=True, tag="open_group"):
 
 
 class ParkToken(DecisionBase, frozen=True, tag="park_token"):
-    """The token reached a fan-in of `group`, which it is in, directly or through inner slots."""
+    """The token reached a fan-in of `group`, an enclosing group."""
 
     token: TokenId
     group: GroupId
@@ -34,7 +34,7 @@ class ParkToken(DecisionBase, frozen=True, tag="park_token"):
 
 
 class SettleSlot(DecisionBase, frozen=True, tag="settle_slot"):
-    """Nothing is under way in the slot any more. `node`: it arrived there; `escaped`: its output goes outwards."""
+    """Nothing is under way in the slot. `node`: it arrived there; `escaped`: the output it takes out of its group."""
 
     slot: SlotId
     at: int
@@ -46,7 +46,7 @@ class SettleSlot(DecisionBase, frozen=True, tag="settle_slot"):
 
 
 class OpenFanIn(DecisionBase, frozen=True, tag="open_fan_in"):
-    """Exactly once: these slots are taken, their tokens end completed."""
+    """Open a fan-in, exactly once. The tokens of the slots that arrived end as completed."""
 
     group: GroupId
     node: str
@@ -55,7 +55,7 @@ class OpenFanIn(DecisionBase, frozen=True, tag="open_fan_in"):
 
 
 class MergeBranches(DecisionBase, frozen=True, tag="merge_branches"):
-    """The branches' outputs, as one value, into the enclosing scope."""
+    """Write the merged outputs of the branches into the enclosing scope."""
 
     group: GroupId
     node: str
@@ -70,7 +70,7 @@ class TimeOutFanIn(DecisionBase, frozen=True, tag="time_out_fan_in"):
 
 
 class CloseGroup(DecisionBase, frozen=True, tag="close_group"):
-    """Nothing of the group is left to wait for."""
+    """The group is over."""
 
     group: GroupId
 

@@ -32,7 +32,7 @@ class SetPaused(DecisionBase, frozen=True, tag="set_paused"):
 
 
 class NoteFiring(DecisionBase, frozen=True, tag="note_firing"):
-    """Keep what a trigger made of an event that the run published; nothing else follows from it."""
+    """Record what a trigger did with an event that the run published."""
 
     trigger: str
     depth: int
@@ -42,7 +42,7 @@ class NoteFiring(DecisionBase, frozen=True, tag="note_firing"):
 
 
 class ReplyTo(DecisionBase, frozen=True, tag="reply_to"):
-    """What whoever sent the message `id` is told."""
+    """The reply to the message `id`."""
 
     id: str
     accepted: bool
@@ -55,8 +55,8 @@ class EndRun(DecisionBase, frozen=True, tag="end_run"):
     output: Json | msgspec.UnsetType = msgspec.UNSET
     error: RunError | None = None
     missing: tuple[str, ...] = ()
-    broken: bool = False  # the state contradicted a decision: drop it all, and keep the evidence in `error`
-    untold: bool = False  # the parent stopped it, and waits for no answer
+    broken: bool = False  # the state contradicted a decision: everything is dropped, and `error` has the evidence
+    untold: bool = False  # the parent stopped the run and waits for no answer
 
 
 RunDecision: TypeAlias = BeginRun | SetStatus | SetPaused | NoteFiring | ReplyTo | EndRun

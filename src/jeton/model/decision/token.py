@@ -24,7 +24,7 @@ class CreateToken(DecisionBase, frozen=True, tag="create_token"):
 
 
 class CreateTokens(DecisionBase, frozen=True, tag="create_tokens"):
-    """Consecutive creations, as one."""
+    """Several creations as one decision."""
 
     tokens: tuple[CreateToken, ...]
 
@@ -36,11 +36,11 @@ class DispatchToken(DecisionBase, frozen=True, tag="dispatch_token"):
     deadline: int
     attempt: int = 1
     input: Json | msgspec.UnsetType = msgspec.UNSET
-    missing: tuple[str, ...] = ()  # paths of the input mapping that gave null
+    missing: tuple[str, ...] = ()  # paths of the input mapping that were missing and gave null
 
 
 class RedeliverToken(DecisionBase, frozen=True, tag="redeliver_token"):
-    """Give the same attempt to a worker again: its process died, or nobody ever began it."""
+    """Hand the same attempt to a worker again: its process died, or no worker began it."""
 
     token: TokenId
     node: str
@@ -51,7 +51,7 @@ class RedeliverToken(DecisionBase, frozen=True, tag="redeliver_token"):
 
 
 class SuspendToken(DecisionBase, frozen=True, tag="suspend_token"):
-    """Its task sleeps: no worker is held until it is due."""
+    """The task sleeps until `due`, without a worker."""
 
     token: TokenId
     node: str
@@ -61,7 +61,7 @@ class SuspendToken(DecisionBase, frozen=True, tag="suspend_token"):
 
 
 class WakeToken(DecisionBase, frozen=True, tag="wake_token"):
-    """Its task has slept: give the same attempt to a worker again. No worker was lost, so the count begins anew."""
+    """The task's sleep is over: hand the same attempt to a worker. Deliveries are counted anew, since none was lost."""
 
     token: TokenId
     node: str
@@ -77,7 +77,7 @@ class MarkExecuting(DecisionBase, frozen=True, tag="mark_executing"):
 
 
 class NoteTask(DecisionBase, frozen=True, tag="note_task"):
-    """Keep what a task said of itself; nothing else follows from it."""
+    """Record a note of a task."""
 
     token: TokenId
     node: str
@@ -86,7 +86,7 @@ class NoteTask(DecisionBase, frozen=True, tag="note_task"):
 
 
 class RetryToken(DecisionBase, frozen=True, tag="retry_token"):
-    """Try the task again at `due`, as business attempt `attempt`."""
+    """Run the task again at `due`, as attempt `attempt`."""
 
     token: TokenId
     node: str
@@ -97,17 +97,17 @@ class RetryToken(DecisionBase, frozen=True, tag="retry_token"):
 
 
 class FinishNode(DecisionBase, frozen=True, tag="finish_node"):
-    """The node succeeded: write its mapped output. `missing` are the paths that gave null."""
+    """The node succeeded: write its mapped output. `missing` lists the paths that were missing and gave null."""
 
     token: TokenId
     node: str
-    work: Literal["task", "timer"] | None = None  # what it waited for, if that has no decision of its own
+    work: Literal["task", "timer"] | None = None  # what it did, unless another decision says so
     writes: dict[str, Json] = {}
     missing: tuple[str, ...] = ()
 
 
 class FailNode(DecisionBase, frozen=True, tag="fail_node"):
-    """The node failed. Whether the failure is handled is for routing to say."""
+    """The node failed. Routing decides whether the failure is handled."""
 
     token: TokenId
     node: str
@@ -115,15 +115,15 @@ class FailNode(DecisionBase, frozen=True, tag="fail_node"):
 
 
 class Considered(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """One transition looked at: followed or not, and why."""
+    """A transition that was considered, with the verdict."""
 
     transition: int
     verdict: Literal["matched", "false", "missing", "loop_limit_reached", "not_first"]
-    path: str | None = None  # the missing one
+    path: str | None = None  # that was missing
 
 
 class RouteToken(DecisionBase, frozen=True, tag="route_token"):
-    """Where a token goes. `ends` is unset while it stays, parked at a fan-in."""
+    """How a token ends; None if it stays, parked at a fan-in."""
 
     token: TokenId
     node: str
@@ -132,7 +132,7 @@ class RouteToken(DecisionBase, frozen=True, tag="route_token"):
 
 
 class EndTokens(DecisionBase, frozen=True, tag="end_tokens"):
-    """These end without routing on: cancelled, or timed out with their fan-in."""
+    """End tokens without routing: cancelled, or timed out with their fan-in."""
 
     tokens: Ranges
     status: TokenEnd
@@ -140,13 +140,13 @@ class EndTokens(DecisionBase, frozen=True, tag="end_tokens"):
 
 
 class AbandonTokens(DecisionBase, frozen=True, tag="abandon_tokens"):
-    """These may finish, and change nothing."""
+    """Let tokens finish without any effect on the run."""
 
     tokens: Ranges
 
 
 class IgnoreLate(DecisionBase, frozen=True, tag="ignore_late"):
-    """A result nobody waits for any more; recorded, never applied."""
+    """A result that came too late: recorded and not applied."""
 
     token: TokenId
     attempt: int

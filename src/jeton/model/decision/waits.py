@@ -36,7 +36,7 @@ class CallWorkflow(DecisionBase, frozen=True, tag="call_workflow"):
 
 
 class EndChild(DecisionBase, frozen=True, tag="end_child"):
-    """The child is over, as it said itself."""
+    """The child run ended."""
 
     token: TokenId
     child: RunId
@@ -45,7 +45,7 @@ class EndChild(DecisionBase, frozen=True, tag="end_child"):
 
 
 class StopChild(DecisionBase, frozen=True, tag="stop_child"):
-    """Nobody waits for the child any more: it is cancelled, with its own children."""
+    """Cancel a child run that nobody waits for any more."""
 
     token: TokenId
     child: RunId
@@ -62,7 +62,7 @@ class OpenGate(DecisionBase, frozen=True, tag="open_gate"):
 
 
 class TakeAnswer(DecisionBase, frozen=True, tag="take_answer"):
-    """An answer that fits. `early`: it was kept under this number, and is not any more."""
+    """Accept an answer to a gate. `early`: the number it was kept under."""
 
     token: TokenId
     node: str
@@ -71,7 +71,7 @@ class TakeAnswer(DecisionBase, frozen=True, tag="take_answer"):
 
 
 class KeepAnswer(DecisionBase, frozen=True, tag="keep_answer"):
-    """An answer to a gate that is not open yet."""
+    """An answer to a gate that is not open yet, kept until it opens."""
 
     number: int
     node: str
@@ -95,7 +95,7 @@ class WaitForSignal(DecisionBase, frozen=True, tag="wait_for_signal"):
 
 
 class KeepSignal(DecisionBase, frozen=True, tag="keep_signal"):
-    """A signal came. It is kept until somebody takes it, which may be at once."""
+    """Keep a signal until a token takes it."""
 
     number: int
     name: str
@@ -105,7 +105,7 @@ class KeepSignal(DecisionBase, frozen=True, tag="keep_signal"):
 
 
 class TakeSignal(DecisionBase, frozen=True, tag="take_signal"):
-    """One signal, one waiter."""
+    """A token takes a kept signal."""
 
     token: TokenId
     name: str

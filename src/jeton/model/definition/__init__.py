@@ -1,1 +1,1 @@
-"""What people define: workflows, flows, tasks, triggers, model profiles."""
+"""Definitions: workflows, flows, tasks, triggers and model profiles."""

@@ -1,4 +1,4 @@
-"""Cron lines of five fields: minute, hour, day of month, month, day of week. What they mean in time is planning's."""
+"""Cron lines of five fields: minute, hour, day of month, month, day of week."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ PART = re.compile(r"(?P<all>\*)?(?P<first>\w+)?(?:-(?P<last>\w+))?(?:/(?P<step>\
 
 
 class BadCron(Exception):
-    """A text that is no cron line: what is wrong with it, and what to write instead."""
+    """A text that is not a cron line: the problem and a remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         self.problem, self.remedy = problem, remedy
@@ -33,22 +33,22 @@ class BadCron(Exception):
 
 
 class Cron(msgspec.Struct, frozen=True):
-    """A cron line, read. Weekdays count from Sunday, 0, to Saturday, 6."""
+    """A parsed cron line. Weekdays count from Sunday, 0, to Saturday, 6."""
 
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
     days: frozenset[int]
     months: frozenset[int]
     weekdays: frozenset[int]
-    either_day: bool  # both kinds of day are restricted: one of them is enough
+    either_day: bool  # both kinds of day are restricted, and either may match
 
     @property
     def every_hour(self) -> bool:
-        """Whether it follows the passing of time rather than the hour a clock shows."""
+        """Whether it fires in every hour, and so follows elapsed time rather than the hour on the clock."""
         return len(self.hours) == 24
 
     def on(self, day: date) -> bool:
-        """Whether it fires on a day at all."""
+        """Whether it fires on this day."""
         if day.month not in self.months:
             return False
         by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
@@ -72,7 +72,7 @@ FIELDS = (
 
 
 def parse_cron(text: str) -> Cron:
-    """The cron line; raises BadCron if it is none, or can never fire."""
+    """Parse a cron line. Raises BadCron if it is malformed or can never fire."""
     line = text.strip().lower()
     if line.startswith("@") and line not in ALIASES:
         raise BadCron(f"there is no '{line}'", f"write one of {', '.join(ALIASES)}")
@@ -102,7 +102,7 @@ def _values(text: str, field: _Field) -> set[int]:
 
 
 def _stretch(part: str, field: _Field) -> set[int]:
-    """`*`, `5`, `1-5`, and each with a step; `5/15` is every fifteenth from 5 on."""
+    """The values of `*`, `5` or `1-5`, each with an optional step; `5/15` is every fifteenth from 5 on."""
     read = PART.fullmatch(part)
     if read is None or (read["all"] is None) == (read["first"] is None) or (read["all"] and read["last"]):
         wanted = f"a number from {field.least} to {field.most}, '*', '1-5', '*/15', or several with commas"

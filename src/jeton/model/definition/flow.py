@@ -1,4 +1,4 @@
-"""Flow, FlowNode, Connection: a graph of boxes with handles, values along its connections, each node once per run."""
+"""Flow graphs: nodes with handles, values along connections, each node at most once per run."""
 
 from typing import Literal
 
@@ -13,17 +13,17 @@ PURE_TYPES = (
     "trigger", "constant", "set", "sum", "add", "subtract", "multiply", "divide", "if_else", "switch", "merge",
     "template", "wait", "wait_until",
 )  # fmt: skip
-"""Built-ins that planning works out itself: no worker is asked."""
+"""Built-in types that planning computes itself, without a worker."""
 
 WORKING_TYPES = ("http", "llm", "gate", "workflow", "agent")
-"""Built-ins that need somebody: a worker, people, another run, an agent."""
+"""Built-in types that need a worker, people, another run or an agent."""
 
 BUILT_IN_TYPES = (*PURE_TYPES, *WORKING_TYPES)
 CONTROL_KEYS = ("_branch", "_wait", "_wait_until", "_waitUntil")
 
 
 class FlowNode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A box. `inputs` are literals by input handle, `data` its configuration; a `repeated` handle collects a list."""
+    """A node. `inputs`: literals by input handle; `data`: its configuration; a `repeated` handle collects a list."""
 
     type: str
     inputs: JsonObject = msgspec.field(default_factory=dict[str, Json])
@@ -47,15 +47,15 @@ class Connection(
 
 
 class FlowLimits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What one run may grow to."""
+    """Limits on the size of one run."""
 
     max_nodes: int = DEFAULT_MAX_NODES
 
 
 class Flow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A flow graph. Every connection leads from a node to a node; `definitions/` saw to that, and to cycles.
+    """A flow graph, checked: every connection joins two nodes, and cycles are as `cycles` allows.
 
-    `declared` is the order of the nodes, which means something here, and which a store that sorts keys would lose.
+    `declared` is the order of the nodes, which matters in a flow, and which a store that sorts keys would lose.
     """
 
     name: str
@@ -74,5 +74,5 @@ class Flow(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The nodes as declared."""
+        """The names of the nodes in declaration order."""
         return self.declared or tuple(self.nodes)

@@ -1,27 +1,27 @@
-"""A model by name: who serves it, which one it is, and what its tokens cost."""
+"""Model profiles: a provider, a model, and what its tokens cost."""
 
 import msgspec
 
 from jeton.model.json import JsonObject
 
 TOKENS_PER_PRICE = 1_000_000
-MOST_TOKENS = 10**9  # of one call; at the highest price, what they cost still fits 64 bits
+MOST_TOKENS = 10**9  # of one call; at the highest price their cost still fits 64 bits
 HIGHEST_PRICE = 10**9
 
 
 class Prices(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Whole credits for a million tokens. So a token costs whole millionths, and nothing is rounded early."""
+    """Prices in credits per million tokens. A token costs whole millionths of a credit, so nothing is rounded early."""
 
     input: int = 0
     output: int = 0
 
     def millionths(self, input: int, output: int) -> int:
-        """What so many tokens cost, in millionths of a credit."""
+        """The cost of these tokens, in millionths of a credit."""
         return input * self.input + output * self.output
 
 
 class ModelProfile(msgspec.Struct, frozen=True, omit_defaults=True):
-    """As a library file has it. Without prices its tokens are counted, and cost nothing."""
+    """A model profile. Without prices its tokens are counted and cost nothing."""
 
     provider: str
     model: str | None = None
@@ -31,5 +31,5 @@ class ModelProfile(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def whole_credits(millionths: int) -> int:
-    """Rounded up: a part of a credit is a credit."""
+    """Millionths as credits, rounded up."""
     return -(-millionths // TOKENS_PER_PRICE)

@@ -1,4 +1,4 @@
-"""Task, Step, Action: the work behind a node, as written."""
+"""Tasks, steps and actions: the work behind a node, as defined."""
 
 from typing import Literal, final
 from zlib import crc32
@@ -14,7 +14,7 @@ StepOutcome = Literal["continue", "skip", "succeed", "fail"]
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How often, and after which delay, something that failed is done again."""
+    """How often, and after which delay, failed work is retried."""
 
     max_attempts: int = 1
     backoff: Backoff = "none"
@@ -22,9 +22,9 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     max_delay_ms: int | None = None
 
     def delay_ms(self, attempt: int, who: str) -> int:
-        """The delay after the attempt that failed, capped, with up to a tenth on top.
+        """The delay after the attempt that failed, with up to a tenth added, and capped.
 
-        The extra spreads those that failed together. It is derived from who waits, so that asking twice says the same.
+        The extra spreads work that failed together. It is derived from `who`, so computing it again gives the same.
         """
         match self.backoff:
             case "none":
@@ -39,14 +39,14 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
 
 @final
 class Suspended(msgspec.Struct, frozen=True):
-    """What a task gives that sleeps: the same attempt goes on at that time, and nobody need hold its place."""
+    """The answer of a task that sleeps: the same attempt continues at `until`, and no worker is held meanwhile."""
 
     until: int
     sleep: str
 
 
 class CircuitBreaker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """After so many passing failures in a row, in all runs, no call is made for a while."""
+    """After this many transient failures in a row, in all runs together, no call is made for a while."""
 
     failures: int = 5
     cool_down_ms: int = 10_000
@@ -63,14 +63,14 @@ class Execution(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
 
 
 class Idempotency(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An action with a key of its own runs once per key, across runs, while the key lives."""
+    """An idempotency key of an action: it runs once per key, across runs, while the key lives."""
 
     key: str
     ttl_ms: int | None = None
 
 
 class Action(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One atomic operation on the world. `implementation` is fixed; what varies comes in the input."""
+    """One atomic operation. `implementation` is its fixed configuration; what varies comes in the input."""
 
     kind: str
     implementation: JsonObject = msgspec.field(default_factory=dict[str, Json])
@@ -98,7 +98,7 @@ class StepCondition(
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One place in a task: an action, by name or inline, and what happens if it fails."""
+    """One step of a task: an action, by name or inline, and what to do if it fails."""
 
     action: str | Action
     ref: str = ""

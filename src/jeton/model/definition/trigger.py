@@ -1,4 +1,4 @@
-"""Trigger: what starts a workflow or a flow without anybody asking for it."""
+"""Triggers: what starts a workflow or a flow automatically."""
 
 from typing import Literal, TypeAlias
 
@@ -10,11 +10,11 @@ Missed: TypeAlias = Literal["skip", "once", "all"]
 
 
 class OnRequest(msgspec.Struct, frozen=True, tag="manual"):
-    """Somebody starts it by hand."""
+    """Started by hand."""
 
 
 class OnSchedule(msgspec.Struct, frozen=True, tag="schedule", omit_defaults=True):
-    """At the times a cron line says, by the clocks of its zone. `missed`: those that passed while nobody looked."""
+    """At the times of a cron line, in its time zone. `missed`: what to do with times that passed while nothing ran."""
 
     cron: str
     time_zone: str = "UTC"
@@ -46,12 +46,12 @@ Cause: TypeAlias = OnRequest | OnSchedule | OnWebhook | OnEvent | OnRunFinished
 
 
 class Trigger(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is started, and when. `node` is the trigger node of a flow that counts as the one that fired."""
+    """A trigger: what it starts, and when. `node` is the trigger node at which a flow begins."""
 
     name: str
     start: str
     on: Cause
     node: str | None = None
-    input: JsonObject = msgspec.field(default_factory=dict[str, Json])  # what the cause brings is laid over it
+    input: JsonObject = msgspec.field(default_factory=dict[str, Json])  # the data of the cause is merged over it
     description: str | None = None
     tags: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Workflow, Node, Transition: a token graph as written, after `fan_in` and `action` sugar is taken off."""
+"""Token graphs: workflows, nodes and transitions, without the shorthands of definition files."""
 
 from typing import Literal, TypeAlias
 
@@ -16,7 +16,7 @@ DEFAULT_MAX_DEPTH = 10
 
 
 class MOfN(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Open when this many slots have arrived."""
+    """The fan-in opens when this many slots have arrived."""
 
     m_of_n: int
 
@@ -26,7 +26,7 @@ MergeStrategy: TypeAlias = Literal["append", "collect", "merge_object", "keyed_b
 
 
 class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the arrived branches' outputs become one value, and where it goes."""
+    """How the outputs of the branches that arrived become one value, and where it is written."""
 
     target: str
     source: str = "_branch.output"
@@ -46,7 +46,7 @@ class Synchronization(msgspec.Struct, frozen=True, omit_defaults=True, forbid_un
 
 
 class Foreach(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One slot per item of a list; `max_parallel` bounds how many are in flight."""
+    """One slot per item of a list; `max_parallel` limits how many are under way."""
 
     collection: Json
     item_var: str | None = None
@@ -66,7 +66,7 @@ class Transition(
     forbid_unknown_fields=True,
     rename={"source": "from", "target": "to"},
 ):
-    """An edge: from where, to where, when, in which order among rivals, and how it fans out or in."""
+    """An edge: source, target, condition, priority, and how it fans out or in."""
 
     source: str
     target: str
@@ -80,12 +80,12 @@ class Transition(
 
     @property
     def makes_slots(self) -> bool:
-        """Whether following it alone is already a fan-out, even of one."""
+        """Whether following it alone is a fan-out, even of one branch."""
         return self.foreach is not None or self.spawn_count is not None or self.sibling_group is not None
 
 
 class TaskTarget(msgspec.Struct, frozen=True, tag="task"):
-    """Run a task: a name (looked up in the library), or the task itself (inline, or an action's one-step task)."""
+    """Run a task, given by name or inline."""
 
     task: str | Task
 
@@ -122,7 +122,7 @@ class GateTarget(msgspec.Struct, frozen=True, tag="gate", omit_defaults=True):
 
 
 class AgentTarget(msgspec.Struct, frozen=True, tag="agent", omit_defaults=True):
-    """Ask an agent."""
+    """Call an agent."""
 
     agent: str
     output_schema: Schema | None = None
@@ -132,7 +132,7 @@ Target: TypeAlias = TaskTarget | WaitTarget | WorkflowTarget | GateTarget | Agen
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A place in the graph: at most one target, and how data goes in and out."""
+    """A node: at most one target, and how data goes in and out."""
 
     target: Target | None = None
     input_mapping: Mapping | None = None
@@ -141,7 +141,7 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WorkflowLimits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What one run may grow to."""
+    """Limits on the size of one run."""
 
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_node_executions: int = DEFAULT_MAX_NODE_EXECUTIONS
@@ -149,7 +149,7 @@ class WorkflowLimits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
 
 
 class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A token graph. Every transition leads from a node to a node; `definitions/` saw to that."""
+    """A token graph, checked: every transition joins two nodes."""
 
     name: str
     initial_node: str
@@ -169,8 +169,8 @@ class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
 class Library(msgspec.Struct, frozen=True):
     """All definitions of a project, by section and name.
 
-    A bundle is a library cut down to one workflow or flow and what it can reach: what a version stores, and a run
-    pins. Triggers are in no bundle: when something starts is no part of what it does.
+    A bundle is a library reduced to one workflow or flow and what it can reach: what a version stores, and a run
+    uses until its end. Bundles have no triggers.
     """
 
     workflows: dict[str, Workflow] = msgspec.field(default_factory=dict[str, Workflow])

@@ -1,4 +1,4 @@
-"""Every fact kept in a run's history. Events are not stored: each is read off the decision that made it true."""
+"""Facts and events: what happened in a run. They are not stored, but derived from the decisions."""
 
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ Fact: TypeAlias = RunFact | TokenFact | GroupFact | WaitsFact | FlowFact | Credi
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A fact at its place in the run's one sequence."""
+    """A fact with its time and its number in the run's sequence."""
 
     seq: int
     at: int

@@ -1,7 +1,7 @@
-"""What all facts share."""
+"""The base class of facts."""
 
 import msgspec
 
 
 class FactBase(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"):
-    """What happened, without when and where in the sequence."""
+    """What happened, without its time and number."""

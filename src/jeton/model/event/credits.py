@@ -33,14 +33,14 @@ class CreditsShort(FactBase, frozen=True, tag="credits.short"):
 
 
 class CreditsLent(FactBase, frozen=True, tag="credits.lent"):
-    """What a run below was given."""
+    """Credits given to a run below."""
 
     run: RunId
     amount: int
 
 
 class CreditsReturned(FactBase, frozen=True, tag="credits.returned"):
-    """A run below is over, and used this much."""
+    """The use of a run below, which is over."""
 
     run: RunId
     used: int

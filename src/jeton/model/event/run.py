@@ -20,7 +20,7 @@ class RunStarted(FactBase, frozen=True, tag="run.started"):
 
 
 class TriggerFired(FactBase, frozen=True, tag="trigger.fired"):
-    """A trigger began this run; or, with `started`, that one, for an event that this run published."""
+    """A trigger started this run; or it started the run `started`, for an event that this run published."""
 
     cause: str
     depth: int
@@ -30,7 +30,7 @@ class TriggerFired(FactBase, frozen=True, tag="trigger.fired"):
 
 
 class TriggerRefused(FactBase, frozen=True, tag="trigger.refused"):
-    """A trigger heard an event that this run published, and started nothing."""
+    """A trigger received an event that this run published, and started nothing."""
 
     trigger: str
     code: StoredRefusalCode

@@ -27,7 +27,7 @@ class TokenExecuting(FactBase, frozen=True, tag="token.executing"):
 class TokenWaiting(FactBase, frozen=True, tag="token.waiting"):
     token: TokenId
     wait: Literal["siblings", "timer", "retry", "subworkflow", "gate", "signal"]
-    node: str | None = None  # for siblings: the fan-in's
+    node: str | None = None  # of the fan-in, for siblings
     due: int | None = None
 
 
@@ -94,7 +94,7 @@ class TaskLog(FactBase, frozen=True, tag="task.log"):
 
 
 class TaskMissing(FactBase, frozen=True, tag="task.missing"):
-    """Paths in a step's mapping that gave null."""
+    """Paths in a step's mapping that were missing and gave null."""
 
     token: TokenId
     node: str
@@ -104,7 +104,7 @@ class TaskMissing(FactBase, frozen=True, tag="task.missing"):
 
 
 class TaskCost(FactBase, frozen=True, tag="task.cost"):
-    """What an action says it used so far."""
+    """The credits that an attempt has used so far, as its action reports."""
 
     token: TokenId
     node: str
@@ -114,7 +114,7 @@ class TaskCost(FactBase, frozen=True, tag="task.cost"):
 
 
 class TaskTokens(FactBase, frozen=True, tag="task.tokens"):
-    """What one model call used, as an action says."""
+    """The tokens that one model call used, as its action reports."""
 
     token: TokenId
     node: str

@@ -1,4 +1,4 @@
-"""All that planning may read of a run of a flow: which nodes are settled, and how. The rest is worked out from it."""
+"""The state of a flow's run: which nodes are settled, and how. The rest is derived from it."""
 
 from typing import Literal, TypeAlias
 
@@ -14,7 +14,7 @@ SkipReason: TypeAlias = Literal["upstream_failure", "branch_not_taken"]
 
 
 class Executed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A node that ran: its outputs, without control keys, and the branch it chose, if it chose one."""
+    """A node that ran: its outputs, without control keys, and the branch it chose, if any."""
 
     outputs: JsonObject
     branch: str | None = None
@@ -29,10 +29,10 @@ class WaitingNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FlowState:
-    """A run of a flow, in tables that belong to the run's one writer.
+    """The tables of a flow's run. Only a `Draft` writes to them.
 
-    `remaining` is kept up with each settled node, so that nothing is counted by scanning; it follows from the other
-    tables, as `contexts` and `blocked` do, which are only memories of what was worked out once.
+    `remaining` is updated with each settled node, so that nothing is counted by scanning. It follows from the other
+    tables, as `contexts` and `blocked` do, which are caches.
     """
 
     __slots__ = (
@@ -42,24 +42,24 @@ class FlowState:
 
     def __init__(self, input: Json = None, overrides: dict[str, JsonObject] | None = None) -> None:
         self.input = input
-        self.overrides: dict[str, JsonObject] = overrides or {}  # by node: what this run was given for its inputs
+        self.overrides: dict[str, JsonObject] = overrides or {}  # by node: inputs given to this run
         self.executing: dict[str, None] = {}
         self.waiting: dict[str, WaitingNode] = {}
         self.executed: dict[str, Executed] = {}
         self.skipped: dict[str, None] = {}
         self.errors: dict[str, TaskFailed] = {}
         self.remaining: dict[str, int] = {}  # by node: incoming connections not settled; absent: none was settled yet
-        self.contexts: dict[str, Overlay] = {}  # by executed node: what it passes on
-        self.blocked: dict[str, bool] = {}  # by skipped node: whether a failure was the reason
+        self.contexts: dict[str, Overlay] = {}  # by executed node: the context after it
+        self.blocked: dict[str, bool] = {}  # by skipped node: whether because of a failure
 
     @property
     def started(self) -> int:
-        """How many nodes began."""
+        """The number of nodes that began."""
         return len(self.executing) + len(self.waiting) + len(self.executed) + len(self.errors)
 
 
 class NodeFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is stored of one node: how it is settled, or how many connections it still waits for."""
+    """The stored state of one node: how it is settled, or how many connections it waits for."""
 
     executed: Executed | None = None
     waiting: WaitingNode | None = None
@@ -70,16 +70,16 @@ class NodeFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """What follows from a node that settled: the nodes that may begin, those skipped, and who waits for how many."""
+    """What follows from a settled node: nodes that may begin, nodes skipped, and unsettled connections of others."""
 
     ready: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     remaining: dict[str, int] = {}
-    dead_end: bool = False  # it chose a branch that no connection leaves by: the path ends, and somebody may wonder
+    dead_end: bool = False  # it chose a branch that no connection leaves
 
 
 class NodeView(msgspec.Struct, frozen=True):
-    """A node as people are shown it."""
+    """The state of a node, for display."""
 
     status: NodeStatus
     outputs: JsonObject | None = None

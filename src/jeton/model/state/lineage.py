@@ -1,8 +1,7 @@
-"""Which groups a token can be in at each node, and which joins each fan-out leads to: read off the graph alone.
+"""Which groups a token can be in at each node, and which joins each fan-out leads to, from the graph alone.
 
-Planning needs it for the joins no slot ever reached (an empty fan-out, every branch lost), and `definitions/` for the
-joins that can never open. It walks (node, stack of enclosing fan-outs); what a condition will say is unknown here, so
-every transition counts as possible.
+Checks of definitions use it to find joins that can never open. It walks pairs of a node and the stack of enclosing
+fan-outs. Conditions are unknown here, so every transition counts as possible.
 """
 
 from collections import Counter, deque
@@ -18,14 +17,14 @@ MAX_REPEATS = 2  # a fan-out inside its own branch: two levels show every join t
 
 
 class FanOut(msgspec.Struct, frozen=True):
-    """A place that makes groups: the node whose routing fans out, and the group's name."""
+    """A fan-out: the node whose routing creates groups, and the group's name."""
 
     node: str
     group: str
 
 
 class Join(msgspec.Struct, frozen=True):
-    """A fan-in as written: the node it leads to and what it waits for."""
+    """A fan-in as defined: the node it leads to and what it waits for."""
 
     node: str
     transition: int  # the first that leads there; the others agree with it
@@ -36,7 +35,7 @@ Stack = tuple[FanOut, ...]
 
 
 class Lineage(msgspec.Struct, frozen=True):
-    """What the graph says about groups before anything runs."""
+    """The groups and joins of a workflow, from its graph."""
 
     stacks: dict[str, tuple[Stack, ...]]  # by node: the enclosing fan-outs a token there can have, innermost last
     joins: dict[FanOut, tuple[Join, ...]]  # nearest first
@@ -86,7 +85,7 @@ def lineage(workflow: Workflow) -> Lineage:
 
 
 def joined_depth(stack: Stack, group: str | None) -> int | None:
-    """Which enclosing fan-out a synchronization speaks of: the named one, or the innermost."""
+    """The depth of the fan-out that a synchronization joins: the named one, or the innermost."""
     for depth in range(len(stack) - 1, -1, -1):
         if group is None or stack[depth].group == group:
             return depth

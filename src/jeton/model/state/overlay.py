@@ -1,6 +1,6 @@
-"""Objects laid over each other, read as one. Laying one over another copies neither, so a context costs what is new.
+"""Layered objects that are read as one. Adding a layer copies nothing, so a context costs what is new.
 
-An overlay never changes, and neither do its layers: those who share one cannot notice each other.
+Overlays and their layers are immutable and can be shared.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ MOST_LAYERS = 24
 class Overlay:
     """Layers, newest first. A key's value is that of the newest layer that has it.
 
-    A layer that would lie on one no larger than itself becomes one with it. So there are few layers, reading a key
-    looks at few, and each key is copied as often as a counter has digits, not once for each layer above it.
+    A layer is merged with the one below if that is no larger. So there are few layers, and each key is copied a
+    logarithmic number of times.
     """
 
     __slots__ = ("layers",)
@@ -34,11 +34,11 @@ class Overlay:
         return default
 
     def plain(self) -> JsonObject:
-        """All of it as one object of the caller's own; older keys come first."""
+        """A copy as one object, older keys first."""
         return _flat(self.layers)
 
     def under(self, newest: JsonObject) -> "Overlay":
-        """This, with an object laid over it."""
+        """An overlay with one more layer on top."""
         if not newest:
             return self
         layers = [newest, *self.layers]
@@ -48,7 +48,7 @@ class Overlay:
 
 
 def merged(overlays: Sequence[Overlay]) -> Overlay:
-    """All of them, key by key; where they share a key, the later's. What they share as a layer is kept once."""
+    """Merge overlays; the later one wins for a shared key. A shared layer is kept once."""
     if len(overlays) == 1:
         return overlays[0]
     layers: dict[int, JsonObject] = {}

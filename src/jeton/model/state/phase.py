@@ -11,28 +11,28 @@ PhaseKind: TypeAlias = Literal["turn", "worker", "sleep", "timer", "retry", "sub
 
 
 class PhaseBase(msgspec.Struct, frozen=True):
-    """What a phase says of itself, so that those who ask need not know every phase."""
+    """What every phase answers, so that callers need not list all phases."""
 
     kind: ClassVar[PhaseKind]  # what the token waits for
-    busy: ClassVar[bool] = False  # it moves by itself, or a worker has it
-    work: ClassVar[Literal["task", "timer"] | None] = None  # what its node does meanwhile
-    resumes_task: ClassVar[bool] = False  # at its time a worker is given the task, so not while the run is paused
-    restarts_on_edit: ClassVar[bool] = False  # its work was asked for with the state as it was then
+    busy: ClassVar[bool] = False  # it is about to begin, or a worker has it
+    work: ClassVar[Literal["task", "timer"] | None] = None  # what its node is doing
+    resumes_task: ClassVar[bool] = False  # when due, its task is handed to a worker, so not in a paused run
+    restarts_on_edit: ClassVar[bool] = False  # in a fork with an edited state its work begins again
     outlives_branch: ClassVar[bool] = False  # it may finish when its branch is abandoned
 
     @property
     def wakes_at(self) -> int | None:
-        """When it wants attention, at the latest."""
+        """When the run must look at the token, at the latest."""
         return None
 
     @property
     def caption(self) -> str | None:
-        """What it waits for, by the name that people gave it."""
+        """The label, title or name of what it waits for."""
         return None
 
 
 class Pending(PhaseBase, frozen=True, tag="pending"):
-    """Made, and not yet begun."""
+    """Created, not yet begun."""
 
     kind: ClassVar[PhaseKind] = "turn"
     busy: ClassVar[bool] = True
@@ -83,7 +83,7 @@ class WaitingForTimer(PhaseBase, frozen=True, tag="waiting_for_timer", omit_defa
 
 
 class Sleeping(PhaseBase, frozen=True, tag="sleeping"):
-    """Its task asked to sleep: no worker has it until it is due, and then one is given the same attempt again."""
+    """Its task sleeps. No worker has it; when due, the same attempt is handed to one."""
 
     kind: ClassVar[PhaseKind] = "sleep"
     work: ClassVar[Literal["task", "timer"] | None] = "task"
@@ -93,7 +93,7 @@ class Sleeping(PhaseBase, frozen=True, tag="sleeping"):
 
     since: int
     due: int
-    name: str  # of the sleep, which is the task's own
+    name: str  # of the sleep, unique in its task
 
     @property
     def wakes_at(self) -> int:
@@ -105,7 +105,7 @@ class Sleeping(PhaseBase, frozen=True, tag="sleeping"):
 
 
 class WaitingForRetry(PhaseBase, frozen=True, tag="waiting_for_retry"):
-    """Failed, and to be tried again; the delay is an alarm, so no worker waits."""
+    """Its task failed and is retried when due."""
 
     kind: ClassVar[PhaseKind] = "retry"
     resumes_task: ClassVar[bool] = True
@@ -119,7 +119,7 @@ class WaitingForRetry(PhaseBase, frozen=True, tag="waiting_for_retry"):
 
 
 class WaitingForSubworkflow(PhaseBase, frozen=True, tag="waiting_for_subworkflow", omit_defaults=True):
-    """Called another workflow, as a run of its own."""
+    """It called another workflow, which is a run of its own."""
 
     kind: ClassVar[PhaseKind] = "subworkflow"
     restarts_on_edit: ClassVar[bool] = True
@@ -141,7 +141,7 @@ class WaitingForSubworkflow(PhaseBase, frozen=True, tag="waiting_for_subworkflow
 
 
 class GateAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one person said."""
+    """One answer to a gate."""
 
     value: Json
     by: str | None = None
@@ -167,7 +167,7 @@ class WaitingForGate(PhaseBase, frozen=True, tag="waiting_for_gate", omit_defaul
 
 
 class WaitingForSignal(PhaseBase, frozen=True, tag="waiting_for_signal", omit_defaults=True):
-    """Held until a signal of this name comes. `turn` says who came first, whatever was done to the clock."""
+    """Held until a signal of this name comes. `turn` gives the order of waiters, independent of the clock."""
 
     kind: ClassVar[PhaseKind] = "signal"
 
@@ -197,4 +197,4 @@ Phase: TypeAlias = (
     | WaitingForGate
     | WaitingForSignal
 )
-"""`waiting_for_siblings` is not among them: a token that reached a fan-in is kept by its slot, as a number."""
+"""Waiting for siblings is not a phase: a token that reached a fan-in is kept by its slot, as a number."""

@@ -1,4 +1,4 @@
-"""Sets of numbers as ranges: a hundred thousand neighbours take the room of one."""
+"""Sets of integers as ranges, so that consecutive numbers take little space."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
@@ -8,7 +8,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def to_ranges(numbers: Iterable[int]) -> Ranges:
-    """Fold numbers, in any order, into ranges."""
+    """Ranges of numbers given in any order."""
     found: list[tuple[int, int]] = []
     for number in sorted(numbers):
         if found and found[-1][1] + 1 >= number:
@@ -25,12 +25,12 @@ def numbers_in(ranges: Ranges) -> Iterator[int]:
 
 
 def count_in(ranges: Ranges) -> int:
-    """How many numbers there are."""
+    """The number of numbers."""
     return sum(last - first + 1 for first, last in ranges)
 
 
 def joined(ranges: Ranges, numbers: Iterable[int]) -> Ranges:
-    """The set with these numbers in it. Those that come in order, as most do, cost nothing to place."""
+    """The ranges with these numbers added. Numbers in ascending order are added at the end at no cost."""
     for number in numbers:
         last = ranges[-1][1] if ranges else -2
         if number == last + 1:

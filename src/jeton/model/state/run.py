@@ -1,7 +1,7 @@
-"""All that planning may read of a run: its head, tokens, groups, slots and context.
+"""The state of a run: its head, tokens, groups, slots and context.
 
-Values here are frozen and are replaced, never changed; the tables that hold them belong to the run's one writer.
-Ended tokens leave the tables (the journal has them), so a run's state is as large as what is under way in it.
+Values are immutable and replaced; only a `Draft` writes to the tables that hold them. Ended tokens leave the tables,
+so a run's state is as large as what is under way in it.
 """
 
 from typing import Literal, TypeAlias
@@ -33,7 +33,7 @@ class Slept(msgspec.Struct, frozen=True):
 
 
 class Token(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A point of progress: it stands at one node and remembers where it came from."""
+    """A point of progress in a run, at one node."""
 
     id: TokenId
     node: str
@@ -43,10 +43,10 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     loops: dict[int, int] = {}  # by transition: how often this lineage followed it
     error: JsonObject | None = None  # `state._last_error`, as this lineage sees it
     attempt: int = 1
-    input: Json | UnsetType = UNSET  # unset: the run's own input, which need not be kept twice
-    abandoned: bool = False  # its slot lost the race; it may finish, and changes nothing
+    input: Json | UnsetType = UNSET  # unset: the run's own input
+    abandoned: bool = False  # its fan-in opened without it; it may finish, and changes nothing
     reserved: int = 0  # credits that were taken for it
-    cost: int | None = None  # those that its action says it used
+    cost: int | None = None  # the credits that its action reported
     slept: Slept | None = None  # the last sleep of its task that is over
 
     @property
@@ -57,7 +57,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
         return None if self.slept is None else self.slept.name
 
     def entering(self, phase: Phase) -> "Token":
-        """The same token in another phase. Written out, because it happens at every step of every run."""
+        """The token in another phase. Written out because it is on the hot path."""
         return Token(
             self.id,
             self.node,
@@ -76,7 +76,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Segment(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The slots one transition contributes to a group: a stretch of its numbering."""
+    """The slots that one transition adds to a group: a range of its indices."""
 
     transition: int
     first: int
@@ -86,7 +86,7 @@ class Segment(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Group(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A sibling group instance: run, name and the token that fanned out. It never changes; its progress does."""
+    """A sibling group. It never changes; its `Progress` does."""
 
     id: GroupId
     name: str
@@ -97,27 +97,27 @@ class Group(msgspec.Struct, frozen=True, omit_defaults=True):
     segments: tuple[Segment, ...]
     outer: SlotId | None = None
     loops: dict[int, int] = {}
-    error: JsonObject | None = None  # what the branches inherit: a failure can fan out into its handlers
+    error: JsonObject | None = None  # the last error, which the branches inherit
 
     def segment_of(self, index: int) -> int:
-        """Which stretch of the numbering a slot is in."""
+        """The number of the segment that a slot is in."""
         for number, segment in enumerate(self.segments):
             if index < segment.first + segment.count:
                 return number
         raise IndexError(index)
 
     def stretches(self) -> range:
-        """The numbers of the stretches its slots are kept in."""
+        """The numbers of the stretches that its slots are stored in."""
         return range(-(-self.total // SLOTS_PER_STRETCH))
 
     def item(self, index: int) -> Json:
-        """The list item the slot stands for, if it came from a list."""
+        """The list item of a slot; None if the group is not from a list."""
         segment = self.segments[self.segment_of(index)]
         return None if segment.items is None else segment.items[index - segment.first]
 
 
 class FanIn(msgspec.Struct, frozen=True):
-    """A fan-in some slot has arrived at. `transition` is where its synchronization is written."""
+    """A fan-in that a slot has arrived at. `transition` defines its synchronization."""
 
     transition: int
     arrived: int
@@ -126,22 +126,22 @@ class FanIn(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How far a group is. Counters, so that nothing is counted by scanning; a slot settles once, by identity."""
+    """The progress of a group, as counters, so that nothing is counted by scanning."""
 
-    live: int  # slots not settled, those not yet materialised among them
-    started: tuple[int, ...]  # by segment: how many slots were materialised
-    flying: tuple[int, ...]  # by segment: how many of those are not settled
-    fan_ins: dict[str, FanIn] = {}  # by the node they lead to, until they open
+    live: int  # slots not settled, including those not created yet
+    started: tuple[int, ...]  # by segment: slots created
+    flying: tuple[int, ...]  # by segment: slots created and not settled
+    fan_ins: dict[str, FanIn] = {}  # by target node, until they open
     opened: bool = False
 
 
 class Slot(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One live branch. `tokens` and `groups` say what is under way in it; they follow from the other tables."""
+    """One live branch. `tokens` and `groups` are what is under way in it, derived from the other tables."""
 
     output: JsonObject = {}
-    reached: tuple[GroupId, str, int] | None = None  # fan-in some token of it reached: group, node, transition
-    waiting: tuple[TokenId, ...] = ()  # tokens that did
-    laid: tuple[tuple[GroupId, int, JsonObject], ...] = ()  # outputs of inner slots that arrived for this one
+    reached: tuple[GroupId, str, int] | None = None  # the fan-in that a token of it reached: group, node, transition
+    waiting: tuple[TokenId, ...] = ()  # the tokens that reached it
+    laid: tuple[tuple[GroupId, int, JsonObject], ...] = ()  # outputs of inner slots that left their group
     tokens: tuple[TokenId, ...] = ()
     groups: tuple[GroupId, ...] = ()
 
@@ -151,13 +151,13 @@ class Slot(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 ArrivedId: TypeAlias = tuple[GroupId, str, int]
-"""A stretch of the slots that arrived at one fan-in: its group, its node, and the number of the stretch."""
+"""A stretch of the slots that arrived at a fan-in: group, node, and number of the stretch."""
 
 
 class Arrived(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Slots that wait at a fan-in, a stretch of them together: which, with which tokens, and what they bring.
+    """A stretch of the slots that wait at a fan-in, with their tokens and values.
 
-    A slot that never wrote the merge's source has no value here, which is not the same as null.
+    A slot that never wrote the merge's source has no value, which is not the same as null.
     """
 
     slots: Ranges = ()
@@ -166,7 +166,7 @@ class Arrived(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Parent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who called this run, and the run at the root of the tree."""
+    """The run and token that called this run, and the root of the tree."""
 
     run: RunId
     token: TokenId
@@ -176,20 +176,20 @@ class Parent(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Fork(msgspec.Struct, frozen=True):
-    """Whose history this run shares, up to which entry."""
+    """The run whose history this one shares, up to an entry."""
 
     run: RunId
     entry: int
 
 
 class Signal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A signal nobody has taken yet."""
+    """A signal that no token has taken yet."""
 
     value: Json
 
 
 class EarlyAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An answer to a gate that is not open yet."""
+    """An answer to a gate that is not open yet, kept until it opens."""
 
     node: str
     path: str
@@ -197,17 +197,17 @@ class EarlyAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FiredBy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What fired a run that nobody started by hand."""
+    """What triggered a run."""
 
     type: str
     depth: int = 0
     id: str | None = None
-    node: str | None = None  # of a flow: the trigger that it begins at
-    source: str | None = None  # the run, the address or the time it came from
+    node: str | None = None  # the trigger node at which a flow begins
+    source: str | None = None  # the run, address or time that caused it
 
 
 class Head(msgspec.Struct, omit_defaults=True):
-    """The run's own facts and counters: the one part that changes in place, and is copied before each message."""
+    """The run's own fields and counters. Changed in place, and copied before each message."""
 
     run: RunId
     workflow: str
@@ -250,7 +250,7 @@ class Head(msgspec.Struct, omit_defaults=True):
 
 
 class RunState:
-    """Everything a run is, in tables. Only a `Draft` writes to them."""
+    """The tables of a run. Only a `Draft` writes to them."""
 
     __slots__ = (
         "_flow",
@@ -280,15 +280,15 @@ class RunState:
         self.progress: dict[GroupId, Progress] = {}
         self.slots: dict[SlotId, Slot] = {}
         self.arrived: dict[ArrivedId, Arrived] = {}
-        self.signals: dict[str, dict[int, Signal]] = {}  # by name, oldest first: those nobody has taken
-        self.heard: dict[str, int] = {}  # keys of signals, and when each came: a second one changes nothing
+        self.signals: dict[str, dict[int, Signal]] = {}  # by name, oldest first: not taken yet
+        self.heard: dict[str, int] = {}  # keys of signals received, with their times
         self.early: dict[int, EarlyAnswer] = {}  # oldest first
-        self.lent: dict[RunId, int] = {}  # what runs below were given, used or not, and have not accounted for
+        self.lent: dict[RunId, int] = {}  # credits given to runs below that are not over
         self._flow: FlowState | None = None
-        self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, first come first; follows from the tokens
+        self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, in order of arrival; derived from the tokens
 
     def take_input(self, given: Json) -> None:
-        """What the run was started with. Somebody may have looked at its nodes before there was any."""
+        """Set the run's input, also in the flow's state if that exists already."""
         self.input = given
         if self._flow is not None:
             self._flow.input = given
@@ -306,7 +306,7 @@ class RunState:
 
     @property
     def flow(self) -> FlowState:
-        """How far the nodes of a flow are; for a token graph there is nothing in it."""
+        """The state of a flow's nodes; empty for a token graph."""
         if self._flow is None:
             self._flow = FlowState(self.input)
         return self._flow

@@ -1,7 +1,7 @@
-"""The built-in nodes of a flow that need nobody: each a function from inputs and context to a result.
+"""The built-in nodes of a flow that planning computes: functions from inputs and context to a result.
 
-A result may hold control keys, as that of any other node; what passes on things that came in keeps them apart from
-these, for what a run was given steers nothing. Nothing that comes in is changed.
+A result may hold control keys. A node that passes its inputs on keeps them apart from control keys, because input data
+must not control the run. Inputs are not changed.
 """
 
 import math
@@ -28,11 +28,11 @@ Number: TypeAlias = int | float
 
 
 class _Refused(Exception):
-    """An input a built-in cannot work with."""
+    """An input that a built-in cannot use."""
 
 
 def compile_builtin(node: FlowNode) -> Compute:
-    """The function a built-in stands for, with its expressions compiled."""
+    """The function of a built-in node, with its expressions compiled."""
     match node.type:
         case "constant":
             return _constant(node)
@@ -64,7 +64,7 @@ def _constant(node: FlowNode) -> Compute:
             return {"value": inputs["value"]}
         if "value" in node.data:
             return {"value": node.data["value"]}
-        return TaskFailed("bad_input", "constant needs 'value', in its data or its inputs, and has none")
+        return TaskFailed("bad_input", "constant needs 'value', in its data or its inputs")
 
     return compute
 
@@ -101,7 +101,7 @@ def _quotient(a: Number, b: Number) -> Number:
     if b == 0:
         raise _Refused("division by zero: 'b' is 0")
     if isinstance(a, int) and isinstance(b, int) and a % b == 0:
-        return a // b  # whole numbers stay whole, as an expression that reads them expects
+        return a // b  # integers stay integers, as expressions expect
     return a / b
 
 
@@ -118,7 +118,7 @@ def _number(value: Json, where: str) -> Number:
 
 
 def _kept(value: Number) -> Number:
-    """A number that JSON and every later layer can hold."""
+    """The number, if it can be stored."""
     if isinstance(value, int):
         if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
             raise _Refused("the result does not fit 64 bits")
@@ -172,7 +172,7 @@ def _chosen(handle: str, inputs: JsonObject) -> SplitResult:
 
 
 def _text(value: Json) -> str | None:
-    """A value as a handle would be written; nothing else has one form that everybody expects."""
+    """A scalar as the name of a handle; None for other values."""
     match value:
         case str():
             return value
@@ -185,7 +185,7 @@ def _text(value: Json) -> str | None:
 
 
 def _template(node: FlowNode) -> Compute:
-    """The text is fixed; one that arrives by the handle `template` takes its place."""
+    """Render a template from the node's data, or from the input handle `template`."""
     written = node.data.get("template")
     environment = Environment(undefined_behavior="strict", fuel=TEMPLATE_FUEL)
 
@@ -210,7 +210,7 @@ def _wait_until(node: FlowNode) -> Compute:
 
 
 def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
-    """How long is configured, or arrives by the handle of that name; what else arrived is passed on afterwards."""
+    """Wait as configured, or as the input handle `key` says, and pass the inputs on afterwards."""
     written, label = node.data.get(key), node.data.get("label")
     expression = None if written is None or _is_time(written) else compile_value(written, VARIABLES)
 
@@ -227,7 +227,7 @@ def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
 
 
 def _is_time(value: Json) -> bool:
-    """Whether a text is a time as it stands, rather than an expression that gives one."""
+    """Whether a text is a time rather than an expression."""
     return isinstance(value, str) and time_in(value) is not None
 
 
@@ -236,7 +236,7 @@ def _evaluated(expression: Expression, inputs: JsonObject, context: Overlay) -> 
 
 
 def _scope(expression: Expression, inputs: JsonObject, context: Overlay) -> JsonObject:
-    """What it can name. Of the context, only what it reads is looked up, unless it reads all of it."""
+    """The variables of an expression. Of the context, only the keys it reads, unless it reads all of it."""
     paths = [path for path in expression.reads if path[0] == "context"]
     if not paths:
         return {"inputs": inputs, "context": {}}

@@ -1,6 +1,6 @@
-"""What a node's result says about the run rather than about the data: which branch, and how long to wait.
+"""Control keys: the part of a node's result that controls the run, such as a branch or a wait.
 
-Control keys are taken out here, before anything else sees the result. A malformed one is the node's failure.
+They are removed here, before anything else sees the result. A malformed one fails the node.
 """
 
 import math
@@ -17,7 +17,7 @@ LONGEST_WAIT_S = 100 * 366 * 24 * 3600
 
 
 class _BadControlKey(Exception):
-    """A control key that is none."""
+    """A malformed control key."""
 
 
 class _Wait(msgspec.Struct, frozen=True):
@@ -26,25 +26,25 @@ class _Wait(msgspec.Struct, frozen=True):
 
 
 class SplitResult(msgspec.Struct, frozen=True):
-    """A result whose outputs are data, whatever their keys are called: the control keys stand beside them."""
+    """A result with its control keys apart from its outputs, whose keys are then always data."""
 
     outputs: JsonObject
     keys: JsonObject = {}
 
 
 def read_result(result: Json, now: int) -> Executed | WaitingNode | TaskFailed:
-    """What a node gave back: outputs and branch, with a wait if it asked for one that is not over already."""
+    """Read a node's result: outputs and branch, and a wait if one was asked for and is not over."""
     if result is None:
         return Executed({})
     if not isinstance(result, dict):
-        message = f"a node gives back an object with its outputs, and this one gave {kind_of(result)}"
+        message = f"a node must return an object with its outputs, and this one returned {kind_of(result)}"
         return TaskFailed("bad_result", message)
     outputs: JsonObject = {key: value for key, value in result.items() if key not in CONTROL_KEYS}
     return read_split_result(SplitResult(outputs, result), now)
 
 
 def read_split_result(result: SplitResult, now: int) -> Executed | WaitingNode | TaskFailed:
-    """The same of a result that keeps the two apart."""
+    """The same for a result that keeps control keys apart."""
     try:
         executed, wait = Executed(result.outputs, _branch(result.keys)), _wait(result.keys, now)
     except _BadControlKey as problem:

@@ -1,4 +1,4 @@
-"""What a ready node of a flow is given, and what becomes of it: worked out at once, or handed to somebody."""
+"""The inputs and context of a flow's node, and what a ready node does: compute at once, or ask for work."""
 
 from typing import TypeAlias
 
@@ -16,9 +16,9 @@ from jeton.planning.program.flow import BuiltinNode, CompiledConnection, FlowPro
 
 
 class NodeCall(msgspec.Struct, frozen=True):
-    """Work for somebody else. All of it is copied: whoever gets it may do with it what they like.
+    """Work outside planning. All values are copies, so the receiver may change them.
 
-    Only those who can read a context are given one: copying it costs all that came before.
+    Only nodes that can read a context get one, because copying it is costly.
     """
 
     work: TaskTarget | GateTarget | WorkflowTarget | AgentTarget
@@ -31,13 +31,13 @@ BeginResult: TypeAlias = Executed | WaitingNode | TaskFailed | NodeCall
 
 
 def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> BeginResult:
-    """What a ready node does. One that asks for work to be done is finished with `read_result` when it comes back."""
+    """Begin a ready node. The result of a `NodeCall` is read with `read_result` later."""
     compiled = program.nodes[node]
     inputs, context = inputs_of(program, state, node), context_before(program, state, node)
     match compiled.work:
         case TriggerNode():
-            # what a run was given is plain data, whatever its keys are called; an object of its own, as it will be when
-            # the run is read back, or the keys of a context would come in another order then
+            # the input is data and has no control keys; copied, because in a run that is loaded it is an object of its
+            # own, and the keys of a context must come in the same order
             return Executed(dict(initial_context(state)))
         case BuiltinNode(compute):
             match compute(inputs, context):
@@ -55,7 +55,7 @@ def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> B
 
 
 def inputs_of(program: FlowProgram, state: FlowState, node: str) -> JsonObject:
-    """By input handle: the literal, over it the run's override, over both what was delivered. Absent is absent."""
+    """The inputs by handle: the literal, replaced by the run's override, replaced by what a connection delivered."""
     compiled = program.nodes[node]
     inputs: JsonObject = {**compiled.definition.inputs, **state.overrides.get(node, {})}
     lists: dict[str, list[Json]] = {}
@@ -72,14 +72,14 @@ def inputs_of(program: FlowProgram, state: FlowState, node: str) -> JsonObject:
 
 
 def delivered(executed: Executed, connection: CompiledConnection) -> Json:
-    """What a live connection carries: by `main` all of it, by another handle, or a chosen one, what is under it."""
+    """The value that a live connection carries: all outputs by `main`, else the output of its handle."""
     if executed.branch is None and connection.from_output == MAIN:
         return executed.outputs
     return executed.outputs.get(connection.from_output, executed.outputs)
 
 
 def context_before(program: FlowProgram, state: FlowState, node: str) -> Overlay:
-    """What the paths into a node produced; where they meet, the later declared connection wins, key by key."""
+    """The context of a node: those of its sources, merged; the connection declared later wins for a shared key."""
     paths = [
         connection.source
         for connection in program.nodes[node].incoming
@@ -91,7 +91,7 @@ def context_before(program: FlowProgram, state: FlowState, node: str) -> Overlay
 
 
 def context_after(program: FlowProgram, state: FlowState, node: str) -> Overlay:
-    """What an executed node passes on: what came to it, and its outputs laid over that. Worked out once for each."""
+    """The context after an executed node: the context before it with its outputs on top. Cached."""
     asked = [node]
     while asked:
         name = asked[-1]
@@ -111,7 +111,7 @@ def context_after(program: FlowProgram, state: FlowState, node: str) -> Overlay:
 
 
 def initial_context(state: FlowState) -> JsonObject:
-    """The run's input as a context: an object as it is, anything else under `input`."""
+    """The run's input as a context: an object as it is, any other value under `input`."""
     match state.input:
         case dict():
             return state.input

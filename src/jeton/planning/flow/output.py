@@ -1,4 +1,4 @@
-"""With which output a run of a flow ends."""
+"""The output of a flow's run."""
 
 import msgspec
 
@@ -15,14 +15,14 @@ from jeton.planning.schema_problem import schema_problem
 
 
 class FlowOutput(msgspec.Struct, frozen=True):
-    """The output, and the paths its mapping did not find."""
+    """The output, and the paths of its mapping that were missing."""
 
     value: JsonObject
     missing: tuple[str, ...] = ()
 
 
 def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError:
-    """The final context, or what the flow's mapping makes of it; a problem with either fails the run."""
+    """The output: the final context, mapped if the flow has a mapping. A problem fails the run."""
     found = FlowOutput(final_context(program, state))
     if program.output_mapping is not None:
         values = evaluate_mapping(program.output_mapping, {"context": found.value})
@@ -35,7 +35,7 @@ def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError
 
 
 def final_context(program: FlowProgram, state: FlowState) -> JsonObject:
-    """The contexts of all last nodes, as declared; of a flow that ran nothing, what it was given."""
+    """The merged contexts of all last nodes in declaration order; the input if no node ran."""
     last = [name for name in program.nodes if name in state.executed and not _went_on(program, state, name)]
     if not last:
         return dict(initial_context(state))

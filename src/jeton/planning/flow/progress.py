@@ -1,4 +1,4 @@
-"""What happens to the nodes of a flow when one begins, is done, or fails: the decisions."""
+"""Decisions when a node of a flow begins, is done, or fails."""
 
 import msgspec
 from msgspec import UNSET
@@ -22,13 +22,13 @@ from jeton.planning.tokens.cancel import end_run
 
 
 def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> list[d.Decision]:
-    """A token at every node that begins."""
+    """Create a token at every node that begins."""
     fired = None if message.trigger is None else message.trigger.node
     return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
 
 
 def plan_flow_retry(program: Program, state: RunState) -> list[d.Decision]:
-    """A token at every node that failed, in a run that goes on where another one ended."""
+    """Create a token at every failed node, in a fork that retries them."""
     reopen = None if program.flow is None else reopened(program.flow, state.flow)
     if reopen is None:
         return []
@@ -38,18 +38,18 @@ def plan_flow_retry(program: Program, state: RunState) -> list[d.Decision]:
 
 
 def flow_of(program: Program) -> FlowProgram:
-    """The graph of a program that is a flow's."""
+    """The flow of a program. Raises BrokenInvariant if it has none."""
     if program.flow is None:
-        raise BrokenInvariant("only a flow has nodes with handles", workflow=program.workflow.name)
+        raise BrokenInvariant("the program is not a flow's", workflow=program.workflow.name)
     return program.flow
 
 
 def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -> list[d.Decision] | NodeCall:
-    """What a ready node does; a call that needs more than a worker is handed back."""
+    """Begin a ready node. A call that needs more than a worker is returned to the caller."""
     flow = flow_of(program)
     problem = limit_problem(flow, state.flow, token.node)
     if problem is not None:
-        # a fork of the run goes on with the token that its error names
+        # a fork of the run continues with the token in the error
         return end_run(state, now, "failed", msgspec.structs.replace(problem, token=token.id), failing=token)
     begun = begin_node(flow, state.flow, token.node, now)
     if isinstance(begun, NodeCall) and not isinstance(begun.work, TaskTarget):
@@ -59,7 +59,7 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
         case NodeCall():
             task = program.nodes[token.node].task
             if task is None:
-                raise BrokenInvariant("a node that is handed out has a task", node=token.node)
+                raise BrokenInvariant("a node without a task was dispatched", node=token.node)
             given = task_input(begun, token.node)
             return [begin, d.DispatchToken(token.id, token.node, now, now + task.timeout_ms, 1, given)]
         case Executed():
@@ -71,28 +71,28 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
 
 
 def task_input(call: NodeCall, node: str) -> Json:
-    """What a task is given: the inputs by handle, or the object that came in on `main` if nothing else did.
+    """The input of a task: the inputs by handle, or the object on `main` if there is nothing else.
 
-    A Python node is given all there is to know."""
+    A Python node gets inputs, data, context and its own name."""
     if call.context is not None:
         return {"inputs": call.inputs, "data": call.data, "context": call.context, "node_id": node}
     return plain_input(call.inputs)
 
 
 def plain_input(inputs: JsonObject) -> Json:
-    """One object, whoever sends it by one connection or by several."""
+    """The inputs by handle, or the object on `main` if there is nothing else."""
     main = inputs.get(MAIN, UNSET)
     return main if len(inputs) == 1 and isinstance(main, dict) else inputs
 
 
 def plan_flow_success(program: Program, state: RunState, token: Token, result: Json, now: int) -> list[d.Decision]:
-    """The node is done; or only its wait is, and then its result is the one that was kept."""
+    """The node is done, or its wait is over and its kept result counts."""
     flow = flow_of(program)
     held = state.flow.waiting.get(token.node)
     if held is not None:
         return _executed(flow, state, token, held.executed, waited=True)
     if isinstance(flow.nodes[token.node].work, GateTarget | WorkflowTarget | AgentTarget):
-        # what people and other runs say is data, whatever its keys are called
+        # answers and results of other runs have no control keys
         done = Executed(result if isinstance(result, dict) else {} if result is None else {"result": result})
         return _executed(flow, state, token, done)
     match read_result(result, now):
@@ -107,12 +107,12 @@ def plan_flow_success(program: Program, state: RunState, token: Token, result: J
 def plan_flow_failure(
     program: Program, state: RunState, token: Token, failure: TaskFailed, now: int
 ) -> list[d.Decision]:
-    """The node failed: what depends on it is skipped, or the run ends."""
+    """The node failed: skip what depends on it, or end the run."""
     return _failed(flow_of(program), state, token, failure, now)
 
 
 def plan_flow_completion(program: Program, state: RunState, now: int) -> list[d.Decision]:
-    """Every node is settled: the output of the last ones, or the first error as declared."""
+    """Every node is settled: end the run with its output, or with the first error in declaration order."""
     flow = flow_of(program)
     if status_of(flow, state.flow) == "failed":
         node = next(name for name in flow.nodes if name in state.flow.errors)

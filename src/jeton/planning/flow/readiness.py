@@ -1,7 +1,7 @@
 """Which nodes of a flow are ready, skipped or dead.
 
-A node begins when each of its incoming connections is settled: delivered, dead or failed. Each settled node counts down
-its targets, so what a finished node costs follows its connections and what they decide, not the size of the flow.
+A node begins when each of its incoming connections is settled: delivered, dead or failed. Each settled node decrements
+the counters of its targets, so the cost follows its connections and not the size of the flow.
 """
 
 from typing import Literal, TypeAlias
@@ -16,11 +16,11 @@ ConnectionStatus: TypeAlias = Literal["delivered", "dead", "failed"]
 """How a connection is settled."""
 
 _Settlement: TypeAlias = Executed | Literal["failed", "dead"]
-"""How a node is settled, as its connections see it: it ran, it or something before it failed, it was not on the way."""
+"""How a node is settled: it ran, it or a node before it failed, or no branch led to it."""
 
 
 def start_flow(program: FlowProgram, state: FlowState, fired: str | None = None) -> Settled:
-    """Where a run begins: at every root, but of several triggers only at the one that fired, else the first."""
+    """The nodes where a run begins: every root, but of several triggers only the one that fired, else the first."""
     triggers = [name for name in program.roots if program.nodes[name].definition.type == "trigger"]
     chosen = fired if fired in triggers else next(iter(triggers), None)
     others = [name for name in triggers if name != chosen]
@@ -30,19 +30,19 @@ def start_flow(program: FlowProgram, state: FlowState, fired: str | None = None)
 
 
 def settle_executed(program: FlowProgram, state: FlowState, node: str, executed: Executed) -> Settled:
-    """What follows from a node that ran, and whose wait, if it asked for one, is over."""
+    """What follows from a node that ran and whose wait, if any, is over."""
     settled = _spread(program, state, {node: executed})
     dead_end = executed.branch is not None and executed.branch not in program.nodes[node].outgoing
     return Settled(settled.ready, settled.skipped, settled.remaining, dead_end)
 
 
 def settle_failed(program: FlowProgram, state: FlowState, node: str) -> Settled:
-    """What follows from a node that failed: nothing at all if the run ends with it."""
+    """What follows from a node that failed; nothing if the run ends with it."""
     return Settled() if program.flow.on_error == "fail" else _spread(program, state, {node: "failed"})
 
 
 def limit_problem(program: FlowProgram, state: FlowState, node: str) -> RunError | None:
-    """Why a node that is ready may not begin: it would be one too many, and the run fails."""
+    """The error if a ready node would exceed the limit of nodes; None if it may begin."""
     limit = program.flow.limits.max_nodes
     if state.started < limit:
         return None
@@ -50,7 +50,7 @@ def limit_problem(program: FlowProgram, state: FlowState, node: str) -> RunError
 
 
 def status_of(program: FlowProgram, state: FlowState) -> FlowStatus:
-    """How the run stands. A node is skipped for a failure only after one, so errors alone decide how it ends."""
+    """The status of the run. Errors alone decide how it ends, because a failure skips nodes only after an error."""
     if state.errors and program.flow.on_error == "fail":
         return "failed"
     if len(state.executed) + len(state.skipped) + len(state.errors) < len(program.nodes):
@@ -59,7 +59,7 @@ def status_of(program: FlowProgram, state: FlowState) -> FlowStatus:
 
 
 def node_view(program: FlowProgram, state: FlowState, node: str) -> NodeView:
-    """A node as people are shown it; the reason of a skip is inferred here, and stored nowhere."""
+    """The state of a node, for display. The reason of a skip is derived here and not stored."""
     if node in state.executed:
         return NodeView("completed", outputs=state.executed[node].outputs)
     if node in state.errors:
@@ -72,12 +72,12 @@ def node_view(program: FlowProgram, state: FlowState, node: str) -> NodeView:
 
 
 def skip_reason(program: FlowProgram, state: FlowState, node: str) -> SkipReason:
-    """Why a node was skipped: something before it failed, or no branch led to it."""
+    """Why a node was skipped: a node before it failed, or no branch led to it."""
     return "upstream_failure" if _is_blocked(program, state, node) else "branch_not_taken"
 
 
 def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
-    """The counters of a run that was read back, from its other tables: what folding each `Settled` would have left."""
+    """The counters of unsettled connections, computed from the other tables."""
     counted: dict[str, int] = {}
     for name in (*state.executed, *state.errors, *state.skipped):
         for connection in program.nodes[name].leaving:
@@ -87,7 +87,7 @@ def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
 
 
 def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
-    """What a run that goes on does again: its failed nodes, and all that was skipped for them."""
+    """The nodes to reset for a retry: the failed ones, and those skipped because of them."""
     if not state.errors:
         return None
     skipped = [name for name in state.skipped if _is_blocked(program, state, name)]
@@ -104,12 +104,12 @@ def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
 
 
 def connection_status(program: FlowProgram, state: FlowState, connection: CompiledConnection) -> ConnectionStatus:
-    """How a connection is settled whose source is."""
+    """The status of a connection whose source is settled."""
     return _status_by(_settlement_of(program, state, connection.source), connection)
 
 
 def is_live(executed: Executed, handle: str) -> bool:
-    """Whether a node that ran sends anything by a handle: the branch it chose; else `main` and what it produced."""
+    """Whether a node that ran delivers by a handle: the branch it chose, else `main` and its outputs."""
     if executed.branch is not None:
         return handle == executed.branch
     return handle == MAIN or handle in executed.outputs
@@ -128,11 +128,11 @@ def _settlement_of(program: FlowProgram, state: FlowState, node: str) -> _Settle
         return "failed"
     if node in state.skipped:
         return "failed" if _is_blocked(program, state, node) else "dead"
-    raise BrokenInvariant("a node is decided before all that leads to it is settled", node=node)
+    raise BrokenInvariant("a node was settled before its sources", node=node)
 
 
 def _spread(program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement]) -> Settled:
-    """Count down everything these nodes lead to, and everything that is skipped in turn."""
+    """Decrement the counters of the targets of these nodes, and of nodes that are skipped in turn."""
     remaining: dict[str, int] = {}
     ready: list[str] = []
     skipped: list[str] = []
@@ -159,7 +159,7 @@ def _spread(program: FlowProgram, state: FlowState, settlements: dict[str, _Sett
 def _decided(
     program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement], node: CompiledFlowNode
 ) -> Literal["failed", "dead"] | None:
-    """Whether a node whose connections are all settled is skipped, and why; nothing if it may begin."""
+    """Why a node whose connections are all settled is skipped; None if it may begin."""
     delivered = False
     for connection in node.incoming:
         known = settlements.get(connection.source)
@@ -171,7 +171,7 @@ def _decided(
 
 
 def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
-    """Whether a failure is the reason of a skip. What is found out on the way up is remembered."""
+    """Whether a node was skipped because of a failure. Cached for every node on the way."""
     asked = [] if node in state.blocked else [node]
     while asked:
         name = asked[-1]
@@ -189,7 +189,7 @@ def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
 
 
 def _causes(program: FlowProgram, state: FlowState, node: str) -> tuple[str, ...]:
-    """The nodes right before it that failed, or were skipped for a failure."""
+    """The sources that failed, or were skipped because of a failure."""
     failed = (w.source for w in program.nodes[node].incoming if connection_status(program, state, w) == "failed")
     return tuple(dict.fromkeys(failed))
 

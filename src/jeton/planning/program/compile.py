@@ -1,4 +1,4 @@
-"""A workflow or a flow of a library, made ready for planning."""
+"""Compile a workflow or a flow of a library for planning."""
 
 import msgspec
 
@@ -10,11 +10,11 @@ from jeton.planning.program.workflow import Program, compile_program
 
 
 def compile_definition(library: Library, name: str) -> Program:
-    """Whichever of the two the name stands for. Both share places, so that tasks, gates and calls are the same."""
+    """Compile the workflow or flow of this name. Both have compiled nodes, so tasks, gates and calls are the same."""
     if name in library.workflows:
         return _priced(compile_program(library.workflows[name], library), library)
     if name not in library.flows:
-        raise BrokenInvariant("a bundle has the definition it was made for", name=name)
+        raise BrokenInvariant("the bundle lacks its own definition", name=name)
     flow = compile_flow(library.flows[name], library)
     return _priced(msgspec.structs.replace(compile_program(_as_workflow(flow), library), flow=flow), library)
 
@@ -26,7 +26,7 @@ def _priced(program: Program, library: Library) -> Program:
 
 
 def _as_workflow(program: FlowProgram) -> Workflow:
-    """The nodes and what they ask of others; the connections stay with the flow."""
+    """The nodes of a flow, with their targets, as a workflow without transitions."""
     flow = program.flow
     nodes = {
         name: Node(node.work if isinstance(node.work, TaskTarget | GateTarget | WorkflowTarget | AgentTarget) else None)

@@ -1,4 +1,4 @@
-"""A flow made ready for planning, once per version: connections by node and handle, the order, and each node's work."""
+"""A compiled flow: connections by node and handle, the order of nodes, and each node's work."""
 
 from typing import TypeAlias
 
@@ -15,17 +15,17 @@ from jeton.planning.program.flow_order import graph_of_flow
 
 
 class TriggerNode(msgspec.Struct, frozen=True):
-    """A trigger: it passes on what the run was given."""
+    """A trigger: it passes the run's input on."""
 
 
 class BuiltinNode(msgspec.Struct, frozen=True):
-    """A built-in that is worked out here and now."""
+    """A built-in that planning computes."""
 
     compute: Compute
 
 
 class UnknownNode(msgspec.Struct, frozen=True):
-    """A type nobody registered: the node fails when it runs."""
+    """An unknown type: the node fails when it runs."""
 
     type: str
 
@@ -34,7 +34,7 @@ NodeWork: TypeAlias = TriggerNode | BuiltinNode | TaskTarget | GateTarget | Work
 
 
 class CompiledConnection(msgspec.Struct, frozen=True):
-    """A connection, with its place in the declaration."""
+    """A connection, with its index in the declaration."""
 
     index: int
     source: str
@@ -44,7 +44,7 @@ class CompiledConnection(msgspec.Struct, frozen=True):
 
 
 class CompiledFlowNode(msgspec.Struct, frozen=True):
-    """A node, compiled. Ignored connections are in neither list."""
+    """A compiled node. Ignored connections are in neither list."""
 
     name: str
     position: int  # in the topological order
@@ -53,7 +53,7 @@ class CompiledFlowNode(msgspec.Struct, frozen=True):
     incoming: tuple[CompiledConnection, ...]  # as declared
     outgoing: dict[str, tuple[CompiledConnection, ...]]  # by handle, as declared
     repeated: frozenset[str]
-    wants_context: bool  # only those who can read one are given one
+    wants_context: bool  # whether it can read a context
 
     @property
     def leaving(self) -> tuple[CompiledConnection, ...]:
@@ -61,7 +61,7 @@ class CompiledFlowNode(msgspec.Struct, frozen=True):
 
 
 class FlowProgram(msgspec.Struct, frozen=True):
-    """Everything planning needs to know of a flow. It is fixed when a run starts."""
+    """Everything planning needs to know about a flow."""
 
     flow: Flow
     nodes: dict[str, CompiledFlowNode]  # in declaration order
@@ -107,7 +107,7 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
 
 
 def _work(name: str, node: FlowNode, library: Library) -> NodeWork:
-    """What the type stands for. Built-ins come first, so that a new task cannot change what a flow means by `sum`."""
+    """The work of a node's type. Built-ins come first, so that a new task cannot change the meaning of `sum`."""
     reference = name_of(node.type)
     match node.type:
         case "trigger":

@@ -1,4 +1,4 @@
-"""In which order a flow is walked: where it begins, which connections close a cycle, and what comes after what."""
+"""The order of a flow's nodes: roots, connections that close a cycle, and a topological order."""
 
 from heapq import heapify, heappop, heappush
 
@@ -9,19 +9,19 @@ from jeton.model.failure import BrokenInvariant
 
 
 class FlowGraph(msgspec.Struct, frozen=True):
-    """The walk of a flow. Without the ignored connections it has no cycle, and only the roots have nothing before."""
+    """The order of a flow. Without the ignored connections it has no cycle."""
 
     roots: tuple[str, ...]  # in declaration order
     ignored: frozenset[int]  # connections that close a cycle
-    order: tuple[str, ...]  # every node after all that lead to it; among equals, as declared
+    order: tuple[str, ...]  # topological; among equals, declaration order
 
 
 def graph_of_flow(flow: Flow) -> FlowGraph:
-    """The walk; where cycles are refused there is none, or the flow should never have come here."""
+    """The order of a flow. Raises BrokenInvariant for a cycle in a flow that refuses cycles."""
     ignored = _closing(flow) if flow.cycles == "ignore_back_edges" else frozenset[int]()
     order = _sorted(flow, ignored)
     if len(order) < len(flow.nodes):
-        raise BrokenInvariant("a flow with a cycle was not refused", flow=flow.name)
+        raise BrokenInvariant("the flow has a cycle", flow=flow.name)
     return FlowGraph(_roots(flow, ignored), ignored, order)
 
 
@@ -33,7 +33,7 @@ def _roots(flow: Flow, ignored: frozenset[int] = frozenset()) -> tuple[str, ...]
 def _closing(flow: Flow) -> frozenset[int]:
     """The connections that close a cycle: depth first, in declaration order, from the roots.
 
-    A part that no root leads to is walked from its first node, as a whole flow without a root is.
+    A part that no root leads to is walked from its first node.
     """
     outgoing: dict[str, list[int]] = {}
     for index, connection in enumerate(flow.connections):
@@ -64,7 +64,7 @@ def _closing(flow: Flow) -> frozenset[int]:
 
 
 def _sorted(flow: Flow, ignored: frozenset[int]) -> tuple[str, ...]:
-    """Topological; of several that could come next, the one declared first. Nodes on a cycle are left out."""
+    """A topological order; among equals, declaration order. Nodes on a cycle are left out."""
     position = {name: at for at, name in enumerate(flow.order)}
     before = dict.fromkeys(flow.order, 0)
     after: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A workflow made ready for planning, once per version: expressions compiled, transitions in tiers."""
+"""A compiled workflow: expressions compiled, transitions in tiers by priority."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -33,11 +33,11 @@ TITLE_FUEL = 10_000
 BASE_VARIABLES = ("input", "state", "output", "_branch")
 
 JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
-"""A group as the graph knows it: the transitions that made it, its name, the names of the groups around it."""
+"""A group in the graph: the transitions that create it, its name, and the names of the groups around it."""
 
 
 class CompiledTransition(msgspec.Struct, frozen=True):
-    """A transition, compiled."""
+    """A compiled transition."""
 
     index: int
     target: str
@@ -51,18 +51,18 @@ class CompiledTransition(msgspec.Struct, frozen=True):
     makes_slots: bool
     synchronization: Synchronization | None
     max_iterations: int | None
-    source: str  # the condition as written, for messages
+    source: str  # the condition as text, for messages
 
 
 class RoutingChoice(msgspec.Struct, frozen=True):
-    """The winning tier's matches, and everything that was looked at on the way."""
+    """The matches of the first tier that has any, and every transition that was considered."""
 
     matches: tuple[CompiledTransition, ...]
     considered: tuple[Considered, ...]
 
 
 class CompiledNode(msgspec.Struct, frozen=True):
-    """A node, compiled. `tiers` are its ways out by priority; `handlers` only those that speak of the last error."""
+    """A compiled node. `tiers`: its transitions by priority; `handlers`: only those that read the last error."""
 
     name: str
     definition: Node
@@ -74,13 +74,13 @@ class CompiledNode(msgspec.Struct, frozen=True):
     output_mapping: CompiledMapping | None
     tiers: tuple[tuple[CompiledTransition, ...], ...]
     handlers: tuple[tuple[CompiledTransition, ...], ...]
-    validator: SchemaValidator | None = None  # of what people and signals say to the node
-    title: Any = None  # of a gate: a template
-    direct: RoutingChoice | None = None  # the only way out, if there is nothing to evaluate and nothing to count on it
+    validator: SchemaValidator | None = None  # of answers and signals
+    title: Any = None  # the template of a gate's title
+    direct: RoutingChoice | None = None  # the only transition, if it has no condition, fan-out or loop limit
 
 
 class Program(msgspec.Struct, frozen=True):
-    """Everything planning needs to know of a workflow."""
+    """Everything planning needs to know about a workflow."""
 
     workflow: Workflow
     nodes: dict[str, CompiledNode]
@@ -90,13 +90,13 @@ class Program(msgspec.Struct, frozen=True):
     output_validator: SchemaValidator | None
     state_validators: dict[str, SchemaValidator]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
-    joins: dict[JoinsKey, tuple[Join, ...]]  # worked out when first asked for: it follows from the rest
-    flow: "FlowProgram | None" = None  # of a flow: the graph; its nodes are places here, for all that both share
-    prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that cost more or less than one
-    metered: bool = False  # the project has an account, which pays
+    joins: dict[JoinsKey, tuple[Join, ...]]  # a cache
+    flow: "FlowProgram | None" = None  # the graph, if the program is of a flow
+    prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that do not cost one credit
+    metered: bool = False  # the project's account pays
 
     def price(self, node: str) -> int:
-        """How many credits a run of the node costs."""
+        """The price of a node in credits."""
         return self.prices.get(node, 1)
 
 
@@ -195,7 +195,7 @@ def _direct(transitions: list[CompiledTransition]) -> RoutingChoice | None:
 
 
 def _template(title: str) -> Environment:
-    """Undefined names are errors, and a template that goes on for ever runs out of fuel."""
+    """Compile a title. Undefined names are errors, and fuel bounds the run time."""
     environment = Environment(undefined_behavior="strict", fuel=TITLE_FUEL)
     environment.add_template("title", title)
     return environment
@@ -207,7 +207,7 @@ def _tiers(transitions: list[tuple[int, CompiledTransition]]) -> tuple[tuple[Com
 
 
 def _key_validators(schema: Schema) -> dict[str, SchemaValidator]:
-    """One validator per top-level key, so that a write is checked at its own cost."""
+    """One validator per top-level key, so that checking a write costs no more than the write."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return {}

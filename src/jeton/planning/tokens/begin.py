@@ -1,4 +1,4 @@
-"""What a node does with a token that comes to it: hand out work, call a workflow, wait, or let it pass through."""
+"""What a node does with a new token: dispatch a task, call a workflow, wait, or pass it on."""
 
 from typing import assert_never
 
@@ -25,7 +25,7 @@ from jeton.planning.waits.timer import plan_wait
 
 
 def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """A pending token begins its node, once that is paid for."""
+    """Begin the node of a pending token, if its price can be paid."""
     if state.head.purse is None:
         return _begin(program, state, token, now)
     paid = pay(program, state, token)
@@ -67,7 +67,7 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
             failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
             return Plan(plan_failure(program, state, token, failure, now))
         case TaskTarget():
-            raise BrokenInvariant("a node that names a task has one", node=token.node)
+            raise BrokenInvariant("the node's task is missing", node=token.node)
         case _:
             assert_never(node.definition.target)
 
@@ -92,7 +92,7 @@ def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) 
 def _input(
     program: Program, state: RunState, token: Token, node: CompiledNode
 ) -> tuple[Json | UnsetType, tuple[str, ...]] | TaskFailed:
-    """The mapped input and the paths that were missing; unset without a mapping, which means the run's own input."""
+    """The mapped input and the missing paths. Without a mapping the input is unset, which means the run's own input."""
     if node.input_mapping is None:
         return UNSET, ()
     found = evaluate_mapping(node.input_mapping, scope_of(program, state, token))

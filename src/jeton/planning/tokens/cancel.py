@@ -1,4 +1,4 @@
-"""Who else stops when something stops."""
+"""Ending tokens and runs, with everything inside them."""
 
 from collections.abc import Collection, Iterator
 
@@ -29,7 +29,7 @@ def alive_in_group(state: RunState, group_id: GroupId) -> list[TokenId]:
 
 
 def arrived_at(state: RunState, group_id: GroupId, node: str) -> Iterator[Arrived]:
-    """The slots that wait at a fan-in, a stretch at a time, in index order."""
+    """The slots that wait at a fan-in, in stretches by index."""
     for stretch in state.groups[group_id].stretches():
         arrived = state.arrived.get((group_id, node, stretch))
         if arrived is not None:
@@ -37,7 +37,7 @@ def arrived_at(state: RunState, group_id: GroupId, node: str) -> Iterator[Arrive
 
 
 def live_slots(state: RunState, group_id: GroupId) -> list[SlotId]:
-    """The group's slots that are under way."""
+    """The live slots of a group."""
     group, progress = state.groups[group_id], state.progress[group_id]
     return [
         (group_id, index)
@@ -58,7 +58,7 @@ def alive_in_run(state: RunState) -> set[TokenId]:
 
 
 def end_tokens(state: RunState, tokens: Collection[TokenId], status: TokenEnd, reason: str) -> list[Decision]:
-    """End these without routing on; the runs they called are stopped first."""
+    """End tokens without routing, after stopping the runs they called."""
     if not tokens:
         return []
     stopped: list[Decision] = []
@@ -70,7 +70,7 @@ def end_tokens(state: RunState, tokens: Collection[TokenId], status: TokenEnd, r
 
 
 def stop_children(token: Token, reason: str) -> list[Decision]:
-    """The run the token waits for, if it waits for one."""
+    """Stop the run that the token waits for, if any."""
     if not isinstance(token.phase, WaitingForSubworkflow):
         return []
     return [StopChild(token.id, token.phase.child, reason)]
@@ -88,7 +88,7 @@ def end_run(
     ended: set[TokenId] | None = None,
     untold: bool = False,
 ) -> list[Decision]:
-    """End the run otherwise than completed: the failing token first, then every other, then the run."""
+    """End the run other than completed: the failing token first, then all others, then the run."""
     decisions: list[Decision] = []
     others = alive_in_run(state) - (ended or set())
     if failing is not None:

@@ -1,4 +1,4 @@
-"""Whether the run is over, and with which output."""
+"""The end of a run that has no active token left."""
 
 from jeton.expression import Failed
 from jeton.expression.mapping import build_tree, evaluate_mapping
@@ -13,7 +13,7 @@ from jeton.planning.tokens.cancel import alive_in_run, end_run, end_tokens
 
 
 def plan_completion(program: Program, state: RunState, now: int) -> list[Decision]:
-    """The last active token has ended: map the output, check it, and end. Abandoned tokens end cancelled."""
+    """Map the output, check it, and end the run. Abandoned tokens end cancelled."""
     if program.flow is not None:
         return plan_flow_completion(program, state, now)
     missing: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a failed node does to its token: handled by a transition that speaks of it, a lost branch, or a failed run."""
+"""What follows from a failed node: a transition that handles it, a lost branch, or a failed run."""
 
 from jeton.model.decision import Decision, FailNode, RouteToken, SettleSlot
 from jeton.model.failure import RunError, TaskFailed
@@ -14,7 +14,7 @@ from jeton.planning.tokens.scope import scope_of
 
 
 def last_error(token: Token, failure: TaskFailed) -> JsonObject:
-    """`state._last_error` as the lineage will see it."""
+    """The value of `state._last_error` after a failure."""
     return {
         "node": token.node,
         "step": failure.step,
@@ -25,7 +25,7 @@ def last_error(token: Token, failure: TaskFailed) -> JsonObject:
 
 
 def plan_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
-    """Only transitions that mention `state._last_error` are considered: an unconditional one swallows no failure."""
+    """Route a failure. Only transitions that read `state._last_error` are considered: no other may swallow it."""
     if program.flow is not None:
         return plan_flow_failure(program, state, token, failure, now)
     node = program.nodes[token.node]
@@ -54,7 +54,7 @@ def plan_failure(program: Program, state: RunState, token: Token, failure: TaskF
 
 
 def continuing_slot(program: Program, state: RunState, slot: SlotId | None) -> SlotId | None:
-    """The innermost branch whose join goes on without it."""
+    """The innermost enclosing branch that may be lost without failing the run."""
     while slot is not None:
         group = state.groups[slot[0]]
         if tolerates_lost_branch(program, state, group):

@@ -1,7 +1,7 @@
-"""What a settled slot means: an arrival, a fan-in that opens or no longer can, a further slot, the end of a group.
+"""What follows from a settled slot: an arrival, a fan-in that opens or fails, another slot, the end of a group.
 
-A slot is an identity, not a count: it settles once, because only a live slot can. Counters say how many are live and
-how many arrived, so nothing here looks at siblings until a fan-in opens and takes them.
+A slot settles once, because only a live slot can settle. Counters say how many are live and how many arrived, so
+siblings are not scanned until a fan-in opens.
 """
 
 from typing import Literal
@@ -37,7 +37,7 @@ def fan_in_verdict(strategy: Strategy, arrived: int, live: int) -> FanInVerdict:
 
 
 def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> list[d.Decision]:
-    """Nothing is under way in the slot any more: it arrived where a token of it did, or it is lost."""
+    """Settle a slot with nothing under way: it arrived where a token of it did, or it is lost."""
     slot = state.slots.get(slot_id)
     if slot is None or not slot.quiet:
         return []
@@ -56,7 +56,7 @@ def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> l
 
 
 def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -> list[d.Decision]:
-    """A slot of the group settled, or the group was just made."""
+    """Plan what follows for a group whose slot settled, or that was just opened."""
     group = state.groups.get(group_id)
     if group is None:
         return []
@@ -74,7 +74,7 @@ def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -
 
 
 def _plan_unreached(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[d.Decision]:
-    """No slot waits anywhere: the join the definition leads to may still have to open empty, or fail."""
+    """No slot has arrived anywhere: the next join may have to open empty, or fail."""
     joins = () if progress.opened else joins_of(program, state, group)
     if progress.live == 0:
         if not joins:
@@ -109,7 +109,7 @@ def open_fan_in(
     now: int,
     left_behind: TokenEnd = "cancelled",
 ) -> list[d.Decision]:
-    """Exactly once: merge what arrived in index order, stop or leave the rest, send one token on."""
+    """Open a fan-in: merge what arrived in index order, end or abandon the rest, and create one token."""
     if not _has_room(program, state, group):
         return end_run(state, now, "failed", too_many_tokens(program, node))
     arrived = list(arrived_at(state, group.id, node))
@@ -135,7 +135,7 @@ def open_fan_in(
 
 
 def _has_room(program: Program, state: RunState, group: Group) -> bool:
-    """Whether one more token may be under way, once those of the slots that are still live are not."""
+    """Whether the limit of tokens allows one more, after those in live slots have ended."""
     room = program.workflow.limits.max_tokens - state.head.busy - state.head.parked
     return room > 0 or any(
         token in state.tokens for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)
@@ -143,7 +143,7 @@ def _has_room(program: Program, state: RunState, group: Group) -> bool:
 
 
 def _leave(state: RunState, group: Group, node: str, sync: Synchronization, left_behind: TokenEnd) -> list[d.Decision]:
-    """What becomes of the slots that are still live when their fan-in opens."""
+    """End or abandon the tokens of live slots when their fan-in opens."""
     tokens = [token for slot in live_slots(state, group.id) for token in alive_in_slot(state, slot)]
     left: list[TokenId] = []
     if sync.on_early_complete == "abandon" and left_behind == "cancelled":
@@ -163,7 +163,7 @@ def _outlives_branch(state: RunState, token_id: TokenId) -> bool:
 def fail_fan_in(
     program: Program, state: RunState, group: Group, error: RunError, now: int, rest: TokenEnd = "cancelled"
 ) -> list[d.Decision]:
-    """An unhandled failure at the fan-in's place: the innermost branch that may be lost is, else the run fails."""
+    """Fail a fan-in: the innermost enclosing branch that may be lost is lost, else the run fails."""
     own = set(alive_in_group(state, group.id))
     decisions = end_tokens(state, own, rest, error.type)
     lost = continuing_slot(program, state, group.outer)
@@ -175,7 +175,7 @@ def fail_fan_in(
 
 
 def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, node: str, now: int) -> list[d.Decision]:
-    """The clock that began with the first arrival has run out."""
+    """Time out a fan-in; its time began with the first arrival."""
     group = state.groups[group_id]
     fan_in = state.progress[group_id].fan_ins[node]
     sync = _synchronization(program, fan_in.transition)
@@ -188,7 +188,7 @@ def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, no
 
 
 def _start_slots(program: Program, state: RunState, group: Group, progress: Progress, now: int) -> list[d.Decision]:
-    """Under `max_parallel` a slot that settled makes room for the next; until then it is not materialised."""
+    """Start the next slots of segments with `max_parallel`."""
     creations = Creations(state, group.origin, group.node, group.loops, group.error)
     for number, segment in enumerate(group.segments):
         if segment.max_parallel is None:

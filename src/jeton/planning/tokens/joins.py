@@ -1,8 +1,8 @@
-"""Which fan-ins a group leads to, seen from where it stands.
+"""Which fan-ins a group leads to, given the groups around it.
 
-Planning needs this for the joins no slot ever reached: an empty fan-out, every branch lost. The same fan-out can lead
-to different joins, depending on the groups around it, so the walk begins at the group itself and knows those. What a
-condition will say is unknown, so every transition counts as possible.
+Needed for joins that no slot reached: an empty fan-out, or all branches lost. The same fan-out can lead to different
+joins, depending on the groups around it, so the walk begins at the group. Conditions are unknown here, so every
+transition counts as possible.
 """
 
 from collections import Counter, deque
@@ -36,7 +36,7 @@ def _names_around(state: RunState, group: Group) -> tuple[str, ...]:
 
 
 def _walk(program: Program, made_by: tuple[int, ...], name: str, around: tuple[str, ...]) -> tuple[Join, ...]:
-    """Breadth first over (node, names of the groups entered on the way)."""
+    """Breadth-first search over pairs of a node and the groups entered on the way to it."""
     own = len(around)
     joins: dict[str, Join] = {}
     seen: set[tuple[str, tuple[str, ...]]] = set()
@@ -53,7 +53,7 @@ def _walk(program: Program, made_by: tuple[int, ...], name: str, around: tuple[s
                     transition.target, Join(transition.target, transition.index, transition.synchronization)
                 )
             if depth is not None and depth <= own:
-                continue  # it is joined here, or leaves this group outwards
+                continue  # joined here, or outside this group
             inner = inner if depth is None else inner[: depth - own - 1]
         if (transition.target, inner) not in seen and visits[transition.target] < MAX_STACKS:
             visits[transition.target] += 1
@@ -73,10 +73,10 @@ def _joined_depth(names: tuple[str, ...], wanted: str | None) -> int | None:
 def _onward(
     node: CompiledNode, tier: tuple[CompiledTransition, ...], inner: tuple[str, ...]
 ) -> Iterator[tuple[CompiledTransition, tuple[str, ...]]]:
-    """Each way of the tier with the groups a token is in after it: one more, the same, or either."""
+    """Each transition of a tier with the groups that a token can be in after it: the same, or one more."""
     for transition in tier:
         name = transition.group or node.name
-        # a failure is routed over its handlers alone, and a success never over one
+        # handlers are followed only by a failure, and others only by a success
         rivals = [
             w
             for w in tier
@@ -87,5 +87,5 @@ def _onward(
             plain or not any(w.condition is None and w.max_iterations is None for w in rivals)
         ):
             yield transition, inner
-        if (transition.makes_slots or not plain) and name not in inner:  # a fan-out inside itself leads nowhere new
+        if (transition.makes_slots or not plain) and name not in inner:  # a fan-out inside itself leads to no new join
             yield transition, (*inner, name)

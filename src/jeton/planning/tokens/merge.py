@@ -1,4 +1,4 @@
-"""How the branches' outputs become one value. Order is always branch index, never arrival."""
+"""Merging the outputs of branches into one value, in the order of branch index."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -10,17 +10,17 @@ from jeton.model.definition.workflow import MergeStrategy
 from jeton.model.json import Json, JsonObject, kind_of
 
 Outputs = list[tuple[int, Json | UnsetType]]
-"""By ascending index; unset where the branch never wrote the merge's source."""
+"""By ascending index; unset if the branch never wrote the merge's source."""
 
 
 class MergeFailed(msgspec.Struct, frozen=True):
-    """A value the strategy cannot take."""
+    """A value that the strategy cannot merge."""
 
     problem: str
 
 
 def merge(strategy: MergeStrategy, outputs: Outputs) -> Json | MergeFailed:
-    """One value of many."""
+    """Merge the outputs by a strategy."""
     match strategy:
         case "append":
             return _appended([_or_null(value) for _, value in outputs])
@@ -37,7 +37,7 @@ def merge(strategy: MergeStrategy, outputs: Outputs) -> Json | MergeFailed:
 
 
 def source_value(source: str, output: JsonObject) -> Json | UnsetType:
-    """What a branch brings: `_branch.output`, or a path under it that it may never have written."""
+    """The value at the merge's source in a branch's output; unset if it was never written."""
     found: Json = output
     for key in source.split(".")[2:]:
         if not isinstance(found, dict) or key not in found:
@@ -47,7 +47,7 @@ def source_value(source: str, output: JsonObject) -> Json | UnsetType:
 
 
 def laid_over(output: JsonObject, laid: Sequence[tuple[int, int, JsonObject]]) -> JsonObject:
-    """Inner outputs over the slot's own: groups in the order they were made, then by index."""
+    """The slot's output with those of inner slots merged over it, by group and index."""
     for _, _, inner in sorted(laid, key=lambda entry: entry[:2]):
         output = {**output, **inner}
     return output

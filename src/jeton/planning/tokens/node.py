@@ -1,4 +1,4 @@
-"""What a node's result leads to: its output is written, and its token looks for the way on; or it is tried again."""
+"""What follows from a node's result: its output is written and its token routed, or its task is retried."""
 
 import msgspec
 
@@ -21,28 +21,28 @@ from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
 
 class NodeFinished(msgspec.Struct, frozen=True):
-    """A node succeeded; its token looks for the way on as soon as its output is written."""
+    """A node that succeeded and whose token is routed once its output is written."""
 
     token: TokenId
     result: Json
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """Decisions to fold, and what to plan right after: the way on from a node whose output they write."""
+    """Decisions to fold, and a node to route from once they are folded."""
 
     decisions: list[Decision]
     then: NodeFinished | None = None
 
 
 def expression_failure(where: str, failed: Failed) -> TaskFailed:
-    """An expression of the node could not be evaluated."""
+    """The failure of a node whose expression could not be evaluated."""
     return TaskFailed("expression_error", failure_text(where, failed))
 
 
 def plan_success(
     program: Program, state: RunState, token: Token, result: Json, now: int, missing: tuple[str, ...] = ()
 ) -> Plan:
-    """The node succeeded: map its output, then look for the way on. `missing`: paths its input mapping did not find."""
+    """Map the output of a node that succeeded, then route. `missing`: paths that its input mapping did not find."""
     if program.flow is not None:
         return Plan(plan_flow_success(program, state, token, result, now))
     node = program.nodes[token.node]
@@ -90,7 +90,7 @@ def _at(error: RunError, token: Token) -> RunError:
 
 
 def plan_task_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
-    """A task failed: once more if it asked for it and may, else it is the node's failure."""
+    """Retry a failed task if its policy allows, else fail the node."""
     task = program.nodes[token.node].task
     policy = task.retry if task is not None else None
     if policy is not None and may_retry(policy, token.attempt, failure) and not token.abandoned:

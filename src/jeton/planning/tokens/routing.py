@@ -1,4 +1,4 @@
-"""Which transitions a finished token follows, and the tokens, groups and arrivals that come of it."""
+"""Routing: the transitions that a token follows, and the tokens, groups and arrivals that result."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ class BadFanOut(msgspec.Struct, frozen=True):
 def choose_transitions(
     tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
 ) -> RoutingChoice | RunError:
-    """The first tier with any match wins, and all matches in it are followed."""
+    """The matches of the first tier that has any."""
     considered: list[Considered] = []
     for tier in tiers:
         matches: list[CompiledTransition] = []
@@ -44,7 +44,7 @@ def choose_transitions(
 
 def _verdict(transition: CompiledTransition, loops: dict[int, int], names: JsonObject) -> Considered | RunError:
     if transition.max_iterations is not None and loops.get(transition.index, 0) >= transition.max_iterations:
-        return Considered(transition.index, "loop_limit_reached")  # its condition is not even evaluated
+        return Considered(transition.index, "loop_limit_reached")  # its condition is not evaluated
     if transition.condition is None:
         return Considered(transition.index, "matched")
     held = transition.condition.holds(names)
@@ -61,7 +61,7 @@ def _verdict(transition: CompiledTransition, loops: dict[int, int], names: JsonO
 def no_match_error(
     program: Program, node: CompiledNode, token: Token, choice: RoutingChoice, names: JsonObject
 ) -> RunError:
-    """The error that names the node, the token and each rejected condition with its reason."""
+    """The error for a node without a matching transition: each rejected condition with its reason."""
     rejected: list[str] = []
     for seen in choice.considered:
         transition = program.transitions[seen.transition]
@@ -89,7 +89,7 @@ def follow(
     ends: TokenEnd = "completed",
     error: JsonObject | None = None,
 ) -> list[Decision] | BadFanOut | RunError:
-    """Follow all matches: a plain move, an arrival at a fan-in, or a fan-out."""
+    """Follow all matches: move on, arrive at a fan-in, or fan out."""
     if len(choice.matches) == 1 and not choice.matches[0].makes_slots:
         return move(state, token, choice, ends, error)
     return _fan_out(program, state, token, choice, names, ends, error)
@@ -98,11 +98,11 @@ def follow(
 def move(
     state: RunState, token: Token, choice: RoutingChoice, ends: TokenEnd = "completed", error: JsonObject | None = None
 ) -> list[Decision]:
-    """Follow the one match: on to its target, or to the fan-in before it."""
+    """Follow the only match: to its target, or to the fan-in before it."""
     (transition,) = choice.matches
     group = joined_group(state, token.slot, transition)
     if group is not None:
-        # the token that finished its node waits itself: an arrival makes no token of its own
+        # the token itself waits; an arrival creates none
         return [
             RouteToken(token.id, token.node, None, choice.considered),
             ParkToken(token.id, group, transition.target, transition.index),
@@ -120,14 +120,14 @@ def move(
 
 
 def loops_after(loops: dict[int, int], transition: CompiledTransition) -> dict[int, int]:
-    """How often the lineage has followed each bounded transition, this one included."""
+    """The loop counts after following a transition."""
     return (
         loops if transition.max_iterations is None else {**loops, transition.index: loops.get(transition.index, 0) + 1}
     )
 
 
 def joined_group(state: RunState, slot: SlotId | None, transition: CompiledTransition) -> GroupId | None:
-    """The group instance whose fan-in the transition leads to: the named one, or the innermost; None passes through."""
+    """The group whose fan-in the transition leads to: the named one, or the innermost. None: there is none to join."""
     if transition.synchronization is None:
         return None
     wanted = transition.synchronization.sibling_group
@@ -192,7 +192,7 @@ def too_many_tokens(program: Program, node: str) -> RunError:
 
 
 def _stays_in_place(transition: CompiledTransition, matches: tuple[CompiledTransition, ...]) -> bool:
-    """One plain match beside named groups only makes no slot; with any unnamed rival it shares that one's group."""
+    """Whether a match creates no slot: it is plain, and all other matches are in named groups."""
     return not transition.makes_slots and not any(w is not transition and w.group is None for w in matches)
 
 
@@ -203,7 +203,7 @@ def _at_once(segment: Segment) -> int:
 def joined_from_new(
     state: RunState, outer: SlotId | None, transition: CompiledTransition, name: str, group: GroupId
 ) -> GroupId | None:
-    """As `joined_group`, for a token whose innermost group is about to be made."""
+    """As `joined_group`, for a token whose innermost group is about to be opened."""
     if transition.synchronization is None:
         return None
     if transition.synchronization.sibling_group in (None, name):
@@ -212,7 +212,7 @@ def joined_from_new(
 
 
 class Creations:
-    """Tokens of one fan-out, numbered as they come; those that arrive at once are parked after all are made."""
+    """The tokens of one fan-out, numbered in order. Those that arrive at once are parked after all are created."""
 
     def __init__(self, state: RunState, origin: TokenId, node: str, loops: dict[int, int], error: JsonObject | None):
         self._next = state.head.next_token
@@ -223,7 +223,7 @@ class Creations:
     def add(self, transition: CompiledTransition, path: str, slot: SlotId | None, joined: GroupId | None) -> None:
         token = TokenId(self._next)
         self._next += 1
-        # one that goes straight to a fan-in never stands at its target: that is for the continuation
+        # a token that goes straight to a fan-in stays at the node that fanned out
         node = transition.target if joined is None else self._node
         loops = loops_after(self._loops, transition)
         self.decisions.append(CreateToken(token, node, path, self._origin, slot, loops, self._error))
@@ -232,7 +232,7 @@ class Creations:
 
 
 def _extent(transition: CompiledTransition, names: JsonObject) -> tuple[int, list[Json] | None] | BadFanOut:
-    """How many slots a transition makes, and the items they stand for."""
+    """The number of slots that a transition creates, and their items."""
     if transition.collection is not None:
         found = evaluate_copied(transition.collection, names)
         if isinstance(found, Failed):

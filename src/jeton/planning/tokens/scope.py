@@ -1,4 +1,4 @@
-"""What an expression sees: the run's context, and for a branch its own slot and every item around it."""
+"""The variables of expressions: the run's context, and in a branch its slot and the items around it."""
 
 from msgspec import UNSET, UnsetType
 

@@ -1,4 +1,4 @@
-"""Which tokens a new run begins with."""
+"""The start of a run."""
 
 from jeton.model.decision import BeginRun, CreateToken, Decision, EndRun
 from jeton.model.failure import RunError
@@ -12,14 +12,14 @@ from jeton.planning.schema_problem import schema_problem
 
 
 def plan_start(program: Program, state: RunState, message: StartRun) -> list[Decision]:
-    """One token at the initial node. A second start of the same run changes nothing."""
+    """Begin the run with one token at the initial node. A second start changes nothing."""
     if state.head.status != "submitted":
         return []
     workflow = program.workflow
     deadline = None if workflow.timeout_ms is None else message.at + workflow.timeout_ms
     purse = purse_for(program, message)
     begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides, purse)
-    # anybody else's input was checked before it was accepted; what a parent maps is checked here
+    # any other input was checked before it was accepted; what a parent maps is checked here
     problem = None if message.parent is None else schema_problem(program.input_validator, message.input, "input")
     if problem is not None:
         return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]

@@ -8,14 +8,14 @@ from jeton.planning.schema_problem import schema_problem
 
 
 def default_writes(node: CompiledNode, token: Token, result: Json) -> dict[str, Json]:
-    """Without an output mapping nothing is written, except that a branch keeps the result of its work."""
+    """The writes of a node without an output mapping: none, or in a branch its result."""
     if token.slot is None or node.definition.target is None:
         return {}
     return {"_branch.output": result}
 
 
 def state_problem(program: Program, state: RunState, writes: dict[str, Json]) -> str | None:
-    """The first write the state's schema refuses, with path and reason. Costs what is written, not what is there."""
+    """The first write that the state's schema refuses, with path and reason. Only what is written is checked."""
     if program.workflow.state_schema is None:
         return None
     keys: dict[str, Json] = {}

@@ -1,6 +1,6 @@
-"""What a cause makes of a trigger: the start of a run, or the reason why there is none.
+"""Firing triggers: the start of a run, or the reason why there is none.
 
-Runs that set off runs could go on for ever. So a run knows how many were before it, and from a depth on none follows.
+Runs that trigger runs could go on without end, so each run knows its depth, and the depth is limited.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ NAMES_OF_AN_EVENT = frozenset(("event",))
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """One occasion for a trigger to fire. The same `id` is the same occasion."""
+    """One occasion for a trigger to fire, identified by `id`."""
 
     id: str
     type: str
@@ -36,7 +36,7 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Startable(msgspec.Struct, frozen=True):
-    """What a trigger starts, as it is deployed now."""
+    """The workflow or flow that a trigger starts, as deployed."""
 
     workflow: str
     version: int
@@ -56,7 +56,7 @@ Firing: TypeAlias = StartRun | Refusal
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """A delivery, and what it should lead to."""
+    """A delivery with the firing it leads to."""
 
     trigger: Trigger
     delivery: Delivery
@@ -64,7 +64,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 def plan_event(trigger: Trigger, on: OnEvent, delivery: Delivery, startable: Startable | None) -> Planned | None:
-    """What a published event leads to; None if the trigger does not wait for such a one."""
+    """Plan the firing for a published event. None if the event does not match."""
     held = event_matches(on, delivery.brings)
     if held is False:
         return None
@@ -72,18 +72,22 @@ def plan_event(trigger: Trigger, on: OnEvent, delivery: Delivery, startable: Sta
 
 
 def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | None) -> Firing:
-    """The start that follows, or why none does. Whether this delivery came before is for the store to say."""
+    """Plan the start of a run, or a refusal. The store decides whether the delivery is a repetition."""
     if startable is None:
         problem = f"trigger '{trigger.name}' starts '{trigger.start}', which is not deployed"
         return Refusal("unknown_workflow", problem, "deploy it")
     limit = max_depth(startable.settings)
     if delivery.from_depth is not None and delivery.from_depth >= limit:
-        problem = f"a run at depth {delivery.from_depth} sets off no other: the limit is {limit}"
-        return Refusal("too_deep", problem, "see whether the runs go round in circles, or set triggers.max_depth")
+        problem = f"a run at depth {delivery.from_depth} triggers no other run: the limit is {limit}"
+        return Refusal(
+            "too_deep", problem, "check whether runs trigger each other in a cycle, or set triggers.max_depth"
+        )
     given = merged_input(trigger.input, delivery.brings)
     wrong = schema_problem(compile_schema(startable.input_schema), given, "input")
     if wrong is not None:
-        return Refusal("input_invalid", f"'{startable.workflow}' takes no such input: {wrong}", "mend the input")
+        return Refusal(
+            "input_invalid", f"'{startable.workflow}' does not accept this input: {wrong}", "correct the input"
+        )
     depth = firing_depth(delivery)
     given["_trigger"] = {
         "type": delivery.type,
@@ -96,39 +100,39 @@ def plan_firing(trigger: Trigger, delivery: Delivery, startable: Startable | Non
 
 
 def startable_in(bundle: Library, name: str, version: int) -> Startable | None:
-    """A workflow or flow of a bundle, as something to start."""
+    """The workflow or flow of a bundle, as a trigger starts it."""
     definition = bundle.workflows.get(name) or bundle.flows.get(name)
     return None if definition is None else Startable(name, version, definition.input_schema, bundle.settings)
 
 
 def firing_depth(delivery: Delivery) -> int:
-    """How deep the run is that the delivery starts."""
+    """The depth of the run that a delivery starts."""
     return 0 if delivery.from_depth is None else delivery.from_depth + 1
 
 
 def max_depth(settings: Mapping[str, Json]) -> int:
-    """From which depth on nothing further is fired."""
-    said = settings.get("triggers")
-    limit = said.get("max_depth") if isinstance(said, dict) else None
+    """The depth from which nothing is triggered."""
+    found = settings.get("triggers")
+    limit = found.get("max_depth") if isinstance(found, dict) else None
     return limit if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0 else MAX_DEPTH
 
 
 def merged_input(below: JsonObject, brings: Json) -> JsonObject:
-    """The trigger's own input with what the cause brings over it; what is no object is under `payload`."""
+    """The trigger's input with the data of the cause merged over it; data other than an object is under `payload`."""
     if brings is None:
         return dict(below)
     return {**below, **(brings if isinstance(brings, dict) else {"payload": brings})}
 
 
 def event_matches(on: OnEvent, data: Json) -> bool | Refusal:
-    """Whether a published event is one the trigger waits for. A key that is missing makes the condition false."""
+    """Whether a published event meets the trigger's condition. A missing key makes it false."""
     if not isinstance(on.condition, str):
         return bool(on.condition)
     match compile_expression(on.condition, NAMES_OF_AN_EVENT).holds({"event": data}):
         case Missing():
             return False
         case Failed(problem, position, values):
-            said = f"the condition {on.condition!r} fails at {position}: {problem}, with {values}"
-            return Refusal("expression_error", said, "mend the condition")
+            message = f"the condition {on.condition!r} fails at {position}: {problem}, with {values}"
+            return Refusal("expression_error", message, "correct the condition")
         case held:
             return held

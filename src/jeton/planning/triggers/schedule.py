@@ -1,8 +1,8 @@
-"""When a cron line fires, by the clocks of a zone, and which of the times that passed are still due.
+"""When a cron line fires in a time zone, and which of the times that passed are still due.
 
-A line that fires in every hour follows the passing of time: each real minute whose clock reading matches, also when
-clocks change. Any other line follows the clock: a reading that does not exist fires at the moment after the gap, and
-one that occurs twice fires the first time. Either way a moment fires once.
+A line that fires in every hour follows elapsed time: each minute whose clock reading matches, also when clocks change.
+Any other line follows the clock: a reading that does not exist fires at the moment after the gap, and
+one that occurs twice fires the first time. A moment fires at most once.
 """
 
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ WINDOWS = (timedelta(hours=1), DAY, timedelta(days=31), timedelta(days=366), LON
 
 
 class DueTimes(msgspec.Struct, frozen=True):
-    """The times to fire for now, oldest first, and up to when that settles the schedule."""
+    """The times to fire now, oldest first, and the time up to which the schedule is then done."""
 
     times: tuple[datetime, ...]
     until: datetime
 
 
 def next_fire(cron: Cron, zone: tzinfo, after: datetime) -> datetime | None:
-    """The first time after a moment, in UTC; nothing if there is none for decades."""
+    """The first time after a moment, in UTC. None if there is none for decades."""
     return next(fires(cron, zone, after), None)
 
 
@@ -39,9 +39,9 @@ def fires(cron: Cron, zone: tzinfo, after: datetime) -> Iterator[datetime]:
 
 
 def due(cron: Cron, zone: tzinfo, last: datetime, now: datetime, missed: Missed, grace: timedelta = MINUTE) -> DueTimes:
-    """What is due now if everything up to `last` was seen to. One that is later than `grace` counts as missed.
+    """The times due now, if those up to `last` are done. A time older than `grace` is missed.
 
-    Of missed ones, `skip` fires none, `once` the newest, and `all` each of them, a thousand at a time.
+    Of missed times, `skip` fires none, `once` the newest, and `all` each of them, a thousand at a time.
     """
     if missed == "all":
         times = tuple(islice(_until(cron, zone, last, now), MOST_AT_ONCE))
@@ -61,8 +61,8 @@ def _until(cron: Cron, zone: tzinfo, last: datetime, now: datetime) -> Iterator[
 
 
 def _newest(cron: Cron, zone: tzinfo, since: datetime, now: datetime) -> datetime | None:
-    """The newest of the times that passed. Looked for in windows, each longer than the one before: years of minutes
-    need not be gone through for the last of them."""
+    """The newest of the times that passed. Searched in windows of growing length, to avoid going through years of
+    minutes."""
     for window in WINDOWS:
         start = max(since, now - window)
         newest = max(_until(cron, zone, start, now), default=None)
@@ -87,7 +87,7 @@ def _by_time(cron: Cron, zone: tzinfo, after: datetime) -> Iterator[datetime]:
 
 
 def _towards(cron: Cron, reading: datetime, moment: datetime, zone: tzinfo) -> datetime:
-    """The next minute that could match: one that does in this hour, or the next hour; not past a change of clocks."""
+    """The next minute that could match, not past a change of clocks."""
     wanted = next((minute for minute in cron.minutes if minute > reading.minute), 60)
     later = moment + (wanted - reading.minute) * MINUTE
     return later if later.astimezone(zone).utcoffset() == reading.utcoffset() else moment + MINUTE
@@ -108,12 +108,12 @@ def _by_clock(cron: Cron, zone: tzinfo, after: datetime) -> Iterator[datetime]:
 
 
 def _first_of(day: date, zone: tzinfo) -> datetime:
-    """When a day begins, wherever its midnight went."""
+    """The first moment of a day, which may have no midnight."""
     return _moment(datetime.combine(day, time()), zone)
 
 
 def _moment(reading: datetime, zone: tzinfo) -> datetime:
-    """When clocks first show a reading; if they never do, the moment after the gap."""
+    """The moment when clocks first show a reading, or the moment after the gap if they never do."""
     moment = reading.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) == reading:
         return moment

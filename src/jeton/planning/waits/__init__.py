@@ -1,1 +1,1 @@
-"""What a token can wait for: gates, signals, timers, retries, deadlines and calls to other runs."""
+"""Waits: gates, signals, timers, retries, deadlines and child runs."""

@@ -1,4 +1,4 @@
-"""Calling another workflow, and what its end means for the token that waits."""
+"""Child runs: starting one, and what its end means for the token that waits."""
 
 from msgspec import UnsetType
 
@@ -20,7 +20,7 @@ from jeton.planning.tokens.node import Plan, plan_success
 def plan_call(
     program: Program, state: RunState, token: Token, given: Json | UnsetType, missing: tuple[str, ...], now: int
 ) -> list[Decision]:
-    """Start the child. Its input is checked by the child, which fails and tells us if it does not fit."""
+    """Start a child run. The child checks its input, and fails if it does not fit the schema."""
     target = _target(program, token)
     deepest = program.workflow.limits.max_depth
     if state.head.depth >= deepest:
@@ -36,7 +36,7 @@ def plan_call(
 
 
 def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> Plan:
-    """Its output is the node's result; its failure is the node's, unless the node catches it."""
+    """Use the child's output as the node's result, or its failure as the node's, unless the node catches it."""
     token = state.tokens.get(message.token)
     if token is None or not isinstance(token.phase, WaitingForSubworkflow) or token.phase.child != message.child:
         return Plan([IgnoreLate(message.token, 1, f"nobody waits for run {message.child} any more")])
@@ -57,9 +57,9 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
 
 
 def _plan_exhausted(program: Program, state: RunState, token: Token, message: ChildEnded) -> list[Decision]:
-    """A failure like any other where somebody handles it; where it would end the run, the run is exhausted itself.
+    """Route an exhausted child like any failure, but where that would end the run, exhaust the run instead.
 
-    A flow has nobody who handles it: what a node lacks to begin is not the node's error, and neither is this."""
+    A flow handles no failures, and lack of credits is not an error of its node."""
     if program.flow is None:
         failure = _failure(program, token, message)
         failed = plan_failure(program, state, token, failure, message.at)
@@ -70,7 +70,7 @@ def _plan_exhausted(program: Program, state: RunState, token: Token, message: Ch
 
 
 def caught_error(message: ChildEnded) -> JsonObject:
-    """What a node that catches gives on as `result.error`."""
+    """The value of `result.error` of a node that catches."""
     error = message.error
     return {
         "type": message.status if error is None else error.type,
@@ -91,5 +91,5 @@ def _failure(program: Program, token: Token, message: ChildEnded) -> TaskFailed:
 def _target(program: Program, token: Token) -> WorkflowTarget:
     target = program.nodes[token.node].definition.target
     if not isinstance(target, WorkflowTarget):
-        raise BrokenInvariant("only a node that calls a workflow has a child", node=token.node)
+        raise BrokenInvariant("the node does not call a workflow", node=token.node)
     return target

@@ -1,4 +1,4 @@
-"""What an alarm means for whoever is waiting."""
+"""What a due timer means for a token, a fan-in or the run."""
 
 from jeton.model.cue import TimerDue
 from jeton.model.decision import DispatchToken, RedeliverToken, RouteToken, WakeToken
@@ -24,7 +24,7 @@ from jeton.planning.waits.signal import plan_signal_timeout
 
 
 def plan_due(program: Program, state: RunState, timer: TimerDue, now: int) -> Plan:
-    """One timer that has come due and that the state still knows."""
+    """Plan what follows from a timer that is due."""
     if timer.token is not None:
         return _plan_token_due(program, state, state.tokens[timer.token], now)
     if timer.group is not None and timer.node is not None:
@@ -45,10 +45,10 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
         case WaitingForRetry():
             return Plan([DispatchToken(token.id, token.node, now, now + allowed, token.attempt, token.input)])
         case Dispatched(deliveries=deliveries):
-            # nobody said it began: it may still queue behind others, so ask again and do not call it late
+            # no worker began it: it may be queued, so it is handed out again and has not timed out
             return Plan([RedeliverToken(token.id, token.node, now, now + allowed, token.attempt, deliveries)])
         case Executing() if token.abandoned:
-            # it changes nothing any more, but whoever works on it must still be stopped
+            # its worker must be stopped
             return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))
         case Executing():
             failure = TaskFailed("timed_out", f"the task was not done {allowed} ms after it began")

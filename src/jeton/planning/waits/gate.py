@@ -1,4 +1,4 @@
-"""What an answer does to a gate: taken, kept because it is early, or refused with the reason."""
+"""Gates: an answer is taken, kept because it is early, or refused with a reason."""
 
 from minijinja import TemplateError
 
@@ -27,7 +27,7 @@ def plan_gate(
     now: int,
     names: JsonObject | None = None,
 ) -> Plan:
-    """Open it, and take what was answered before it was. `names` are those its title may use."""
+    """Open a gate, and take early answers. `names`: the variables of its title."""
     node = program.nodes[token.node]
     target = _target(program, token.node)
     try:
@@ -48,7 +48,7 @@ def plan_gate(
 
 
 def plan_answer(program: Program, state: RunState, message: AnswerGate) -> Plan:
-    """The first answer that fits wins; whoever comes later is told."""
+    """Take, keep or refuse an answer, and reply to its sender."""
     answer = GateAnswer(message.value, message.by)
     token = _addressed(state, message)
     if token is None and message.node is not None:
@@ -63,7 +63,7 @@ def plan_answer(program: Program, state: RunState, message: AnswerGate) -> Plan:
 
 
 def plan_gate_timeout(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """Nobody answered, or too few: the node fails, or goes on with the answer that was written for this case."""
+    """Fail the node of a gate that timed out, or continue with the answer defined for this case."""
     target = _target(program, token.node)
     over = TimeOutGate(token.id, token.node)
     if target.on_timeout == "fail":
@@ -97,7 +97,7 @@ def _plan_early(
 
 
 def _refusal(program: Program, node: str, taken: tuple[GateAnswer, ...], answer: GateAnswer) -> str | None:
-    """Why the gate does not take this answer; None if it does."""
+    """Why the gate refuses this answer; None if it accepts it."""
     target = _target(program, node)
     if target.assignees and answer.by is not None and answer.by not in target.assignees:
         return f"'{answer.by}' is not asked here: {', '.join(target.assignees)}"
@@ -116,7 +116,7 @@ def _enough(
     taken: tuple[GateAnswer, ...],
     now: int,
 ) -> Plan:
-    """With the last of the answers that are needed the token goes on."""
+    """Continue with the token if the answers are enough."""
     needed = _target(program, token.node).approvals
     if len(taken) < needed:
         return Plan(decisions)
@@ -128,5 +128,5 @@ def _enough(
 def _target(program: Program, node: str) -> GateTarget:
     target = program.nodes[node].definition.target
     if not isinstance(target, GateTarget):
-        raise BrokenInvariant("only a gate is answered", node=node)
+        raise BrokenInvariant("the node is not a gate", node=node)
     return target

@@ -1,4 +1,4 @@
-"""One signal wakes one waiter, the oldest that it fits; before anyone waits it is kept."""
+"""Signals: each wakes the oldest waiter whose schema it fits, or is kept until one waits."""
 
 from jeton.model.decision import Decision, KeepSignal, ReplyTo, TakeSignal, WaitForSignal
 from jeton.model.definition.workflow import WaitTarget
@@ -13,7 +13,7 @@ from jeton.planning.tokens.node import Plan, plan_success
 
 
 def plan_signal_wait(program: Program, state: RunState, token: Token, missing: tuple[str, ...], now: int) -> Plan:
-    """Take the oldest signal that is kept, or wait for the next."""
+    """Take the oldest kept signal that fits, or wait."""
     target = _target(program, token)
     name = target.signal or ""
     for number, signal in state.signals.get(name, {}).items():
@@ -25,9 +25,9 @@ def plan_signal_wait(program: Program, state: RunState, token: Token, missing: t
 
 
 def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
-    """Stored before it is matched; the same key a second time changes nothing."""
+    """Give a signal to a waiter, keep it, or refuse it. A second signal with the same key changes nothing."""
     if message.key is not None and message.key in state.heard:
-        return Plan([ReplyTo(message.id, accepted=True, why=f"the key '{message.key}' was heard before")])
+        return Plan([ReplyTo(message.id, accepted=True, why=f"the key '{message.key}' was received before")])
     waiters = [state.tokens[token] for token in state.waiters.get(message.name, ())]
     why = None
     for token in waiters:
@@ -43,7 +43,7 @@ def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
 
 
 def plan_signal_timeout(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """Nobody signalled in time."""
+    """Fail a wait whose signal did not come in time."""
     target = _target(program, token)
     failure = TaskFailed("timed_out", f"no signal '{target.signal}' came within {target.timeout_ms} ms")
     return Plan(plan_failure(program, state, token, failure, now))
@@ -61,7 +61,7 @@ def _kept(state: RunState, message: SignalRun) -> KeepSignal:
 
 
 def _fits_nowhere(program: Program, message: SignalRun) -> str | None:
-    """Why no wait for this signal, wherever it is in the workflow, would take the value."""
+    """Why no node that waits for this signal would accept the value; None if one would."""
     nodes = [
         node.name
         for node in program.nodes.values()
@@ -78,5 +78,5 @@ def _value_problem(program: Program, node: str, value: Json) -> str | None:
 def _target(program: Program, token: Token) -> WaitTarget:
     target = program.nodes[token.node].definition.target
     if not isinstance(target, WaitTarget):
-        raise BrokenInvariant("only a wait is signalled", node=token.node)
+        raise BrokenInvariant("the node does not wait for a signal", node=token.node)
     return target

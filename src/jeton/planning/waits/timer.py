@@ -1,4 +1,4 @@
-"""How long a timed wait holds its token."""
+"""Timed waits."""
 
 from jeton.expression import Expression, Failed, Missing
 from jeton.model.decision import WaitForTimer
@@ -16,7 +16,7 @@ from jeton.planning.tokens.scope import scope_of
 def plan_wait(
     program: Program, state: RunState, token: Token, node: CompiledNode, missing: tuple[str, ...], now: int
 ) -> Plan:
-    """Until a time, which may have passed already."""
+    """Wait until a time, which may have passed already."""
     names = scope_of(program, state, token)
     due: int | TaskFailed
     if node.seconds is not None:
@@ -24,7 +24,7 @@ def plan_wait(
     elif node.until is not None:
         due = _time_of(node.until, names)
     else:
-        raise BrokenInvariant("a timed wait says how long", node=token.node)
+        raise BrokenInvariant("a timed wait has neither seconds nor until", node=token.node)
     if isinstance(due, TaskFailed):
         return Plan(plan_failure(program, state, token, due, now))
     label = node.wait.label if node.wait is not None else None
