@@ -93,6 +93,29 @@ def result(type: str, inputs: JsonObject, data: JsonObject | None = None) -> Jso
             {"default": None, "_branch": "default"},
             id="also for what is missing",
         ),
+        pytest.param(
+            "switch",
+            {"main": True},
+            {"value": "inputs.main", "cases": ["true", "false"]},
+            {"true": True, "_branch": "true"},
+            id="true by its text",
+        ),
+        pytest.param(
+            "switch",
+            {"main": False},
+            {"value": "inputs.main", "cases": ["true", "false"]},
+            {"false": False, "_branch": "false"},
+            id="and false",
+        ),
+        pytest.param(
+            "switch",
+            {"main": [1]},
+            {"value": "inputs.main", "cases": ["3"]},
+            {"default": [1], "_branch": "default"},
+            id="what has no text takes the default",
+        ),
+        pytest.param("add", {"a": 2**63 - 2, "b": 1}, {}, {"result": 2**63 - 1}, id="the largest whole number"),
+        pytest.param("subtract", {"a": -(2**63) + 1, "b": 1}, {}, {"result": -(2**63)}, id="the smallest"),
         pytest.param("merge", {"main": 1, "b": 2}, {}, {"main": 1, "b": 2}, id="merge passes on whatever arrived"),
         pytest.param(
             "template",
@@ -149,6 +172,17 @@ def test_a_built_in(type: str, inputs: JsonObject, data: JsonObject, then: JsonO
         pytest.param("add", {"a": None, "b": 1}, {}, "add: missing input 'a'", id="null is missing"),
         pytest.param("add", {"a": "1", "b": 1}, {}, "'a' must be a number, and is a text", id="a text"),
         pytest.param("add", {"a": True, "b": 1}, {}, "'a' must be a number, and is a boolean", id="a boolean"),
+        pytest.param("add", {"a": 1, "b": "1"}, {}, "'b' must be a number, and is a text", id="a text for the other"),
+        pytest.param(
+            "add", {"a": 2**63 - 1, "b": 1}, {}, "does not fit 64 bits", id="one more than the largest number"
+        ),
+        pytest.param("subtract", {"a": -(2**63), "b": 1}, {}, "does not fit 64 bits", id="one less than the smallest"),
+        pytest.param(
+            "switch", {"main": "x"}, {"value": "inputs.main + 1", "cases": []}, "data.value at", id="a value that fails"
+        ),
+        pytest.param(
+            "template", {"template": 3}, {}, "'template' must be a text, and is a number", id="a template of 3"
+        ),
         pytest.param("divide", {"a": 1, "b": 0}, {}, "division by zero", id="division by zero"),
         pytest.param("divide", {"a": 1, "b": -0.0}, {}, "division by zero", id="division by minus zero"),
         pytest.param("multiply", {"a": 2**62, "b": 4}, {}, "does not fit 64 bits", id="too large for an integer"),
@@ -169,3 +203,5 @@ def test_a_built_in_says_what_it_cannot_do(type: str, inputs: JsonObject, data: 
     failed = result(type, inputs, data)
     assert isinstance(failed, TaskFailed)
     assert says in failed.message
+    kind = "template_error" if "data.template" in says else "expression_error" if "data." in says else "bad_input"
+    assert failed.type == kind

@@ -127,6 +127,17 @@ def test_the_context_before_a_node(first: JsonObject, then: JsonObject) -> None:
     assert context_after(flow_of(MEETING), state, "b").plain() == {"i": 0, "k": "b"}
 
 
+def test_a_node_that_was_skipped_passes_no_context_on() -> None:
+    program = flow("""
+nodes: {a: {type: work}, b: {type: work}, c: {type: work}}
+connections: [{from: a, to: b, from_output: x}, {from: b, to: c}, {from: a, to: c}]
+""")
+    state = given(program, started({"i": 0}), done(0, {"k": "a"}), done(1, {"l": "c"})).state().flow
+    assert list(state.skipped) == ["b"]
+    state.contexts.clear()
+    assert context_after(flow_of(program), state, "c").plain() == {"i": 0, "k": "a", "l": "c"}
+
+
 class TestInputs:
     def test_a_connection_wins_over_an_override_and_that_over_a_literal(self) -> None:
         graph: Object = {

@@ -358,6 +358,11 @@ def test_a_flow_in_which_every_node_is_settled(run: Given, then: d.Decision) -> 
             id="a token at every node that failed, and what was skipped for it waits again",
         ),
         pytest.param(
+            before(d.EndRun, TWO_ROOTS, started(), failed(1), failed(0)),
+            [d.ReopenNodes(("a", "b"), (), {}), created(2, "a", None), created(3, "b", None)],
+            id="each has a token of its own, in the order of the flow",
+        ),
+        pytest.param(
             before(d.EndRun, PAIR, started(), done(0), done(1)), [], id="without errors nothing is done again"
         ),
         pytest.param(

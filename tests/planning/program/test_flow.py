@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from jeton.definitions import library_from
+from jeton.model.definition.flow import Flow, FlowNode
 from jeton.model.definition.task import Action, Step, Task
-from jeton.model.definition.workflow import GateTarget, TaskTarget, WorkflowTarget
+from jeton.model.definition.workflow import AgentTarget, GateTarget, Library, TaskTarget, WorkflowTarget
 from jeton.planning.program.flow import (
     BuiltinNode,
     CompiledConnection,
@@ -114,3 +115,18 @@ def test_an_output_mapping_reads_the_context() -> None:
         "x": 1,
         "z": 3,
     }
+
+
+@pytest.mark.parametrize(
+    ("node", "then"),
+    [
+        pytest.param(
+            FlowNode("llm", data={"prompt": "p"}),
+            TaskTarget(Task((Step(Action("llm", {"prompt": "p"}), ref="n"),))),
+            id="a call of a model, as a task of one step",
+        ),
+        pytest.param(FlowNode("agent", data={"agent": "x"}), AgentTarget("x"), id="an agent"),
+    ],
+)
+def test_what_a_type_stands_for_that_needs_more_than_a_file(node: FlowNode, then: NodeWork) -> None:
+    assert compile_flow(Flow("f", {"n": node}), Library()).nodes["n"].work == then

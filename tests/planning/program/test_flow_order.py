@@ -58,6 +58,11 @@ def graph(roots: str, ignored: set[int], order: str) -> FlowGraph:
             id="a node that is reached twice closes none",
         ),
         pytest.param(
+            flow("abc", "ab", "bc", "cb", "ac", ignore=True),
+            graph("a", {2}, "abc"),
+            id="a cycle into which two connections lead is closed once",
+        ),
+        pytest.param(
             flow("abcde", "ab", "cd", "dc", "de", ignore=True),
             graph("ac", {2}, "abcde"),
             id="a part that no root leads to is walked from its first node",

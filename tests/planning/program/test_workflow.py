@@ -7,6 +7,7 @@ from jeton.definitions import library_from
 from jeton.expression.mapping import compile_value
 from jeton.expression.schema import compile_schema
 from jeton.model.definition.task import Step, Task
+from jeton.model.definition.workflow import Synchronization, WaitTarget
 from jeton.model.json import Json, JsonObject
 from jeton.planning.program.workflow import compile_program
 from jeton.planning.schema_problem import schema_problem
@@ -184,3 +185,55 @@ def test_a_node_costs_one_credit_unless_a_price_is_written() -> None:
         "nodes: {a: {task: work}, b: {}}\ntransitions: [{from: a, to: b}]", {"credits": {"costs": {"work": 4}}}
     )
     assert (program.price("a"), program.price("b")) == (4, 1)
+
+
+EVERYTHING = workflow("""
+nodes:
+  s: {}
+  a: {wait: {seconds: input.n, label: nap}}
+  b: {wait: {until: input.t}, input_mapping: {x: _branch.index, y: output.z, q: state.q}}
+  c: {wait: {signal: go}}
+  end: {}
+transitions:
+- {from: s, to: a, foreach: {collection: input.items, item_var: item, max_parallel: 3}, sibling_group: g}
+- {from: a, to: b, spawn_count: input.n, loop_config: {max_iterations: 4}}
+- {from: b, to: c, condition: result == 5}
+- {from: c, to: end, synchronization: {strategy: any, sibling_group: g}}
+""")
+
+
+def test_a_transition_keeps_all_that_is_written_for_it() -> None:
+    each, spawn, plain, join = EVERYTHING.transitions
+    assert each.collection is not None
+    assert each.collection.evaluate({"input": {"items": [1]}}) == [1]
+    assert (each.item_var, each.max_parallel, each.group, each.makes_slots) == ("item", 3, "g", True)
+    assert spawn.spawn_count is not None
+    assert spawn.spawn_count.evaluate({"input": {"n": 2}}) == 2
+    assert (spawn.collection, spawn.max_iterations, spawn.makes_slots) == (None, 4, True)
+    assert plain.condition is not None
+    assert plain.condition.holds({"result": 5}) is True
+    assert (plain.source, plain.makes_slots, plain.spawn_count, plain.synchronization) == (
+        "result == 5",
+        False,
+        None,
+        None,
+    )
+    assert join.synchronization == Synchronization("any", "g")
+    assert [(one.index, one.target) for one in EVERYTHING.transitions] == [(0, "a"), (1, "b"), (2, "c"), (3, "end")]
+
+
+def test_a_wait_keeps_how_long_it_is() -> None:
+    seconds, until, signal = (EVERYTHING.nodes[name] for name in "abc")
+    assert seconds.seconds is not None
+    assert (seconds.seconds.evaluate({"input": {"n": 2}}), seconds.until) == (2, None)
+    assert until.until is not None
+    assert (until.until.evaluate({"input": {"t": "x"}}), until.seconds) == ("x", None)
+    assert signal.wait == WaitTarget(signal="go")
+    assert (signal.seconds, signal.until, EVERYTHING.nodes["s"].wait) == (None, None, None)
+
+
+def test_a_mapping_may_read_the_branch_the_state_and_the_output() -> None:
+    mapping = EVERYTHING.nodes["b"].input_mapping
+    assert mapping is not None
+    names: JsonObject = {"_branch": {"index": 7}, "output": {"z": 8}, "state": {"q": 9}}
+    assert [source.evaluate(names) for _, source in mapping] == [7, 8, 9]

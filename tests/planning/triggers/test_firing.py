@@ -69,17 +69,20 @@ def test_what_the_run_is_given(brings: Json, given: JsonObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("startable", "brings", "code"),
+    ("startable", "brings", "code", "says"),
     [
-        pytest.param(None, None, "unknown_workflow", id="what is not deployed"),
-        pytest.param(startable(schema=STRICT), {"a": "x"}, "input_invalid", id="input that does not fit"),
-        pytest.param(startable(max_depth=0), None, "too_deep", id="a project in which no run sets off another"),
+        pytest.param(None, None, "unknown_workflow", "'w', which is not deployed", id="what is not deployed"),
+        pytest.param(startable(schema=STRICT), {"a": "x"}, "input_invalid", "input.a: ", id="input that does not fit"),
+        pytest.param(
+            startable(max_depth=0), None, "too_deep", "the limit is 0", id="a project in which no run sets off another"
+        ),
     ],
 )
-def test_what_is_refused(startable: Startable | None, brings: Json, code: str) -> None:
+def test_what_is_refused(startable: Startable | None, brings: Json, code: str, says: str) -> None:
     firing = plan_firing(GO, Delivery("d", "event", AT, brings, "r-1", 0), startable)
     assert isinstance(firing, Refusal)
     assert firing.code == code
+    assert says in firing.problem
 
 
 @pytest.mark.parametrize(
