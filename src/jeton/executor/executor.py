@@ -57,7 +57,7 @@ class _Job(msgspec.Struct, eq=False):
 
 
 class Executor:
-    """Implements `jeton.actor.ports.Workers`. Every method must be called on the event loop it lives on.
+    """Implements `jeton.actor.workers.Workers`. Every method must be called on the event loop it lives on.
 
     A task whose steps never wait is run to its end without an asyncio task. Any other runs in one, because code may ask
     for the current task. Most async functions finish without waiting; the same asyncio task then continues with the
