@@ -197,17 +197,17 @@ def really_run(library: Library, artifacts: Artifacts, runner: asyncio.Runner) -
         clock = VirtualClock()
         token = TokenId(crc32(f"{call.node}/{call.path}/{call.visit}".encode()))  # the steps of each are its own
         asked = TaskCall(call.run, token, call.node, call.attempt, call.input)
-        outlet = MemoryEventSink()
+        event_sink = MemoryEventSink()
         resources = Resources(
             clock,
             ThreadPool(1),
             artifacts=artifacts,
             idempotency=keys,
-            event_sink=outlet,
+            event_sink=event_sink,
             wall_clock=lambda: call.at + clock.now(),
         )
         answer = answer_of(runner.run(run_task(asked, compile_task(task, library), resources)), clock.now())
-        publishes = tuple((made.event, made.data) for made in outlet.events)
+        publishes = tuple((made.event, made.data) for made in event_sink.events)
         return msgspec.structs.replace(answer, publishes=publishes)
 
     return dict.fromkeys(tasks, answer)

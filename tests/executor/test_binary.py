@@ -290,13 +290,13 @@ def takes_steps_in_a_thread(step: jeton.BlockingSteps, publish: jeton.BlockingPu
 async def test_a_step_gives_bytes_each_time_and_keeps_them_once(
     bench: Bench, function: ActionFunction[..., Any]
 ) -> None:
-    outlet = bench.resources.event_sink
-    assert isinstance(outlet, MemoryEventSink)
+    event_sink = bench.resources.event_sink
+    assert isinstance(event_sink, MemoryEventSink)
     for _ in range(2):  # the second time the step is not taken again
         answer = await bench.call(function.action)
         assert answer == {"kind": "bytes", "same": reference(b"picture"), "picture": reference(b"picture")}
     assert files(bench) == [b"picture"]
-    assert [event.data for event in outlet.events][:1] == [{"picture": reference(b"picture")}]
+    assert [event.data for event in event_sink.events][:1] == [{"picture": reference(b"picture")}]
 
 
 @jeton.action

@@ -9,7 +9,7 @@ from jeton.model.ids import RunId
 from tests.executor.given_action import Bench, action, failed
 
 
-def outlet(bench: Bench) -> MemoryEventSink:
+def event_sink(bench: Bench) -> MemoryEventSink:
     assert isinstance(bench.resources.event_sink, MemoryEventSink)
     return bench.resources.event_sink
 
@@ -18,7 +18,7 @@ async def test_the_input_is_the_event_s_data_and_a_repetition_changes_nothing(be
     given = action("emit", event="order.placed")
     for _ in range(2):
         assert await bench.call(given, {"order": 4}) == {"event": "order.placed", "id": "r1:7:1:s0"}
-    assert [*outlet(bench).events] == [ActionEvent("r1:7:1:s0", "order.placed", {"order": 4}, RunId("r1"), "judge")]
+    assert [*event_sink(bench).events] == [ActionEvent("r1:7:1:s0", "order.placed", {"order": 4}, RunId("r1"), "judge")]
 
 
 async def test_an_event_is_bounded(bench: Bench) -> None:

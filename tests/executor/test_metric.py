@@ -14,10 +14,10 @@ async def test_a_number_is_measured_once(bench: Bench) -> None:
     given = action("metric", name="orders_total", labels=["region"])
     for _ in range(2):
         assert await bench.call(given, {"value": 3, "region": "eu"}) == {"name": "orders_total", "value": 3}
-    outlet = bench.resources.event_sink
-    assert isinstance(outlet, MemoryEventSink)
+    event_sink = bench.resources.event_sink
+    assert isinstance(event_sink, MemoryEventSink)
     expected = MetricSample("r1:7:1:s0", "orders_total", "counter", 3.0, {"region": "eu"}, RunId("r1"), "judge")
-    assert [*outlet.metrics] == [expected]
+    assert [*event_sink.metrics] == [expected]
 
 
 @pytest.mark.parametrize(

@@ -159,15 +159,15 @@ def blocking_steps(step: jeton.BlockingSteps, publish: jeton.BlockingPublisher) 
 async def test_what_was_done_is_not_done_again(
     tmp_path: Path, function: ActionFunction[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outlet = MemoryEventSink()
-    bench = Bench(tmp_path, event_sink=outlet)
+    event_sink = MemoryEventSink()
+    bench = Bench(tmp_path, event_sink=event_sink)
     monkeypatch.setattr("tests.executor.test_node.WORLD", Flaky())
     assert failed(await done(bench, function)).message == "in the middle"
     WORLD.fails = False
     made = succeeded(await done(bench, function))["made"]
     assert WORLD.made == made
     assert len(WORLD.made) == 2
-    assert len(outlet.events) == 1
+    assert len(event_sink.events) == 1
 
 
 async def test_another_run_does_it_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,12 +60,12 @@ class Night:
         self.costs: list[int] = []
         made = function if isinstance(function, Task) else task(function.action)
         self._ready = compile_task(made, Library())
-        self.outlet = MemoryEventSink()
+        self.event_sink = MemoryEventSink()
         self._resources = Resources(
             self.clock,
             ThreadPool(2),
             idempotency=MemoryIdempotencyStore(),
-            event_sink=self.outlet,
+            event_sink=self.event_sink,
             wall_clock=lambda: self.wall,
         )
 
@@ -398,7 +398,7 @@ async def test_what_is_published_around_a_sleep_counts_once_each(function: Actio
     await night.call()
     night.wall = 11_000
     await night.call()
-    assert [event.data for event in night.outlet.events] == ["before", "in a step", "in a step, again", "after"]
+    assert [event.data for event in night.event_sink.events] == ["before", "in a step", "in a step, again", "after"]
 
 
 async def test_being_stopped_is_no_swallowing(tmp_path: Path) -> None:

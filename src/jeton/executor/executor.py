@@ -37,30 +37,18 @@ STOPPING_S = 1.0  # how long a cancelled task may take to clean up before it is 
 AttemptKey: TypeAlias = tuple[RunId, TokenId, int]
 
 
-class _Job:
+class _Job(msgspec.Struct, eq=False):
     """One attempt, from `start` until it is finished or stopped."""
 
-    __slots__ = ("attempt", "call", "compiled", "finished", "lane", "noted", "running", "started", "stopped")
-
-    def __init__(
-        self,
-        attempt: AttemptKey,
-        call: TaskCall,
-        compiled: CompiledTask,
-        lane: "Lane[_Job]",
-        started: Callable[[], None],
-        noted: Callable[[Note], None],
-        finished: Callable[[TaskResult], None],
-    ) -> None:
-        self.attempt = attempt
-        self.call = call
-        self.compiled = compiled
-        self.lane = lane
-        self.started = started
-        self.noted = noted
-        self.finished = finished
-        self.running: asyncio.Task[Any] | None = None
-        self.stopped = False
+    attempt: AttemptKey
+    call: TaskCall
+    compiled: CompiledTask
+    lane: "Lane[_Job]"
+    started: Callable[[], None]
+    noted: Callable[[Note], None]
+    finished: Callable[[TaskResult], None]
+    running: asyncio.Task[Any] | None = None
+    stopped: bool = False
 
     def note(self, note: Note) -> None:
         """Pass a note on, unless the attempt was stopped."""
@@ -69,7 +57,7 @@ class _Job:
 
 
 class Executor:
-    """Implements `jeton.actor.ports.Workers`. Every method must be called on the event loop it lives on.
+    """Implements `jeton.actor.workers.Workers`. Every method must be called on the event loop it lives on.
 
     A task whose steps never wait is run to its end without an asyncio task. Any other runs in one, because code may ask
     for the current task. Most async functions finish without waiting; the same asyncio task then continues with the

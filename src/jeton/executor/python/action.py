@@ -5,8 +5,9 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeVar, overload
 
-from jeton.executor.python.functions import register_function
+from jeton.executor.python.functions import Function, register_function
 from jeton.model.definition.task import Action, Execution, RetryPolicy
+from jeton.model.json import Schema
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -45,10 +46,9 @@ def action(
     retry: RetryPolicy | None = None,
 ) -> ActionFunction[Parameters, Result] | Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]:
     """Turn a function, sync or async, into an action. `timeout_ms` and `retry` apply within one step."""
-    execution = None if timeout_ms is None and retry is None else Execution(timeout_ms, retry)
 
     def decorate(function: Callable[Parameters, Result]) -> ActionFunction[Parameters, Result]:
-        return _registered(function, name, execution)
+        return define_action("python", function, name, timeout_ms, retry, _schemas)
 
     return decorate if function is None else decorate(function)
 
@@ -58,22 +58,28 @@ def action_functions() -> dict[str, Action]:
     return dict(_actions)
 
 
-def register_action(name: str, described: Action) -> None:
-    """Make an action available to definitions by name."""
-    _actions[name] = described
-
-
-def _registered(
-    function: Callable[Parameters, Result], name: str | None, execution: Execution | None
+def define_action(
+    kind: str,
+    function: Callable[Parameters, Result],
+    name: str | None,
+    timeout_ms: int | None,
+    retry: RetryPolicy | None,
+    schemas: Callable[[Function], tuple[Schema | None, Schema | None]],
 ) -> ActionFunction[Parameters, Result]:
-    known = register_function(function, name)
-    described = Action(
-        kind="python",
-        implementation={"function": known.reference},
-        input_schema=known.signature.input_schema(),
-        output_schema=known.signature.output_schema(),
-        execution=execution,
+    """Register a function as an action of a kind. `schemas` gives those of its input and its output."""
+    registered = register_function(function, name)
+    input_schema, output_schema = schemas(registered)
+    definition = Action(
+        kind=kind,
+        implementation={"function": registered.reference},
+        input_schema=input_schema,
+        output_schema=output_schema,
+        execution=None if timeout_ms is None and retry is None else Execution(timeout_ms, retry),
         description=inspect.getdoc(function),
     )
-    register_action(known.name, described)
-    return ActionFunction(function, known.name, described)
+    _actions[registered.name] = definition
+    return ActionFunction(function, registered.name, definition)
+
+
+def _schemas(function: Function) -> tuple[Schema | None, Schema | None]:
+    return function.signature.input_schema(), function.signature.output_schema()

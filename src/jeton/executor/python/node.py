@@ -1,14 +1,14 @@
 """`@jeton.node`: turn a Python function into a node type of flows."""
 
-import inspect
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, overload
 
-from jeton.executor.python.action import ActionFunction, Parameters, Result, register_action
-from jeton.executor.python.functions import register_function
+from jeton.executor.python.action import ActionFunction, Parameters, Result, define_action
+from jeton.executor.python.functions import Function
 from jeton.executor.python.node_signature import NodeSignature
-from jeton.model.definition.task import Action, Execution, RetryPolicy
+from jeton.model.definition.task import RetryPolicy
+from jeton.model.json import Schema
 
 
 @overload
@@ -30,19 +30,9 @@ def node(
     Parameters named `inputs`, `data`, `context`, `node_id`, `publish` and `step` receive what the names say; any other
     is an input handle.
     """
-    execution = None if timeout_ms is None and retry is None else Execution(timeout_ms, retry)
 
     def decorate(function: Callable[Parameters, Result]) -> ActionFunction[Parameters, Result]:
-        known = register_function(function, name)
-        described = Action(
-            kind="node",
-            implementation={"function": known.reference},
-            output_schema=signature_of(function, known.name).output_schema(),
-            execution=execution,
-            description=inspect.getdoc(function),
-        )
-        register_action(known.name, described)
-        return ActionFunction(function, known.name, described)
+        return define_action("node", function, name, timeout_ms, retry, _schemas)
 
     return decorate if function is None else decorate(function)
 
@@ -51,3 +41,7 @@ def node(
 def signature_of(function: Callable[..., Any], name: str) -> NodeSignature:
     """The signature of a node function, cached."""
     return NodeSignature(function, name)
+
+
+def _schemas(function: Function) -> tuple[Schema | None, Schema | None]:
+    return None, signature_of(function.call, function.name).output_schema()
