@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from jeton.definitions.check_schema import check_schema
 from jeton.definitions.read.location import NAME, SourceLocation
-from jeton.definitions.report import Report, closest, kind, listed, shown
+from jeton.definitions.report import Report, closest, did_you_mean, kind, listed, shown
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json, JsonObject, Schema
 
@@ -193,3 +193,15 @@ def check_name(name: str, location: SourceLocation, report: Report) -> bool:
     remedy = "write up to 64 letters, digits, '_' and '-', beginning with a letter or '_'"
     report.error(location, "bad_name", problem, remedy)
     return False
+
+
+def known_node(
+    name: str | None, nodes: Collection[str], location: SourceLocation, verb: str, report: Report
+) -> str | None:
+    """The node of that name. An unknown name is reported and the most similar one returned: a typo is one problem."""
+    if name is None or name in nodes:
+        return name
+    problem = f"{verb} {shown(name)}, and no node has that name"
+    remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
+    report.error(location, "unknown_node", problem, remedy)
+    return closest(name, nodes)
