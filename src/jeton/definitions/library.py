@@ -148,7 +148,7 @@ class _Found:
             location = fields.location("project") / "settings" / key
             first = self._places.setdefault(("project", key), location)
             if first is not location:
-                problem = f"the setting {shown(key)} is here a second time; the first is in {first.file}:{first.line}"
+                problem = f"the setting {shown(key)} is duplicated; the first is in {first.file}:{first.line}"
                 self._report.error(location, "duplicate_definition", problem, "keep one of the two")
             else:
                 self._settings[key] = value

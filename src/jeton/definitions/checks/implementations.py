@@ -87,7 +87,7 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
         return  # what a plugin means by these words is its own business
     root = action.implementation.get("root")
     if isinstance(root, str) and root not in project.roots:
-        problem = f"{shown(root)} is no root of the project"
+        problem = f"{shown(root)} is not a file root of the project"
         remedy = did_you_mean(root, project.roots, "name its folder under 'project: {settings: {files: …}}'")
         report.error(location / "root", "unknown_root", problem, remedy)
     if action.kind == "shell" and action.implementation.get("shell") is True and not project.scripts:
@@ -97,7 +97,7 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
     if action.kind in USE_SECRETS:
         for path, name in _secrets_in(action.implementation):
             if name not in project.secrets:
-                problem = f"{shown(name)} is no secret of the project"
+                problem = f"{shown(name)} is not a secret of the project"
                 remedy = did_you_mean(
                     name, project.secrets, "name its source under 'project: {settings: {secrets: …}}'"
                 )

@@ -103,7 +103,9 @@ def check_keys(target: str, location: SourceLocation, report: Report) -> bool:
     """Check that a target is a path of non-empty keys."""
     if all(target.split(".")):
         return True
-    report.error(location, "mapping_target", f"{shown(target)} is no path", "write keys with single dots between them")
+    report.error(
+        location, "mapping_target", f"{shown(target)} is not a path", "write keys with single dots between them"
+    )
     return False
 
 
@@ -119,7 +121,7 @@ def check_target_path(target: str, sections: Collection[str], location: SourceLo
         report.error(location, "mapping_target", problem, f"write to one of {allowed}")
         return None
     if section == "state" and keys[0] == "_last_error":
-        report.error(location, "mapping_target", f"{shown(target)} is kept by the engine", "write to another key")
+        report.error(location, "mapping_target", f"{shown(target)} is written by the engine", "write to another key")
     return section
 
 
@@ -127,10 +129,10 @@ def _why_not(section: str, in_branch_output: bool, sections: Collection[str]) ->
     if section == "input":
         return "writes to the input, which never changes"
     if section == "_branch" and not in_branch_output:
-        return "writes to what the engine keeps about the branch"
+        return "is reserved for the engine"
     if section == "_branch" and section not in sections:
         return "writes to a branch's output, and this is in no branch"
-    return "is not a place that can be written"
+    return "cannot be written"
 
 
 def check_missing(

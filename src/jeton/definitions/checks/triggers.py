@@ -46,7 +46,7 @@ def _check_node(source: TriggerSource, definitions: Definitions, report: Report)
         return
     location = source.location / "node"
     if flow is None:
-        problem = f"{shown(source.trigger.start)} is no flow, and only a flow has trigger nodes"
+        problem = f"{shown(source.trigger.start)} is not a flow, and only a flow has trigger nodes"
         report.error(location, "unknown_node", problem, "remove it")
         return
     triggers = [name for name, each in flow.nodes.items() if each.type == "trigger"]

@@ -146,7 +146,7 @@ def _handle(fields: Fields, key: str) -> str:
 
 def _check_handle(handle: str, location: SourceLocation, report: Report) -> None:
     if handle in CONTROL_KEYS:
-        problem = f"{shown(handle)} steers the run, and is taken out of a result before any connection sees it"
+        problem = f"{shown(handle)} is a control key, which is removed from results"
         report.error(location, "reserved_handle", problem, "give the handle another name")
 
 

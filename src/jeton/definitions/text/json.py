@@ -166,6 +166,6 @@ class _Reader:
         return False
 
     def _report_duplicate(self, path: Path, line: int, first: int) -> None:
-        problem = f"the key {shown(str(path[-1]))} is here a second time; the first is on line {first}"
+        problem = f"the key {shown(str(path[-1]))} is duplicated; the first is on line {first}"
         location = unread_location(self._file, line, path)
         self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")

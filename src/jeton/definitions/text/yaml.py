@@ -250,7 +250,7 @@ class _Reader:
     def _report_duplicate(self, frame: _Frame, key: str, line: int) -> None:
         first = frame.inside[key].line
         location = unread_location(self._file, line, (*self._path(), key))
-        problem = f"the key {shown(key)} is here a second time; the first is on line {first}"
+        problem = f"the key {shown(key)} is duplicated; the first is on line {first}"
         self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")
 
 

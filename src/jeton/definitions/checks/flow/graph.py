@@ -41,7 +41,7 @@ def _check_handles(source: FlowSource, report: Report) -> None:
         handles = made[connection.source]
         if handles is not None and connection.from_output not in handles:
             kind = source.flow.nodes[connection.source].type
-            problem = f"nobody produces {shown(connection.from_output)}: {shown(connection.source)} is a '{kind}'"
+            problem = f"{shown(connection.source)} never produces {shown(connection.from_output)}: it is a '{kind}'"
             remedy = did_you_mean(connection.from_output, handles, "remove the connection")
             location = source.connection(index)
             report.warning(location / "from_output", "handle_without_output", problem, remedy)

@@ -29,7 +29,9 @@ def _check_both_sections(graph: Graph, node: str, report: Report) -> None:
         keys = tuple(branch_keys(target))
         other = written.setdefault(keys, target)
         if other != target:
-            problem = f"{shown(other)} and {shown(target)} are one place in a branch: '_branch.output.{'.'.join(keys)}'"
+            problem = (
+                f"{shown(other)} and {shown(target)} are the same key in a branch: '_branch.output.{'.'.join(keys)}'"
+            )
             report.error(location / target, "both_sections_written", problem, "give one of the two another name")
 
 

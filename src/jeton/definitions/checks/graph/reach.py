@@ -22,7 +22,7 @@ def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
     """Warn once for each set of nodes that lead to each other without a loop limit."""
     steps = steps_over(t for t in graph.workflow.transitions if t.loop_config is None and t.source in found)
     for cycle in example_cycles(graph.workflow.nodes, steps):
-        problem = f"closes the cycle {cycle_text(cycle)}, and nothing limits how often it is gone round"
+        problem = f"closes the cycle {cycle_text(cycle)}, and nothing limits it"
         remedy = "add 'loop_config: {max_iterations: …}' to one of its transitions, or 'timeout_ms' to the workflow"
         location = graph.source.transition(_closing(graph, cycle))
         report.warning(location, "cycle_without_bound", problem, remedy)
