@@ -205,7 +205,7 @@ class _Reader:
         anchor = event.anchor or ""
         found = self._anchors.get(anchor)
         if found is None:
-            reason = "stands inside what it stands for" if anchor in self._anchors else "has no anchor before it"
+            reason = "refers to a value that contains it" if anchor in self._anchors else "has no anchor before it"
             problem = f"the alias {shown('*' + anchor)} {reason}"
             self._error(line, "bad_alias", problem, "write the value out")
             found = _Anchored(None, Mark(line), 1, 0)
