@@ -20,10 +20,10 @@ from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
-# What this version reads but cannot run. When a section becomes real, it leaves this list and gets a reader below.
+# Sections that this version reads but cannot run.
 UNSUPPORTED = ("prompts", "artifact_types", "tools", "personas", "agents")
 SECTIONS = ("workflows", "flows", "tasks", "actions", "triggers", "model_profiles", "project", *UNSUPPORTED)
-STARTABLE = ("workflows", "flows")  # one name may stand in only one of these: a start says the name alone
+STARTABLE = ("workflows", "flows")  # a name may be in only one of these, because a start gives the name alone
 HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
 
 

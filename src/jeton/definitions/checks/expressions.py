@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
+from jeton.definitions.checks.compiled import CompiledExpressions, CompiledWorkflow
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import excludes
 from jeton.definitions.checks.types import Types, WorkflowTypes
@@ -70,7 +70,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def check_mapping(mapping: Mapped, types: Types, location: SourceLocation, report: Report) -> None:
+def check_mapping(mapping: CompiledExpressions, types: Types, location: SourceLocation, report: Report) -> None:
     """Check the types inside the expressions of a mapping."""
     for target, expression in mapping.items():
         _check_types(expression, types, location / target, report)

@@ -17,7 +17,7 @@ from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
-READ_BY_HAND = ("context", "assert", "mock")  # `read_action` says what is wrong with these
+READ_BY_HAND = ("context", "assert", "mock")  # checked by `read_action`
 USE_SECRETS = ("http", "shell")
 STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
@@ -84,7 +84,7 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
     for flaw in kinds.flaws(action):
         report.error(location.at(_keys(flaw.path)), "bad_implementation", flaw.problem, flaw.remedy)
     if action.kind not in KINDS:
-        return  # what a plugin means by these words is its own business
+        return  # plugins may use these keys in their own way
     root = action.implementation.get("root")
     if isinstance(root, str) and root not in project.roots:
         problem = f"{shown(root)} is not a file root of the project"

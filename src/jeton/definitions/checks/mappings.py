@@ -6,7 +6,7 @@ from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.graph.graph import Graph
-from jeton.definitions.checks.schemas import RuledOut, below, misfit, required_keys
+from jeton.definitions.checks.schemas import PathNotAllowed, below, misfit, required_keys
 from jeton.definitions.checks.types import Types, WorkflowTypes, input_of
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, listed, shown
@@ -167,7 +167,7 @@ def check_value(
 ) -> None:
     """Check one expression of a mapping against the schema of its target."""
     wanted = below(schema, keys)
-    if isinstance(wanted, RuledOut):
+    if isinstance(wanted, PathNotAllowed):
         report.error(location, "mapping_ruled_out", f"{where}: {wanted.problem}", wanted.remedy)
         return
     reason = _literal_misfit(expression, wanted) if not expression.reads else misfit(type_of(expression, seen), wanted)

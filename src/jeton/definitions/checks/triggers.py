@@ -57,7 +57,7 @@ def _check_node(source: TriggerSource, definitions: Definitions, report: Report)
 
 def _check_cron(cron: str, location: SourceLocation, report: Report) -> None:
     if not cron:
-        return  # whatever stood there is already reported
+        return  # already reported
     try:
         parse_cron(cron)
     except BadCron as bad:

@@ -15,7 +15,7 @@ from jeton.model.json import Json, JsonObject, Schema
 
 Choice = TypeVar("Choice", bound=str)
 
-LARGEST = 10**15  # of any count or duration: what is added to it still fits 64 bits
+LARGEST = 10**15  # of any count or duration: sums still fit 64 bits
 
 
 class Fields:
@@ -25,7 +25,7 @@ class Fields:
         self._value = value
         self.here = location
         self.report = report
-        self.unknown = False  # whether a key was not understood, which may be a misspelling of one that seems missing
+        self.unknown = False  # whether there was an unknown key, perhaps a misspelling of a missing one
 
     def __contains__(self, key: str) -> bool:
         return key in self._value

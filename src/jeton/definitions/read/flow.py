@@ -39,7 +39,7 @@ class FlowSource(msgspec.Struct, frozen=True):
     flow: Flow
     location: SourceLocation
     written_at: tuple[int, ...]  # by connection: its index in the file, where malformed ones count too
-    whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
+    whole: bool  # False: part of the graph could not be read, so checks for missing parts are skipped
 
     def node(self, name: str) -> SourceLocation:
         return self.location / "nodes" / name

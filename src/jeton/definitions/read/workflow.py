@@ -43,7 +43,7 @@ class WorkflowSource(msgspec.Struct, frozen=True):
     written_at: tuple[int, ...]  # by transition: its index in the file, where malformed ones count too
     inline_tasks: dict[str, TaskSource]  # by node
     by_fan_in: frozenset[int]  # transitions whose synchronization is their target's `fan_in`
-    whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
+    whole: bool  # False: part of the graph could not be read, so checks for missing parts are skipped
 
     def node(self, name: str) -> SourceLocation:
         return self.location / "nodes" / name

@@ -18,7 +18,7 @@ MAX_ALIASES = 1_000
 MOST_KEYS_SHOWN = 10
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
-MOST_DIGITS = 20  # more can never fit, and Python refuses to even convert a few thousand
+MOST_DIGITS = 20  # more cannot fit, and Python refuses to convert thousands of digits
 
 
 class Document(msgspec.Struct, frozen=True):

@@ -100,7 +100,7 @@ class _Reader:
         self._file = file
         self._report = report
         self._frames: list[_Frame] = []
-        self._anchors: dict[str, _Anchored | None] = {}  # none while what it names is still being read
+        self._anchors: dict[str, _Anchored | None] = {}  # None while the value is being read
         self._nodes = 0
         self._aliases = 0
 

@@ -4,7 +4,7 @@ import math
 
 from minijinja import Environment, TemplateError
 
-from jeton.definitions.checks.compiled import compile_mapping, compile_one
+from jeton.definitions.checks.compiled import compile_expressions, compile_one
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives
 from jeton.definitions.checks.gates import check_gate
@@ -31,7 +31,7 @@ def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Repor
         _check_built_in(name, node, location, definitions, report)
         _check_how_long(name, source, report)
     location = source.location / "output_mapping"
-    compile_mapping(source.flow.output_mapping, frozenset(("context",)), location, report)
+    compile_expressions(source.flow.output_mapping, frozenset(("context",)), location, report)
     for target in source.flow.output_mapping or {}:
         check_keys(target, location / target, report)
 
@@ -42,7 +42,7 @@ def _check_built_in(
     data = location / "data"
     match node.type:
         case "set":
-            compile_mapping(node.data, AT_FLOW_NODE, data, report)
+            compile_expressions(node.data, AT_FLOW_NODE, data, report)
         case "if_else":
             if _has(node, "condition", location, report):
                 _check_expression(node.data["condition"], "bool", data / "condition", report)
