@@ -68,7 +68,7 @@ def test_machines_get_one_object_with_exactly_these_keys(tmp_path: Path) -> None
                 "file": file,
                 "line": 2,
                 "path": "workflows.w.nodes.a.taks",
-                "problem": "'taks' is no key of a node",
+                "problem": "'taks' is not a key of a node",
                 "remedy": "write 'task', or remove it",
             }
         ],
@@ -91,7 +91,7 @@ def test_machines_are_told_whether_it_can_be_deployed(text: str, ok: bool, count
 def test_people_get_lines_and_a_sum(tmp_path: Path) -> None:
     file = write(tmp_path, "a.yaml", BROKEN)
     assert check(file)[1].splitlines() == [
-        f"{file}:2: error unknown_key workflows.w.nodes.a.taks: 'taks' is no key of a node",
+        f"{file}:2: error unknown_key workflows.w.nodes.a.taks: 'taks' is not a key of a node",
         "    write 'task', or remove it",
         "1 error",
     ]

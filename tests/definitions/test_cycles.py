@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.cycles import components, shortest_cycle
 from jeton.definitions.checks.graph.graph import reached
 
 NODES = [f"n{number}" for number in range(7)]
@@ -28,10 +28,10 @@ def test_components_are_the_nodes_that_lead_to_each_other(steps: dict[str, list[
 
 
 @given(STEPS)
-def test_a_way_round_is_one(steps: dict[str, list[str]]) -> None:
+def test_a_cycle_is_one(steps: dict[str, list[str]]) -> None:
     for component in components(NODES, steps):
         for start in component:
-            around = way_round(start, component, steps)
+            around = shortest_cycle(start, component, steps)
             assert around[0] == start
             assert len(set(around)) == len(around)
             pairs = zip(around, [*around[1:], start], strict=True)

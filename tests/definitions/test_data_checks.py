@@ -456,7 +456,7 @@ MAPPINGS = {
         one_node("{output_mapping: {state.total: \"'x'\"}}", TOTAL),
         branches("{output_mapping: {state.total: \"'x'\"}}", "state_schema: {properties: {total: {type: integer}}}"),
     ),
-    "a title that is no template": Rule(
+    "a title that is not a valid template": Rule(
         "template_invalid",
         "workflows.w.nodes.a.gate.title",
         one_node("{gate: {title: '{{ input.name'}}"),
@@ -619,10 +619,8 @@ def test_the_remedy_for_mixed_numbers_is_the_expression_to_write() -> None:
             "'_branch.output.x' writes to a branch's output, and this is in no branch",
             id="no branch",
         ),
-        pytest.param(
-            "_branch.item", "'_branch.item' writes to what the engine keeps about the branch", id="the engine's"
-        ),
-        pytest.param("stat.x", "'stat.x' is not a place that can be written", id="nowhere"),
+        pytest.param("_branch.item", "'_branch.item' is reserved for the engine", id="the engine's"),
+        pytest.param("stat.x", "'stat.x' cannot be written", id="nowhere"),
     ],
 )
 def test_why_a_target_is_refused(target: str, problem: str) -> None:

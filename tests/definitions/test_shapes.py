@@ -413,7 +413,7 @@ def test_messages_say_what_to_write() -> None:
 
 def test_a_type_misspelt_in_a_schema_is_suggested() -> None:
     (problem,) = problems(SHAPES["a schema with a type nobody knows"].broken)
-    assert (problem.problem, problem.remedy) == ("'strin' is no type", "write 'string', or leave it out")
+    assert (problem.problem, problem.remedy) == ("'strin' is not a type", "write 'string', or leave it out")
 
 
 def test_one_typo_is_one_problem() -> None:

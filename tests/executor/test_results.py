@@ -45,9 +45,9 @@ def test_what_is_plain_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        pytest.param(math.nan, "result: nan is no number", id="nan itself"),
-        pytest.param({"a": [1, math.nan], "b": None}, r"result\.a\[1\]: nan is no number", id="nan inside"),
-        pytest.param(Measured(-math.inf), r"result\.mean: -inf is no number", id="infinity in a dataclass"),
+        pytest.param(math.nan, "result: nan is not a JSON number", id="nan itself"),
+        pytest.param({"a": [1, math.nan], "b": None}, r"result\.a\[1\]: nan is not a JSON number", id="nan inside"),
+        pytest.param(Measured(-math.inf), r"result\.mean: -inf is not a JSON number", id="infinity in a dataclass"),
         pytest.param({"n": 10**40}, r"result\.n: this number does not fit 64 bits", id="a large number"),
         pytest.param([2**63], r"result\[0\]: this number does not fit 64 bits", id="one too many"),
         pytest.param([-(2**63) - 1], r"result\[0\]: this number does not fit 64 bits", id="one too few"),
@@ -55,7 +55,7 @@ def test_what_is_plain_comes_back_as_it_was() -> None:
         pytest.param(nested(101), "nested more than 100 levels deep", id="one level too deep"),
         pytest.param(nested(900), "nested more than 100 levels deep", id="deep"),
         pytest.param(nested(100_000), "nested more than 100 levels deep", id="deeper than the stack"),
-        pytest.param({"t": "\ud800"}, r"result\.t: holds half of a surrogate pair", id="half a character"),
+        pytest.param({"t": "\ud800"}, r"result\.t: has an unpaired surrogate", id="half a character"),
     ],
 )
 def test_what_cannot_be_kept_is_named(value: object, problem: str) -> None:
@@ -97,7 +97,7 @@ async def raises_half() -> None:
 @pytest.mark.parametrize(
     ("function", "type", "message"),
     [
-        pytest.param(gives_nan, "bad_result", "result.mean: nan is no number JSON knows", id="nan"),
+        pytest.param(gives_nan, "bad_result", "result.mean: nan is not a JSON number", id="nan"),
         pytest.param(raises_half, "LookupError", "no such name: ?", id="an error with half a character"),
     ],
 )
@@ -125,7 +125,7 @@ async def publishes_much(publish: Any) -> Json:
 @pytest.mark.parametrize(
     ("type", "error"),
     [
-        pytest.param("steps_on_nan", "step 'count'[0]: inf is no number JSON knows", id="a step"),
+        pytest.param("steps_on_nan", "step 'count'[0]: inf is not a JSON number", id="a step"),
         pytest.param("publishes_much", "data.n: this number does not fit 64 bits; send it as text", id="an event"),
     ],
 )

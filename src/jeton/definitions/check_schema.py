@@ -25,7 +25,7 @@ def check_schema(schema: Schema, location: SourceLocation, report: Report) -> bo
     if report.error_count == before:
         for path, value, problem in _meta_validator().misfits(schema):
             if path[-1:] == ("type",) and isinstance(value, str):
-                problem = f"{shown(value)} is no type"
+                problem = f"{shown(value)} is not a type"
                 report.error(location.at(path), "schema_invalid", problem, did_you_mean(value, TYPES, "leave it out"))
             else:
                 report.error(location.at(path), "schema_invalid", problem, REMEDY)

@@ -215,7 +215,7 @@ def _name(first: Json, second: Json, otherwise: str) -> str:
     for text in texts:
         if NAME.fullmatch(text):
             return text
-    for text in reversed(texts):  # what people called it reads better than an id that is no name
+    for text in reversed(texts):  # a given name reads better than an id
         made = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:60]
         if made:
             return made if NAME.fullmatch(made) else f"_{made}"

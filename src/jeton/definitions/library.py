@@ -20,10 +20,10 @@ from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
-# What this version reads but cannot run. When a section becomes real, it leaves this list and gets a reader below.
+# Sections that this version reads but cannot run.
 UNSUPPORTED = ("prompts", "artifact_types", "tools", "personas", "agents")
 SECTIONS = ("workflows", "flows", "tasks", "actions", "triggers", "model_profiles", "project", *UNSUPPORTED)
-STARTABLE = ("workflows", "flows")  # one name may stand in only one of these: a start says the name alone
+STARTABLE = ("workflows", "flows")  # a name may be in only one of these, because a start gives the name alone
 HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
 
 
@@ -148,7 +148,7 @@ class _Found:
             location = fields.location("project") / "settings" / key
             first = self._places.setdefault(("project", key), location)
             if first is not location:
-                problem = f"the setting {shown(key)} is here a second time; the first is in {first.file}:{first.line}"
+                problem = f"the setting {shown(key)} is duplicated; the first is in {first.file}:{first.line}"
                 self._report.error(location, "duplicate_definition", problem, "keep one of the two")
             else:
                 self._settings[key] = value

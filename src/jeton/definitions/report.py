@@ -12,8 +12,8 @@ from jeton.model.json import Json
 LONGEST_SHOWN = 60
 LONGEST_TEXT = 400
 LONGEST_COMPARED = 100
-MOST_COMPARED = 500  # comparing is slow, and a file may hold ten thousand names nobody knows
-MOST_PROBLEMS = 1000  # a file with more is not being repaired line by line
+MOST_COMPARED = 500  # comparing is slow, and a file may have thousands of unknown names
+MOST_PROBLEMS = 1000  # more would help nobody to repair a file
 MOST_LISTED = 12
 
 Severity = Literal["error", "warning"]

@@ -11,7 +11,7 @@ from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Workflow
 
-ABOUT = ("name", "description", "tags")  # what a definition says about itself, which changes nothing it does
+ABOUT = ("name", "description", "tags")  # descriptions, which do not change behaviour
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 

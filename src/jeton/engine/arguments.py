@@ -14,7 +14,7 @@ def check_texts(**given: object) -> None:
         if not isinstance(value, str):
             raise _refused(name, f"must be a text, and is {_shown(value)}", "give a text")
         if not is_valid_text(value):
-            raise _refused(name, "holds half of a surrogate pair, which is no character", "give whole characters")
+            raise _refused(name, "has an unpaired surrogate, which is not a character", "give whole characters")
 
 
 def check_maybe_texts(**given: object) -> None:

@@ -6,20 +6,8 @@ import struct
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from jeton.expression import syntax
 from jeton.expression.problems import Unsupported
-from jeton.expression.syntax import (
-    Comprehension,
-    Constant,
-    ForeignConstant,
-    FunctionCall,
-    Has,
-    Ident,
-    ListOf,
-    MapEntry,
-    MapOf,
-    Node,
-    Select,
-)
 
 Field: TypeAlias = int | bytes
 Message: TypeAlias = dict[int, list[Field]]
@@ -33,7 +21,7 @@ TYPE_NULL, TYPE_PRIMITIVE = 2, 3
 PRIMITIVES = {1: "bool", 2: "int", 4: "double", 5: "string"}  # and two that JSON does not have: uint and bytes
 
 
-def decode(serialized: bytes) -> Node:
+def decode(serialized: bytes) -> syntax.Node:
     """The tree of a serialized expression."""
     any_message = read(serialized)
     checked = text(any_message, 1).endswith("CheckedExpr")
@@ -57,7 +45,7 @@ class Decoder:
     def __init__(self, positions: dict[int, int], kinds: dict[int, str]) -> None:
         self.positions, self.kinds = positions, kinds
 
-    def node(self, data: bytes) -> Node:
+    def node(self, data: bytes) -> syntax.Node:
         message = read(data)
         identity = signed(number(message, 2))
         at, kind = self.positions.get(identity, 0), self.kinds.get(identity, "")
@@ -75,58 +63,58 @@ class Decoder:
             return self.map_of(read(raw(message, 8)), at)
         return self.fold(read(raw(message, 9)), at, kind)
 
-    def constant(self, data: bytes, at: int) -> Constant | ForeignConstant:
+    def constant(self, data: bytes, at: int) -> syntax.Constant | syntax.ForeignConstant:
         message = read(data)
         ((field, (value, *_)),) = message.items()
         match field, value:
             case 1, _:
-                return Constant(None, at, "null")
+                return syntax.Constant(None, at, "null")
             case 2, int():
-                return Constant(bool(value), at, "bool")
+                return syntax.Constant(bool(value), at, "bool")
             case 3, int():
-                return Constant(signed(value), at, "int")
+                return syntax.Constant(signed(value), at, "int")
             case 5, bytes():
-                return Constant(struct.unpack("<d", value)[0], at, "double")
+                return syntax.Constant(struct.unpack("<d", value)[0], at, "double")
             case 6, bytes():
-                return Constant(value.decode(), at, "string")
+                return syntax.Constant(value.decode(), at, "string")
             case 4, int():
-                return ForeignConstant(f"{value}u", at)
+                return syntax.ForeignConstant(f"{value}u", at)
             case _, bytes():
-                return ForeignConstant("b'" + "".join(f"\\x{byte:02x}" for byte in value) + "'", at)
+                return syntax.ForeignConstant("b'" + "".join(f"\\x{byte:02x}" for byte in value) + "'", at)
             case _:
                 raise Unsupported("has a literal that JSON does not have", "write it another way", at)
 
-    def ident(self, name: str, at: int, kind: str) -> Ident:
+    def ident(self, name: str, at: int, kind: str) -> syntax.Ident:
         if name.startswith("."):  # the library has kept the dot because the plain name means something else here
             raise Unsupported(
                 f"reads '{name}' past a variable of that name", "give the inner variable another name", at
             )
-        return Ident(name, at, kind)
+        return syntax.Ident(name, at, kind)
 
-    def select(self, message: Message, at: int, kind: str) -> Select | Has:
+    def select(self, message: Message, at: int, kind: str) -> syntax.Select | syntax.Has:
         operand, field = self.node(raw(message, 1)), text(message, 2)
-        return Has(operand, field, at) if number(message, 3) else Select(operand, field, at, kind)
+        return syntax.Has(operand, field, at) if number(message, 3) else syntax.Select(operand, field, at, kind)
 
-    def call(self, message: Message, at: int, kind: str) -> FunctionCall:
+    def call(self, message: Message, at: int, kind: str) -> syntax.FunctionCall:
         args = tuple(self.node(data) for data in many(message, 3))
         if 1 in message:
-            return FunctionCall(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
-        return FunctionCall(text(message, 2), args, False, at, kind)
+            return syntax.FunctionCall(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
+        return syntax.FunctionCall(text(message, 2), args, False, at, kind)
 
-    def list_of(self, message: Message, at: int) -> ListOf:
+    def list_of(self, message: Message, at: int) -> syntax.ListOf:
         elements = tuple(self.node(data) for data in many(message, 1))
-        return ListOf(elements, frozenset(packed(message, 2)), at)
+        return syntax.ListOf(elements, frozenset(packed(message, 2)), at)
 
-    def map_of(self, message: Message, at: int) -> MapOf:
+    def map_of(self, message: Message, at: int) -> syntax.MapOf:
         if 1 in message:
             raise Unsupported(f"makes a {text(message, 1)}, which is no plain data", "write a map: {'key': value}", at)
-        return MapOf(tuple(self.entry(entry) for entry in repeated(message, 2)), at)
+        return syntax.MapOf(tuple(self.entry(entry) for entry in repeated(message, 2)), at)
 
-    def entry(self, message: Message) -> MapEntry:
-        return MapEntry(self.node(raw(message, 3)), self.node(raw(message, 4)), bool(number(message, 5)))
+    def entry(self, message: Message) -> syntax.MapEntry:
+        return syntax.MapEntry(self.node(raw(message, 3)), self.node(raw(message, 4)), bool(number(message, 5)))
 
-    def fold(self, message: Message, at: int, kind: str) -> Comprehension:
-        return Comprehension(
+    def fold(self, message: Message, at: int, kind: str) -> syntax.Comprehension:
+        return syntax.Comprehension(
             variable=text(message, 1),
             range=self.node(raw(message, 2)),
             accumulator=text(message, 3),

@@ -123,7 +123,7 @@ PROBLEMS: dict[ProblemCode, str] = {
     "syntax": "The file is not valid YAML or JSON.",
     "tag_refused": "The file uses a YAML tag.",
     "template_invalid": "A template does not compile.",
-    "text_refused": "A text has a NUL character or half of a surrogate pair.",
+    "text_refused": "A text has a NUL character or an unpaired surrogate.",
     "too_deep": "The data is nested too deeply.",
     "too_many_aliases": "The file has too many YAML aliases.",
     "too_many_nodes": "A flow has more nodes than its `max_nodes` lets run.",

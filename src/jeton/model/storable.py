@@ -29,11 +29,11 @@ def storable(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
         case float():
             if math.isfinite(value):
                 return value
-            problem = f"{value} is no number JSON knows"
+            problem = f"{value} is not a JSON number"
         case str():
             if is_valid_text(value):
                 return value
-            problem = "holds half of a surrogate pair, which is no character"
+            problem = "has an unpaired surrogate, which is not a character"
         case list() | tuple() | dict() if depth == DEEPEST:
             flaws.append((path[:LONGEST_PATH], TOO_DEEP))
             return None

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from jeton.definitions.checks.flow.graph import produced
-from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.cycles import components, cycle_text, shortest_cycle
 from jeton.definitions.checks.graph.graph import Graph, is_always, reached
 from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.read.location import SourceLocation
-from jeton.definitions.report import Report, shown
+from jeton.definitions.report import Report
 from jeton.model.definition.flow import MAIN, Connection, Flow
 from jeton.model.definition.workflow import WorkflowTarget
 
@@ -20,7 +20,7 @@ BRANCHES_NEVER = (
 """Built-ins that never choose a branch. Results of workers and of `set` may."""
 
 
-class _Call(msgspec.Struct, frozen=True):
+class _WorkflowCall(msgspec.Struct, frozen=True):
     """A node that calls a workflow or a flow; `certain` if every run reaches it."""
 
     caller: str
@@ -41,37 +41,37 @@ def check_calls(graphs: dict[str, Graph], flows: dict[str, FlowSource], report: 
     for call in calls:
         kind = "flow" if call.caller in flows else "workflow"
         if call.certain and call.callee in hopeless.get(call.caller, ()):
-            around = way_round(call.caller, hopeless[call.caller], endless)
-            problem = f"the {kind} calls itself without end: {_drawn(around)}, and nothing on the way is conditional"
+            cycle = shortest_cycle(call.caller, hopeless[call.caller], endless)
+            problem = f"the {kind} calls itself without end: {cycle_text(cycle)}, and nothing on the way is conditional"
             report.error(call.location, "recursive_workflow", problem, "make the call depend on a condition")
         elif call.callee in doubtful.get(call.caller, ()):
-            around = way_round(call.caller, doubtful[call.caller], possible)
-            problem = f"the {kind} calls itself: {_drawn(around)}, and only a condition ends it"
+            cycle = shortest_cycle(call.caller, doubtful[call.caller], possible)
+            problem = f"the {kind} calls itself: {cycle_text(cycle)}, and only a condition ends it"
             report.warning(call.location, "recursive_workflow", problem, "make sure that the condition becomes false")
 
 
-def _steps(calls: Iterable[_Call]) -> dict[str, list[str]]:
+def _steps(calls: Iterable[_WorkflowCall]) -> dict[str, list[str]]:
     steps: dict[str, list[str]] = {}
     for call in calls:
         steps.setdefault(call.caller, []).append(call.callee)
     return steps
 
 
-def _calls(graph: Graph) -> Iterator[_Call]:
+def _calls(graph: Graph) -> Iterator[_WorkflowCall]:
     certain = reached([graph.workflow.initial_node], _certain_steps(graph))
     for name, node in graph.workflow.nodes.items():
         if isinstance(node.target, WorkflowTarget):
             location = graph.source.node(name) / "workflow"
-            yield _Call(graph.workflow.name, location, node.target.workflow, name in certain)
+            yield _WorkflowCall(graph.workflow.name, location, node.target.workflow, name in certain)
 
 
-def _calls_of_flow(source: FlowSource) -> Iterator[_Call]:
+def _calls_of_flow(source: FlowSource) -> Iterator[_WorkflowCall]:
     flow = source.flow
     certain = reached(_certain_roots(flow), _certain_connections(flow))
     for name, node in flow.nodes.items():
         callee = node.data.get("workflow")
         if node.type == "workflow" and isinstance(callee, str):
-            yield _Call(flow.name, source.node(name) / "data" / "workflow", callee, name in certain)
+            yield _WorkflowCall(flow.name, source.node(name) / "data" / "workflow", callee, name in certain)
 
 
 def _certain_roots(flow: Flow) -> list[str]:
@@ -126,7 +126,3 @@ def _is_certain(graph: Graph, index: int) -> bool:
     """Whether a transition is always followed. One with a list or count that may be empty is not."""
     transition = graph.transition(index)
     return is_always(transition) and transition.foreach is None and not isinstance(transition.spawn_count, str)
-
-
-def _drawn(around: list[str]) -> str:
-    return " → ".join(shown(name).strip("'") for name in [*around, around[0]])

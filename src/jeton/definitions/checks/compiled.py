@@ -18,19 +18,19 @@ AT_NODE = CONTEXT | {"_branch"}
 LAST_ERROR = ("state", "_last_error")
 BARE_TEXT = re.compile(r"[\w-]+( [\w-]+)*", re.ASCII)
 
-Mapped = Mapping[str, Expression]
+CompiledExpressions = Mapping[str, Expression]
 
 
 class CompiledWorkflow(msgspec.Struct, frozen=True):
     """The compiled expressions of a workflow. Those that do not compile are reported and left out."""
 
-    inputs: dict[str, Mapped]  # by node
-    outputs: dict[str, Mapped]  # by node
-    waits: dict[str, Mapped]  # by node
+    inputs: dict[str, CompiledExpressions]  # by node
+    outputs: dict[str, CompiledExpressions]  # by node
+    waits: dict[str, CompiledExpressions]  # by node
     conditions: dict[int, Expression]  # by transition
     collections: dict[int, Expression]
     counts: dict[int, Expression]
-    result: Mapped
+    result: CompiledExpressions
 
     def handles_failure(self, index: int) -> bool:
         """Whether a transition is considered after a failure: its condition reads the last error."""
@@ -53,7 +53,7 @@ def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
             compiled.waits[name] = scope.mapping(given, location / "wait")
         for index in graph.outgoing.get(name, ()):
             _compile_transition(graph, index, scope, compiled)
-    result = compile_mapping(workflow.output_mapping, CONTEXT, source.location / "output_mapping", report)
+    result = compile_expressions(workflow.output_mapping, CONTEXT, source.location / "output_mapping", report)
     return msgspec.structs.replace(compiled, result=result)
 
 
@@ -88,9 +88,9 @@ class _Scope:
 
     def mapping(
         self, written: Mapping[str, Json] | None, location: SourceLocation, more: Collection[str] = ()
-    ) -> Mapped:
+    ) -> CompiledExpressions:
         variables = self._variables | frozenset(more)
-        return compile_mapping(written, variables, location, self._report, self._elsewhere)
+        return compile_expressions(written, variables, location, self._report, self._elsewhere)
 
 
 def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
@@ -102,7 +102,7 @@ def item_variables(graph: Graph) -> dict[str, set[FanOut]]:
     return found
 
 
-def compile_mapping(
+def compile_expressions(
     written: Mapping[str, Json] | None,
     variables: frozenset[str],
     location: SourceLocation,

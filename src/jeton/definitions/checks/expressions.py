@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
+from jeton.definitions.checks.compiled import CompiledExpressions, CompiledWorkflow
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.checks.schemas import excludes
 from jeton.definitions.checks.types import Types, WorkflowTypes
@@ -59,7 +59,7 @@ def _check_constant(expression: Expression, location: SourceLocation, report: Re
         problem = f"{shown(expression.source)} is negative"
         report.error(location, "out_of_range", problem, "write 0 or more")
     if isinstance(value, str) and not _is_time(value):
-        problem = f"{shown(value)} is no RFC 3339 time with a zone"
+        problem = f"{shown(value)} is not an RFC 3339 time with a zone"
         report.error(location, "bad_time", problem, "write it like \"'2026-01-31T12:00:00Z'\"")
 
 
@@ -70,7 +70,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def check_mapping(mapping: Mapped, types: Types, location: SourceLocation, report: Report) -> None:
+def check_mapping(mapping: CompiledExpressions, types: Types, location: SourceLocation, report: Report) -> None:
     """Check the types inside the expressions of a mapping."""
     for target, expression in mapping.items():
         _check_types(expression, types, location / target, report)
@@ -81,7 +81,7 @@ def check_gives(expression: Expression, wanted: str, types: Types, location: Sou
     if _check_types(expression, types, location, report):
         instead = excludes(type_of(expression, types), wanted)
         if instead is not None:
-            problem = f"{shown(expression.source)} gives {instead}, and {WORDS[wanted]} belongs here"
+            problem = f"{shown(expression.source)} gives {instead}, but must give {WORDS[wanted]}"
             report.error(location, "expression_type", problem, f"write an expression that gives {WORDS[wanted]}")
 
 

@@ -21,7 +21,7 @@ def check_gate(gate: GateTarget, location: SourceLocation, report: Report) -> No
     try:
         Environment(undefined_behavior="strict").add_template("title", gate.title)
     except TemplateError as error:
-        problem = f"the title {shown(gate.title)} is no template: {error.message}"
+        problem = f"the title {shown(gate.title)} is not a valid template: {error.message}"
         report.error(location / "title", "template_invalid", problem, "write '{{ input.name }}' for what varies")
     if gate.on_timeout != "fail" and gate.schema is not None and gate.approvals == 1:
         found = value_problem(gate.schema, gate.on_timeout)

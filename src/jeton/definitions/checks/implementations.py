@@ -17,7 +17,7 @@ from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
-READ_BY_HAND = ("context", "assert", "mock")  # `read_action` says what is wrong with these
+READ_BY_HAND = ("context", "assert", "mock")  # checked by `read_action`
 USE_SECRETS = ("http", "shell")
 STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
@@ -84,10 +84,10 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
     for flaw in kinds.flaws(action):
         report.error(location.at(_keys(flaw.path)), "bad_implementation", flaw.problem, flaw.remedy)
     if action.kind not in KINDS:
-        return  # what a plugin means by these words is its own business
+        return  # plugins may use these keys in their own way
     root = action.implementation.get("root")
     if isinstance(root, str) and root not in project.roots:
-        problem = f"{shown(root)} is no root of the project"
+        problem = f"{shown(root)} is not a file root of the project"
         remedy = did_you_mean(root, project.roots, "name its folder under 'project: {settings: {files: …}}'")
         report.error(location / "root", "unknown_root", problem, remedy)
     if action.kind == "shell" and action.implementation.get("shell") is True and not project.scripts:
@@ -97,7 +97,7 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
     if action.kind in USE_SECRETS:
         for path, name in _secrets_in(action.implementation):
             if name not in project.secrets:
-                problem = f"{shown(name)} is no secret of the project"
+                problem = f"{shown(name)} is not a secret of the project"
                 remedy = did_you_mean(
                     name, project.secrets, "name its source under 'project: {settings: {secrets: …}}'"
                 )

@@ -6,7 +6,7 @@ from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.graph.graph import Graph
-from jeton.definitions.checks.schemas import RuledOut, below, misfit, required_keys
+from jeton.definitions.checks.schemas import PathNotAllowed, below, misfit, required_keys
 from jeton.definitions.checks.types import Types, WorkflowTypes, input_of
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, listed, shown
@@ -103,7 +103,9 @@ def check_keys(target: str, location: SourceLocation, report: Report) -> bool:
     """Check that a target is a path of non-empty keys."""
     if all(target.split(".")):
         return True
-    report.error(location, "mapping_target", f"{shown(target)} is no path", "write keys with single dots between them")
+    report.error(
+        location, "mapping_target", f"{shown(target)} is not a path", "write keys with single dots between them"
+    )
     return False
 
 
@@ -119,7 +121,7 @@ def check_target_path(target: str, sections: Collection[str], location: SourceLo
         report.error(location, "mapping_target", problem, f"write to one of {allowed}")
         return None
     if section == "state" and keys[0] == "_last_error":
-        report.error(location, "mapping_target", f"{shown(target)} is kept by the engine", "write to another key")
+        report.error(location, "mapping_target", f"{shown(target)} is written by the engine", "write to another key")
     return section
 
 
@@ -127,10 +129,10 @@ def _why_not(section: str, in_branch_output: bool, sections: Collection[str]) ->
     if section == "input":
         return "writes to the input, which never changes"
     if section == "_branch" and not in_branch_output:
-        return "writes to what the engine keeps about the branch"
+        return "is reserved for the engine"
     if section == "_branch" and section not in sections:
         return "writes to a branch's output, and this is in no branch"
-    return "is not a place that can be written"
+    return "cannot be written"
 
 
 def check_missing(
@@ -165,7 +167,7 @@ def check_value(
 ) -> None:
     """Check one expression of a mapping against the schema of its target."""
     wanted = below(schema, keys)
-    if isinstance(wanted, RuledOut):
+    if isinstance(wanted, PathNotAllowed):
         report.error(location, "mapping_ruled_out", f"{where}: {wanted.problem}", wanted.remedy)
         return
     reason = _literal_misfit(expression, wanted) if not expression.reads else misfit(type_of(expression, seen), wanted)

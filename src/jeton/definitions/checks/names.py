@@ -56,7 +56,7 @@ def check_reference(
 ) -> None:
     """Check that a reference is valid and that its definition exists."""
     if not reference:
-        return  # whatever stood there is already reported
+        return  # already reported
     name = name_referred_to(reference)
     if name is None:
         problem = f"{shown(reference)} cannot be the name of a definition"

@@ -9,8 +9,7 @@ import msgspec
 
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.report import did_you_mean, shown
-from jeton.expression.typing.schemas import RuledOut as NoField
-from jeton.expression.typing.schemas import Type, field_of, inlined, item_of, kinds_of, of_schema
+from jeton.expression.typing.schemas import FieldNotAllowed, Type, field_of, inlined, item_of, kinds_of, of_schema
 from jeton.model.json import Json, Schema
 
 WORDS = {
@@ -27,25 +26,25 @@ WORDS = {
 LIST, MAP = frozenset(("list",)), frozenset(("map",))
 
 
-class RuledOut(msgspec.Struct, frozen=True):
+class PathNotAllowed(msgspec.Struct, frozen=True):
     """A path that no value of the schema has."""
 
     problem: str
     remedy: str
 
 
-def below(schema: Schema, keys: Sequence[str]) -> Schema | RuledOut:
+def below(schema: Schema, keys: Sequence[str]) -> Schema | PathNotAllowed:
     """The schema at a path; empty if anything is allowed there."""
     here = of_schema(schema, schema)
     for depth, key in enumerate(keys):
         found = field_of(here, key)
-        if isinstance(found, NoField):
+        if isinstance(found, FieldNotAllowed):
             where = shown(".".join(keys[:depth])) if depth else "it"
             if "map" not in found.kinds:
                 problem = f"the schema says that {where} is {worded(found.kinds)}, so it has no {shown(key)}"
-                return RuledOut(problem, "shorten the path, or change the schema")
+                return PathNotAllowed(problem, "shorten the path, or change the schema")
             problem = f"the schema allows no {shown(key)}" + (f" in {where}" if depth else "")
-            return RuledOut(problem, did_you_mean(key, found.known, f"add {shown(key)} to the schema"))
+            return PathNotAllowed(problem, did_you_mean(key, found.known, f"add {shown(key)} to the schema"))
         here = found
     return inlined(here)
 
@@ -83,7 +82,7 @@ def misfit(given: Json, wanted: Json) -> str | None:
 
 def _object_misfit(given: Type, wanted: Type) -> str | None:
     for key in required_keys(wanted.schema):
-        if isinstance(field_of(given, key), NoField):
+        if isinstance(field_of(given, key), FieldNotAllowed):
             return f"it never has {shown(key)}, which is required"
     known = given.schema.get("properties")
     for key in known if isinstance(known, dict) else ():

@@ -1,6 +1,6 @@
 """Checks of tasks: the expressions of steps, and their mappings against the schemas of actions."""
 
-from jeton.definitions.checks.compiled import CONTEXT, Mapped, compile_mapping, compile_one
+from jeton.definitions.checks.compiled import CONTEXT, CompiledExpressions, compile_expressions, compile_one
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives, check_mapping
 from jeton.definitions.checks.mappings import check_missing, check_passed_on, check_target_path, check_value
@@ -29,7 +29,7 @@ def _check_step(source: TaskSource, index: int, definitions: Definitions, report
     task, step, location = source.task, source.task.steps[index], source.step(index)
     seen: Types = {"input": task.input_schema or UNKNOWN, "state": UNKNOWN, "output": task.output_schema or UNKNOWN}
     action = definitions.action(step.action)
-    given = compile_mapping(step.input_mapping, CONTEXT, location / "input_mapping", report)
+    given = compile_expressions(step.input_mapping, CONTEXT, location / "input_mapping", report)
     check_mapping(given, seen, location / "input_mapping", report)
     _check_condition(step, seen, location, report)
     if action is not None:
@@ -50,7 +50,7 @@ def _check_condition(step: Step, seen: Types, location: SourceLocation, report: 
 
 
 def _check_input(
-    step: Step, given: Mapped, action: Action, seen: Types, location: SourceLocation, report: Report
+    step: Step, given: CompiledExpressions, action: Action, seen: Types, location: SourceLocation, report: Report
 ) -> None:
     if action.input_schema is None:
         return
@@ -64,7 +64,7 @@ def _check_input(
 
 
 def _check_output(step: Step, seen: Types, output: Schema | None, location: SourceLocation, report: Report) -> None:
-    mapping = compile_mapping(step.output_mapping, CONTEXT | {"result"}, location, report)
+    mapping = compile_expressions(step.output_mapping, CONTEXT | {"result"}, location, report)
     check_mapping(mapping, seen, location, report)
     for target in step.output_mapping or {}:
         section = check_target_path(target, SECTIONS, location / target, report)
@@ -78,7 +78,9 @@ def _check_action(action: Action, seen: Types, location: SourceLocation, report:
     implementation = location / "implementation"
     if action.kind == "context":
         written = action.implementation.get("set")
-        mapping = compile_mapping(written if isinstance(written, dict) else {}, CONTEXT, implementation / "set", report)
+        mapping = compile_expressions(
+            written if isinstance(written, dict) else {}, CONTEXT, implementation / "set", report
+        )
         check_mapping(mapping, seen, implementation / "set", report)
     if action.kind == "assert" and isinstance(action.implementation.get("that"), str):
         that = compile_one(action.implementation["that"], CONTEXT, implementation / "that", report)

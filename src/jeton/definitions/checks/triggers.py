@@ -46,7 +46,7 @@ def _check_node(source: TriggerSource, definitions: Definitions, report: Report)
         return
     location = source.location / "node"
     if flow is None:
-        problem = f"{shown(source.trigger.start)} is no flow, and only a flow has trigger nodes"
+        problem = f"{shown(source.trigger.start)} is not a flow, and only a flow has trigger nodes"
         report.error(location, "unknown_node", problem, "remove it")
         return
     triggers = [name for name, each in flow.nodes.items() if each.type == "trigger"]
@@ -57,7 +57,7 @@ def _check_node(source: TriggerSource, definitions: Definitions, report: Report)
 
 def _check_cron(cron: str, location: SourceLocation, report: Report) -> None:
     if not cron:
-        return  # whatever stood there is already reported
+        return  # already reported
     try:
         parse_cron(cron)
     except BadCron as bad:

@@ -40,7 +40,7 @@ class WorkflowTypes:
     def at(self, node: str) -> Types:
         """The variables of an input mapping, a foreach or a wait."""
         if node not in self._at:
-            self._at[node] = self.context  # while it is worked out: a loop may lead back here
+            self._at[node] = self.context  # until it is known, because a loop may lead back here
             self._at[node] = {**self.context, **self._branch_types(node)}
         return self._at[node]
 
@@ -74,7 +74,7 @@ class WorkflowTypes:
     def _items(self, fan_out: FanOut) -> dict[str, Schema]:
         """The items of a fan-out's branches by variable; `EACH` is the type of `_branch.item`."""
         if fan_out not in self._known_items:
-            found = self._known_items[fan_out] = {EACH: UNKNOWN}  # while it is worked out: a loop may lead back here
+            found = self._known_items[fan_out] = {EACH: UNKNOWN}  # until it is known, because a loop may lead back here
             makers = self._graph.makers[fan_out]
             items = [self._item(index) for index in makers]
             for index, item in zip(makers, items, strict=True):

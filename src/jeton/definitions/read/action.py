@@ -172,6 +172,6 @@ def read_action_or_name(value: Json, location: SourceLocation, report: Report) -
         return value
     if isinstance(value, dict):
         return read_action(value, location, report)
-    problem = f"is {kind(value)}, and an action belongs here"
+    problem = f"is {kind(value)}, but must be an action"
     report.error(location, "wrong_type", problem, "write the name of an action, or '{kind: …}'")
     return Action("")

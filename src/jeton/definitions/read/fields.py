@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from jeton.definitions.check_schema import check_schema
 from jeton.definitions.read.location import NAME, SourceLocation
-from jeton.definitions.report import Report, closest, kind, listed, shown
+from jeton.definitions.report import Report, closest, did_you_mean, kind, listed, shown
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json, JsonObject, Schema
 
 Choice = TypeVar("Choice", bound=str)
 
-LARGEST = 10**15  # of any count or duration: what is added to it still fits 64 bits
+LARGEST = 10**15  # of any count or duration: sums still fit 64 bits
 
 
 class Fields:
@@ -25,7 +25,7 @@ class Fields:
         self._value = value
         self.here = location
         self.report = report
-        self.unknown = False  # whether a key was not understood, which may be a misspelling of one that seems missing
+        self.unknown = False  # whether there was an unknown key, perhaps a misspelling of a missing one
 
     def __contains__(self, key: str) -> bool:
         return key in self._value
@@ -51,7 +51,7 @@ class Fields:
                 meant = closest(key, keys)
                 remedy = f"write '{meant}', or remove it" if meant else f"remove it; {what} has {listed(sorted(keys))}"
                 remedy = (hints or {}).get(key, remedy)
-                self.report.error(self.here / key, code, f"{shown(key)} is no key of {what}", remedy)
+                self.report.error(self.here / key, code, f"{shown(key)} is not a key of {what}", remedy)
         return self
 
     def require(self, *keys: str) -> bool:
@@ -63,7 +63,7 @@ class Fields:
 
     def wrong(self, key: str, wanted: str, remedy: str = "") -> None:
         """Report that a key has a value of the wrong type."""
-        problem = f"is {kind(self._value.get(key))}, and {wanted} belongs here"
+        problem = f"is {kind(self._value.get(key))}, but must be {wanted}"
         self.report.error(self.location(key), "wrong_type", problem, remedy or f"write {wanted}")
 
     def text(self, key: str) -> str | None:
@@ -90,11 +90,11 @@ class Fields:
                 self.wrong(key, "a whole number")
             return None
         if value < at_least:
-            problem = f"is {value}, and the smallest that makes sense is {at_least}"
+            problem = f"is {value}, but must be at least {at_least}"
             self.report.error(self.location(key), "out_of_range", problem, f"write {at_least} or more")
             return None
         if value > LARGEST:
-            problem = f"is {value}, and the largest that makes sense is {LARGEST}"
+            problem = f"is {value}, but must be at most {LARGEST}"
             self.report.error(self.location(key), "out_of_range", problem, "write less")
             return None
         return value
@@ -108,7 +108,7 @@ class Fields:
             return None
         if value < at_least or (above is not None and value <= above):
             wanted = f"{at_least:g} or more" if above is None else f"more than {above:g}"
-            problem = f"is {value}, and only {wanted} makes sense"
+            problem = f"is {value}, but must be {wanted}"
             self.report.error(self.location(key), "out_of_range", problem, f"write {wanted}")
             return None
         return float(value)
@@ -129,7 +129,7 @@ class Fields:
         words = (default, *others)
         meant = closest(value, words) if isinstance(value, str) else None
         remedy = f"write '{meant}'" if meant else f"write one of {listed(words)}"
-        self.report.error(self.location(key), "unknown_value", f"is {kind(value)}, which means nothing here", remedy)
+        self.report.error(self.location(key), "unknown_value", f"is {kind(value)}, which is not allowed here", remedy)
         return default
 
     def object(self, key: str) -> JsonObject | None:
@@ -149,7 +149,7 @@ class Fields:
         values = self.list(key) or []
         for index, value in enumerate(values):
             if not isinstance(value, str):
-                problem = f"is {kind(value)}, and a text belongs here"
+                problem = f"is {kind(value)}, but must be a text"
                 self.report.error(self.location(key) / index, "wrong_type", problem, "put it in quotes")
         return tuple(value for value in values if isinstance(value, str))
 
@@ -193,3 +193,15 @@ def check_name(name: str, location: SourceLocation, report: Report) -> bool:
     remedy = "write up to 64 letters, digits, '_' and '-', beginning with a letter or '_'"
     report.error(location, "bad_name", problem, remedy)
     return False
+
+
+def known_node(
+    name: str | None, nodes: Collection[str], location: SourceLocation, verb: str, report: Report
+) -> str | None:
+    """The node of that name. An unknown name is reported and the most similar one returned: a typo is one problem."""
+    if name is None or name in nodes:
+        return name
+    problem = f"{verb} {shown(name)}, and no node has that name"
+    remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
+    report.error(location, "unknown_node", problem, remedy)
+    return closest(name, nodes)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.fields import Fields, check_name, fields_of, known_node
 from jeton.definitions.read.location import SourceLocation
-from jeton.definitions.report import Report, closest, did_you_mean, shown
+from jeton.definitions.report import Report, shown
 from jeton.model.definition.flow import CONTROL_KEYS, DEFAULT_MAX_NODES, MAIN, Connection, Flow, FlowLimits, FlowNode
 from jeton.model.definition.task import Action
 from jeton.model.json import Json
@@ -39,7 +39,7 @@ class FlowSource(msgspec.Struct, frozen=True):
     flow: Flow
     location: SourceLocation
     written_at: tuple[int, ...]  # by connection: its index in the file, where malformed ones count too
-    whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
+    whole: bool  # False: part of the graph could not be read, so checks for missing parts are skipped
 
     def node(self, name: str) -> SourceLocation:
         return self.location / "nodes" / name
@@ -121,23 +121,12 @@ def _connection(value: Json, nodes: dict[str, FlowNode], location: SourceLocatio
     fields = fields_of(value, location, report, CONNECTION_KEYS, "a connection", CONNECTION_HINTS)
     if fields is None or not fields.require("from", "to"):
         return None
-    source = _node_meant(fields, "from", "leads from", nodes)
-    target = _node_meant(fields, "to", "leads to", nodes)
+    source = known_node(fields.text("from"), nodes, fields.location("from"), "leads from", fields.report)
+    target = known_node(fields.text("to"), nodes, fields.location("to"), "leads to", fields.report)
     from_output, to_input = _handle(fields, "from_output"), _handle(fields, "to_input")
     if source is None or target is None:
         return None
     return Connection(source, target, from_output, to_input)
-
-
-def _node_meant(fields: Fields, key: str, verb: str, nodes: dict[str, FlowNode]) -> str | None:
-    """The node of that name, or the most similar one, so that one typo is one problem."""
-    name = fields.text(key)
-    if name is None or name in nodes:
-        return name
-    problem = f"{verb} {shown(name)}, and no node has that name"
-    remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
-    fields.report.error(fields.location(key), "unknown_node", problem, remedy)
-    return closest(name, nodes)
 
 
 def _handle(fields: Fields, key: str) -> str:
@@ -157,7 +146,7 @@ def _handle(fields: Fields, key: str) -> str:
 
 def _check_handle(handle: str, location: SourceLocation, report: Report) -> None:
     if handle in CONTROL_KEYS:
-        problem = f"{shown(handle)} steers the run, and is taken out of a result before any connection sees it"
+        problem = f"{shown(handle)} is a control key, which is removed from results"
         report.error(location, "reserved_handle", problem, "give the handle another name")
 
 

@@ -125,7 +125,7 @@ def _wait(fields: Fields, name: str) -> Target:
 def _check_wait(fields: Fields) -> None:
     ways = [key for key in ("seconds", "until", "signal") if key in fields]
     if len(ways) != 1:
-        problem = f"waits for {listed(ways)} at once" if ways else "does not say what it waits for"
+        problem = f"waits for {listed(ways)} at once" if ways else "has nothing to wait for"
         fields.report.error(fields.here, "wrong_type", problem, "write one of 'seconds', 'until' and 'signal'")
     for key in ("schema", "timeout_ms"):
         if key in fields and "signal" not in fields:

@@ -54,7 +54,9 @@ def check_setting(name: str, value: Json, location: SourceLocation, report: Repo
         case _:
             meant = None if name in KNOWN else closest(name, KNOWN)
             if meant is not None:
-                report.warning(location, "unknown_setting", f"{shown(name)} is no setting we know", f"write '{meant}'?")
+                report.warning(
+                    location, "unknown_setting", f"{shown(name)} is not a known setting", f"write '{meant}'?"
+                )
 
 
 def _named(value: Json, location: SourceLocation, report: Report, what: str) -> Iterator[tuple[str, Fields]]:
@@ -125,6 +127,6 @@ def _check_snapshot_policy(value: Json, location: SourceLocation, report: Report
         if every is not None and every.require("every_n_entries"):
             every.integer("every_n_entries", at_least=1)
     elif value not in ("never", "on_complete"):
-        problem = f"is {kind(value)}, which means nothing here"
+        problem = f"is {kind(value)}, which is not allowed here"
         remedy = "write 'never', 'on_complete' or {every_n_entries: 100}"
         report.error(location, "unknown_value", problem, remedy)

@@ -44,7 +44,7 @@ def read_transition(value: Json, location: SourceLocation, report: Report) -> Tr
     fields.require("from", "to")
     source, target = fields.text("from"), fields.text("to")
     if "foreach" in fields and "spawn_count" in fields:
-        problem = "has both 'foreach' and 'spawn_count', and one of them says how many branches there are"
+        problem = "has both 'foreach' and 'spawn_count', but may have only one"
         report.error(location, "two_fan_outs", problem, "remove one of the two")
     transition = Transition(
         source=source or "",
@@ -118,7 +118,7 @@ def _item_var(fields: Fields) -> str | None:
     if name is None or (VARIABLE.fullmatch(name) and name not in TAKEN | RESERVED):
         return name
     taken = name in TAKEN
-    problem = f"{shown(name)} " + ("means something else in expressions" if taken else "cannot be a variable")
+    problem = f"{shown(name)} " + ("has another meaning in expressions" if taken else "cannot be a variable")
     remedy = "choose another name" if taken else "write letters, digits and '_', beginning with a letter or '_'"
     fields.report.error(fields.location("item_var"), "bad_name", problem, remedy)
     return None

@@ -4,12 +4,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.definitions.read.fields import Fields, check_name, fields_of
+from jeton.definitions.read.fields import Fields, check_name, fields_of, known_node
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.node import read_node
 from jeton.definitions.read.task import TaskSource
 from jeton.definitions.read.transition import read_fan_in, read_transition
-from jeton.definitions.report import Report, closest, did_you_mean, shown
+from jeton.definitions.report import Report, shown
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
     DEFAULT_MAX_DEPTH,
@@ -43,7 +43,7 @@ class WorkflowSource(msgspec.Struct, frozen=True):
     written_at: tuple[int, ...]  # by transition: its index in the file, where malformed ones count too
     inline_tasks: dict[str, TaskSource]  # by node
     by_fan_in: frozenset[int]  # transitions whose synchronization is their target's `fan_in`
-    whole: bool  # false: part of the graph could not be read, so what it lacks proves nothing
+    whole: bool  # False: part of the graph could not be read, so checks for missing parts are skipped
 
     def node(self, name: str) -> SourceLocation:
         return self.location / "nodes" / name
@@ -119,20 +119,8 @@ class _Graph(msgspec.Struct, frozen=True):
 
 def _initial_node(fields: Fields, nodes: dict[str, Node]) -> tuple[str, bool]:
     initial = fields.text("initial_node")
-    if initial is None:
-        return "", False
-    meant = _node_meant(initial, nodes, fields.location("initial_node"), "starts at", fields.report)
-    return meant or initial, meant is not None
-
-
-def _node_meant(name: str, nodes: dict[str, Node], location: SourceLocation, verb: str, report: Report) -> str | None:
-    """The node of that name, or the most similar one, so that one typo is one problem."""
-    if name in nodes:
-        return name
-    problem = f"{verb} {shown(name)}, and no node has that name"
-    remedy = did_you_mean(name, nodes, f"add a node called {shown(name)}")
-    report.error(location, "unknown_node", problem, remedy)
-    return closest(name, nodes)
+    meant = known_node(initial, nodes, fields.location("initial_node"), "starts at", fields.report)
+    return meant or initial or "", meant is not None
 
 
 def _transitions(fields: Fields, nodes: dict[str, Node]) -> _Graph:
@@ -146,8 +134,8 @@ def _transitions(fields: Fields, nodes: dict[str, Node]) -> _Graph:
         if transition is None:
             known = False
             continue
-        source = _node_meant(transition.source, nodes, location / index / "from", "leads from", report)
-        target = _node_meant(transition.target, nodes, location / index / "to", "leads to", report)
+        source = known_node(transition.source, nodes, location / index / "from", "leads from", report)
+        target = known_node(transition.target, nodes, location / index / "to", "leads to", report)
         if source is None or target is None:
             known = False
             continue

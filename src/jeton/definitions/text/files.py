@@ -42,7 +42,7 @@ def _files_at(path: Path, report: Report) -> list[Path]:
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except OSError:
-        is_folder = exists = False  # a name no file can have, too long for one
+        is_folder = exists = False  # not a valid file name, such as one that is too long
     if is_folder:
         found = sorted(_below(path, report))
         if not found:

@@ -9,15 +9,7 @@ import re
 
 from jeton.definitions.read.location import Key, Mark, Path, SourceLocation
 from jeton.definitions.report import Report, shown
-from jeton.definitions.text.plain import (
-    Document,
-    Stopped,
-    check_scalar,
-    integer,
-    stop_if_too_deep,
-    stop_if_too_many,
-    unread_location,
-)
+from jeton.definitions.text import plain
 from jeton.model.json import Json
 
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -28,12 +20,12 @@ WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 
 
-def read_json(text: str, file: str, report: Report) -> Document | None:
+def read_json(text: str, file: str, report: Report) -> plain.Document | None:
     """Read a JSON file. Returns None if it is not valid JSON, which is reported."""
     reader = _Reader(text, file, report)
     try:
         return reader.document()
-    except Stopped:
+    except plain.Stopped:
         return None
 
 
@@ -48,13 +40,13 @@ class _Reader:
         self._line = 1
         self._nodes = 0
 
-    def document(self) -> Document:
+    def document(self) -> plain.Document:
         self._skip_space()
         value, mark = self._value(())
         self._skip_space()
         if self._at < len(self._text):
             raise self._syntax((), "goes on after its end", "a JSON file holds one value")
-        return Document(value, mark)
+        return plain.Document(value, mark)
 
     def _skip_space(self) -> None:
         match = SPACE.match(self._text, self._at)
@@ -62,16 +54,16 @@ class _Reader:
         self._line += self._text.count("\n", self._at, end)
         self._at = end
 
-    def _place(self, path: Path) -> SourceLocation:
-        return unread_location(self._file, self._line, path)
+    def _location(self, path: Path) -> SourceLocation:
+        return plain.unread_location(self._file, self._line, path)
 
-    def _syntax(self, path: Path, problem: str, remedy: str) -> Stopped:
-        self._report.error(self._place(path), "syntax", problem, remedy)
-        return Stopped()
+    def _syntax(self, path: Path, problem: str, remedy: str) -> plain.Stopped:
+        self._report.error(self._location(path), "syntax", problem, remedy)
+        return plain.Stopped()
 
     def _value(self, path: Path) -> tuple[Json, Mark]:
         self._nodes += 1
-        stop_if_too_many(self._nodes, self._place(path), self._report)
+        plain.stop_if_too_many(self._nodes, self._location(path), self._report)
         match self._text[self._at : self._at + 1]:
             case "{":
                 return self._object(path)
@@ -85,7 +77,7 @@ class _Reader:
                 return self._scalar(self._number_or_word(path), path)
 
     def _scalar(self, value: Json, path: Path) -> tuple[Json, Mark]:
-        return check_scalar(value, self._place(path), self._report), Mark(self._line)
+        return plain.check_scalar(value, self._location(path), self._report), Mark(self._line)
 
     def _string(self, path: Path) -> str:
         match = TEXT.match(self._text, self._at)
@@ -102,7 +94,7 @@ class _Reader:
             self._at = number.end()
             if number[2] or number[3]:
                 return float(number[0])
-            return integer(number[1], 10, self._place(path), self._report)
+            return plain.integer(number[1], 10, self._location(path), self._report)
         word = WORD.match(self._text, self._at)
         if word is not None and word[0] in WORDS:
             self._at = word.end()
@@ -115,7 +107,7 @@ class _Reader:
         raise self._syntax(path, f"{shown(found)} is no JSON value", remedy)
 
     def _object(self, path: Path) -> tuple[Json, Mark]:
-        stop_if_too_deep(len(path) + 1, self._place(path), self._report)
+        plain.stop_if_too_deep(len(path) + 1, self._location(path), self._report)
         line, found, inside = self._line, dict[str, Json](), dict[Key, Mark]()
         self._open()
         while not self._closes("}", path, first=not inside):
@@ -124,7 +116,7 @@ class _Reader:
                     path, "a key should stand here", "write keys in double quotes, no comma after the last"
                 )
             key_line, key = self._line, self._string(path)
-            key = str(check_scalar(key, self._place(path), self._report) or "")
+            key = str(plain.check_scalar(key, self._location(path), self._report) or "")
             self._skip_space()
             if self._text[self._at : self._at + 1] != ":":
                 raise self._syntax((*path, key), f"no ':' after the key {shown(key)}", "write a ':'")
@@ -137,7 +129,7 @@ class _Reader:
         return found, Mark(line, inside)
 
     def _list(self, path: Path) -> tuple[Json, Mark]:
-        stop_if_too_deep(len(path) + 1, self._place(path), self._report)
+        plain.stop_if_too_deep(len(path) + 1, self._location(path), self._report)
         line, found, inside = self._line, list[Json](), dict[Key, Mark]()
         self._open()
         while not self._closes("]", path, first=not found):
@@ -166,6 +158,6 @@ class _Reader:
         return False
 
     def _report_duplicate(self, path: Path, line: int, first: int) -> None:
-        problem = f"the key {shown(str(path[-1]))} is here a second time; the first is on line {first}"
-        location = unread_location(self._file, line, path)
+        problem = f"the key {shown(str(path[-1]))} is duplicated; the first is on line {first}"
+        location = plain.unread_location(self._file, line, path)
         self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")

@@ -18,7 +18,7 @@ MAX_ALIASES = 1_000
 MOST_KEYS_SHOWN = 10
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
-MOST_DIGITS = 20  # more can never fit, and Python refuses to even convert a few thousand
+MOST_DIGITS = 20  # more cannot fit, and Python refuses to convert thousands of digits
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -41,12 +41,12 @@ def check_scalar(value: Json, location: SourceLocation, report: Report) -> Json:
             problem = f"the number {_digits(value)} does not fit 64 bits"
             report.error(location, "number_too_large", problem, "write it as text, in quotes")
         case float() if not math.isfinite(value):
-            problem = f"{value} is no number JSON knows"
+            problem = f"{value} is not a JSON number"
             report.error(location, "number_not_finite", problem, "write a finite number, or null")
         case str() if "\0" in value:
             report.error(location, "text_refused", f"{shown(value)} holds a NUL character", "leave the character out")
         case str() if not _is_unicode(value):
-            problem = f"{shown(value)} holds half of a surrogate pair, which is no character"
+            problem = f"{shown(value)} has an unpaired surrogate, which is not a character"
             report.error(location, "text_refused", problem, "write the character itself, or both halves")
         case _:
             return value

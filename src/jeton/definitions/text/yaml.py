@@ -13,16 +13,7 @@ import yaml
 
 from jeton.definitions.read.location import Key, Mark, Path
 from jeton.definitions.report import Report, kind, shown
-from jeton.definitions.text.plain import (
-    MAX_ALIASES,
-    Document,
-    Stopped,
-    check_scalar,
-    integer,
-    stop_if_too_deep,
-    stop_if_too_many,
-    unread_location,
-)
+from jeton.definitions.text import plain
 from jeton.model.codes import ProblemCode
 from jeton.model.json import Json
 
@@ -68,18 +59,18 @@ class _Frame:
         return len(self.value) if isinstance(self.value, list) else (self.key or "")
 
 
-def read_yaml(text: str, file: str, report: Report) -> Document | None:
+def read_yaml(text: str, file: str, report: Report) -> plain.Document | None:
     """Read the one document of a file. Returns None if it cannot be read, which is reported."""
     reader = _Reader(file, report)
     try:
         for event in _events(text):
             reader.take(event)
-    except Stopped:
+    except plain.Stopped:
         return None
     except yaml.YAMLError as error:
         _report_syntax(error, text, file, report)
         return None
-    return reader.document or Document(None, Mark(1))
+    return reader.document or plain.Document(None, Mark(1))
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
@@ -98,18 +89,18 @@ def _report_syntax(error: yaml.YAMLError, text: str, file: str, report: Report) 
         line = text.count("\n", 0, position) + 1
         problem = f"holds a character that YAML does not allow: {error.reason}"
     remedy = "mind indentation and quotes: text with ': ', '#', '{' or '[' in it needs quotes"
-    report.error(unread_location(file, line, ()), "syntax", problem, remedy)
+    report.error(plain.unread_location(file, line, ()), "syntax", problem, remedy)
 
 
 class _Reader:
     """Builds values from events, with its own stack instead of recursion, so that the depth can be limited."""
 
     def __init__(self, file: str, report: Report) -> None:
-        self.document: Document | None = None
+        self.document: plain.Document | None = None
         self._file = file
         self._report = report
         self._frames: list[_Frame] = []
-        self._anchors: dict[str, _Anchored | None] = {}  # none while what it names is still being read
+        self._anchors: dict[str, _Anchored | None] = {}  # None while the value is being read
         self._nodes = 0
         self._aliases = 0
 
@@ -128,8 +119,10 @@ class _Reader:
             case yaml.DocumentStartEvent() if self.document is not None:
                 problem = "holds a second document, and a library file is one"
                 remedy = "put it into a file of its own, or remove the '---'"
-                self._report.error(unread_location(self._file, _line(event), ()), "several_documents", problem, remedy)
-                raise Stopped
+                self._report.error(
+                    plain.unread_location(self._file, _line(event), ()), "several_documents", problem, remedy
+                )
+                raise plain.Stopped
             case _:
                 pass
 
@@ -139,11 +132,11 @@ class _Reader:
         return tuple(frame.next_key for frame in around)
 
     def _error(self, line: int, code: ProblemCode, problem: str, remedy: str) -> None:
-        self._report.error(unread_location(self._file, line, self._path()), code, problem, remedy)
+        self._report.error(plain.unread_location(self._file, line, self._path()), code, problem, remedy)
 
     def _count(self, nodes: int, line: int) -> None:
         self._nodes += nodes
-        stop_if_too_many(self._nodes, unread_location(self._file, line, self._path()), self._report)
+        plain.stop_if_too_many(self._nodes, plain.unread_location(self._file, line, self._path()), self._report)
 
     def _refuse_tag(self, tag: str | None, line: int) -> None:
         if tag is not None:
@@ -153,7 +146,9 @@ class _Reader:
     def _begin(self, value: list[Json] | dict[str, Json], event: yaml.CollectionStartEvent) -> None:
         line = _line(event)
         self._count(1, line)
-        stop_if_too_deep(len(self._frames) + 1, unread_location(self._file, line, self._path()), self._report)
+        plain.stop_if_too_deep(
+            len(self._frames) + 1, plain.unread_location(self._file, line, self._path()), self._report
+        )
         self._refuse_tag(event.tag, line)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
@@ -167,28 +162,30 @@ class _Reader:
         line = _line(event)
         self._count(1, line)
         self._refuse_tag(event.tag, line)
-        plain = bool(event.implicit[0]) and event.tag is None
+        is_plain = bool(event.implicit[0]) and event.tag is None
         as_key = bool(self._frames) and self._frames[-1].wants_key
-        if plain and as_key and event.value == "<<":
+        if is_plain and as_key and event.value == "<<":
             problem = "is a merge key, which YAML 1.2 does not have"
             self._error(line, "merge_key", problem, "write the keys out")
-        value = self._resolved(event.value, line) if plain else event.value
-        location = unread_location(self._file, line, self._path())
-        self._put(_Anchored(check_scalar(value, location, self._report), Mark(line), 1, 0), event.anchor, plain)
+        value = self._resolved(event.value, line) if is_plain else event.value
+        location = plain.unread_location(self._file, line, self._path())
+        self._put(
+            _Anchored(plain.check_scalar(value, location, self._report), Mark(line), 1, 0), event.anchor, is_plain
+        )
 
     def _resolved(self, text: str, line: int) -> Json:
         """The value of a plain scalar by the core schema of YAML 1.2."""
-        location = unread_location(self._file, line, self._path())
+        location = plain.unread_location(self._file, line, self._path())
         if text in NULL:
             return None
         if text in TRUE or text in FALSE:
             return text in TRUE
         if DECIMAL.fullmatch(text):
-            return integer(text, 10, location, self._report)
+            return plain.integer(text, 10, location, self._report)
         if OCTAL.fullmatch(text):
-            return integer(text[2:], 8, location, self._report)
+            return plain.integer(text[2:], 8, location, self._report)
         if HEXADECIMAL.fullmatch(text):
-            return integer(text[2:], 16, location, self._report)
+            return plain.integer(text[2:], 16, location, self._report)
         if FLOAT.fullmatch(text):
             return float(text)
         if SPECIAL_FLOAT.fullmatch(text):
@@ -198,34 +195,34 @@ class _Reader:
     def _take_alias(self, event: yaml.AliasEvent) -> None:
         line = _line(event)
         self._aliases += 1
-        if self._aliases > MAX_ALIASES:
-            problem = f"holds more than {MAX_ALIASES} aliases"
+        if self._aliases > plain.MAX_ALIASES:
+            problem = f"holds more than {plain.MAX_ALIASES} aliases"
             self._error(line, "too_many_aliases", problem, "write the values out, or name them as definitions")
-            raise Stopped
+            raise plain.Stopped
         anchor = event.anchor or ""
         found = self._anchors.get(anchor)
         if found is None:
-            reason = "stands inside what it stands for" if anchor in self._anchors else "has no anchor before it"
+            reason = "refers to a value that contains it" if anchor in self._anchors else "has no anchor before it"
             problem = f"the alias {shown('*' + anchor)} {reason}"
             self._error(line, "bad_alias", problem, "write the value out")
             found = _Anchored(None, Mark(line), 1, 0)
         self._count(found.size, line)
         depth = len(self._frames) + found.height
-        stop_if_too_deep(depth, unread_location(self._file, line, self._path()), self._report)
+        plain.stop_if_too_deep(depth, plain.unread_location(self._file, line, self._path()), self._report)
         self._put(_Anchored(found.value, Mark(line, found.mark.inside), found.size, found.height), None, False)
 
-    def _put(self, found: _Anchored, anchor: str | None, plain: bool) -> None:
+    def _put(self, found: _Anchored, anchor: str | None, is_plain: bool) -> None:
         """Add a complete value to the list or object around it."""
         if anchor is not None:
             self._anchors[anchor] = found
         if not self._frames:
-            self.document = Document(found.value, found.mark)
+            self.document = plain.Document(found.value, found.mark)
             return
         frame = self._frames[-1]
         frame.size += found.size
         frame.height = max(frame.height, found.height + 1)
         if frame.wants_key:
-            self._put_key(frame, found, plain)
+            self._put_key(frame, found, is_plain)
         elif isinstance(frame.value, list):
             frame.inside[len(frame.value)] = found.mark
             frame.value.append(found.value)
@@ -235,10 +232,10 @@ class _Reader:
                 frame.value[frame.key] = found.value
             frame.key, frame.dropped = None, False
 
-    def _put_key(self, frame: _Frame, found: _Anchored, plain: bool) -> None:
+    def _put_key(self, frame: _Frame, found: _Anchored, is_plain: bool) -> None:
         key, line = found.value, found.mark.line
         if not isinstance(key, str):
-            as_text = "" if isinstance(key, list | dict) or not plain else ": put it in quotes"
+            as_text = "" if isinstance(key, list | dict) or not is_plain else ": put it in quotes"
             self._error(line, "key_not_text", f"a key is {kind(key)}, and keys are text", f"write a name{as_text}")
             frame.dropped = True
         elif key in frame.value:
@@ -249,8 +246,8 @@ class _Reader:
 
     def _report_duplicate(self, frame: _Frame, key: str, line: int) -> None:
         first = frame.inside[key].line
-        location = unread_location(self._file, line, (*self._path(), key))
-        problem = f"the key {shown(key)} is here a second time; the first is on line {first}"
+        location = plain.unread_location(self._file, line, (*self._path(), key))
+        problem = f"the key {shown(key)} is duplicated; the first is on line {first}"
         self._report.error(location, "duplicate_key", problem, "remove one of the two, or give it another name")
 
 

@@ -7,6 +7,7 @@ errors do not say where. What it alone can do, it does for us on an island of th
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from jeton.expression import syntax
 from jeton.expression.bounds import size_of
 from jeton.expression.compile import closures, loops
 from jeton.expression.compile.closures import Evaluator
@@ -35,21 +36,6 @@ from jeton.expression.compile.optionals import (
 )
 from jeton.expression.compile.substitute import written_out
 from jeton.expression.reads import path_of
-from jeton.expression.syntax import (
-    Comprehension,
-    Constant,
-    ForeignConstant,
-    FunctionCall,
-    Has,
-    Ident,
-    ListOf,
-    MapOf,
-    Node,
-    Select,
-    children,
-    constant_of,
-    descend,
-)
 from jeton.expression.unparse import unparse
 from jeton.expression.values import below, path_text
 
@@ -59,9 +45,9 @@ ARITHMETIC = {"_-_": subtract, "_*_": multiply, "_/_": divide, "_%_": remainder}
 SCOPED = {"_+_": add, "@in": within}
 
 
-def build(tree: Node, variables: frozenset[str]) -> Evaluator:
+def build(tree: syntax.Node, variables: frozenset[str]) -> Evaluator:
     run = Builder(variables).run(tree, {})
-    several_loops = sum(isinstance(node, Comprehension) for node in descend(tree)) > 1
+    several_loops = sum(isinstance(node, syntax.Comprehension) for node in syntax.descend(tree)) > 1
     return loops.metered(run) if several_loops else run
 
 
@@ -69,58 +55,58 @@ class Builder:
     def __init__(self, variables: frozenset[str]) -> None:
         self.foreign = ForeignValues(variables)
 
-    def run(self, node: Node, names: Names) -> Evaluator:
-        constant = constant_of(node)
+    def run(self, node: syntax.Node, names: Names) -> Evaluator:
+        constant = syntax.constant_of(node)
         if constant is not None:
             return closures.always(constant[0])
-        macro = macro_of(node) if isinstance(node, Comprehension) else None
+        macro = macro_of(node) if isinstance(node, syntax.Comprehension) else None
         if isinstance(macro, Binding) and self.foreign(macro.value, names):
             return self.run(written_out(macro, node.at), names)
         if self.foreign(node, names) or self.needs_library(node, names):
             return self.island(node, names)
         match node:
-            case Ident(name):
+            case syntax.Ident(name):
                 is_bound = name in names and names[name].bound
                 return closures.bound_variable(name) if is_bound else closures.variable(name, node.at)
-            case Select():
+            case syntax.Select():
                 return self.select(node, names)
-            case Has(operand, field):
+            case syntax.Has(operand, field):
                 return closures.has(self.run(operand, names), field, shown_text(operand, names), node.at)
-            case FunctionCall():
+            case syntax.FunctionCall():
                 return self.call(node, names)
-            case ListOf(elements):
+            case syntax.ListOf(elements):
                 return loops.list_of(tuple(self.run(element, names) for element in elements))
-            case MapOf(entries):
+            case syntax.MapOf(entries):
                 pairs = tuple((self.run(each.key, names), self.run(each.value, names)) for each in entries)
                 return loops.map_of(pairs, node.at)
-            case Comprehension():
+            case syntax.Comprehension():
                 return self.fold(macro_of(node), names, node)
-            case Constant() | ForeignConstant():
+            case syntax.Constant() | syntax.ForeignConstant():
                 return self.island(node, names)
 
-    def needs_library(self, node: Node, names: Names) -> bool:
+    def needs_library(self, node: syntax.Node, names: Names) -> bool:
         match node:
-            case FunctionCall(function, args) if function in OPENERS:
+            case syntax.FunctionCall(function, args) if function in OPENERS:
                 return plain_parts(args[0]) is None
-            case FunctionCall(function, args):
+            case syntax.FunctionCall(function, args):
                 return function not in NATIVE or any(self.foreign(arg, names) for arg in args)
-            case Comprehension():
+            case syntax.Comprehension():
                 macro = macro_of(node)
                 return macro is None or any(self.foreign(part, names) for part in outer_parts(macro))
             case _:
-                return any(self.foreign(child, names) for child in children(node))
+                return any(self.foreign(child, names) for child in syntax.children(node))
 
-    def island(self, node: Node, names: Names) -> Evaluator:
+    def island(self, node: syntax.Node, names: Names) -> Evaluator:
         island = find_island(node, lambda part: self.foreign(part, names))
         return island_evaluator(island, tuple(self.run(each, names) for each in island.inputs), node)
 
-    def select(self, node: Select, names: Names) -> Evaluator:
+    def select(self, node: syntax.Select, names: Names) -> Evaluator:
         keys = path_of(node)
         if keys is None or (keys[0] in names and names[keys[0]].bound):
             return closures.select(self.run(node.operand, names), node.field, shown_text(node.operand, names), node.at)
         return closures.path(keys, shown(keys, names), node.at)
 
-    def call(self, node: FunctionCall, names: Names) -> Evaluator:
+    def call(self, node: syntax.FunctionCall, names: Names) -> Evaluator:
         if node.function in OPENERS:
             optional, *otherwise = node.args
             runs = [self.run(each, names) for each in otherwise]
@@ -134,7 +120,7 @@ class Builder:
             return comparing(node, *args)
         return self.operator(node, args, names)
 
-    def operator(self, node: FunctionCall, args: list[Evaluator], names: Names) -> Evaluator:
+    def operator(self, node: syntax.FunctionCall, args: list[Evaluator], names: Names) -> Evaluator:
         match node.function, args:
             case "_?_:_", [condition, then, otherwise_run]:
                 return closures.choice(condition, then, otherwise_run, node.at)
@@ -160,28 +146,28 @@ class Builder:
             case _:
                 return self.island(node, names)
 
-    def junction(self, node: FunctionCall, names: Names) -> Evaluator:
+    def junction(self, node: syntax.FunctionCall, names: Names) -> Evaluator:
         decisive = node.function == "_||_"
         parts = tuple(self.run(part, names) for part in flattened(node, node.function))
         if len(parts) == 2:
             return closures.junction(decisive, node.function, *parts, node.at)
         return closures.chain(decisive, parts, self.nested(node, node.function, iter(parts)))
 
-    def nested(self, node: Node, function: str, parts: Iterator[Evaluator]) -> Evaluator:
+    def nested(self, node: syntax.Node, function: str, parts: Iterator[Evaluator]) -> Evaluator:
         """The same parts, nested in pairs as the parser has them."""
-        if not isinstance(node, FunctionCall) or node.function != function:
+        if not isinstance(node, syntax.FunctionCall) or node.function != function:
             return next(parts)
         left, right = (self.nested(arg, function, parts) for arg in node.args)
         return closures.junction(function == "_||_", function, left, right, node.at)
 
-    def index(self, node: FunctionCall, names: Names) -> Evaluator:
+    def index(self, node: syntax.FunctionCall, names: Names) -> Evaluator:
         operand, key = node.args
         keys = path_of(node)
         if keys is not None and not (keys[0] in names and names[keys[0]].bound):
             return closures.path(keys, shown(keys, names), node.at)
         return closures.index(self.run(operand, names), self.run(key, names), shown_text(operand, names), node.at)
 
-    def fold(self, macro: Macro | None, names: Names, node: Comprehension) -> Evaluator:
+    def fold(self, macro: Macro | None, names: Names, node: syntax.Comprehension) -> Evaluator:
         match macro:
             case Binding(variable, value, body):
                 inner = {**names, variable: LocalVariable(variable, True, False)}
@@ -200,43 +186,43 @@ class Builder:
             case None:
                 return self.island(node, names)
 
-    def body(self, node: Node, variable: str, items: Node, names: Names) -> Evaluator:
+    def body(self, node: syntax.Node, variable: str, items: syntax.Node, names: Names) -> Evaluator:
         """The evaluator of a loop's body."""
         return self.run(node, {**names, variable: LocalVariable(f"{shown_text(items, names)}[]", False, False)})
 
-    def optional(self, node: Node, names: Names) -> Optional:
+    def optional(self, node: syntax.Node, names: Names) -> Optional:
         """The evaluator of an optional that `plain_parts` knows."""
         if plain_parts(node) is None:
             return self.run(node, names)
         match node:
-            case FunctionCall("_?._" | "_[?_]", (operand, key)):
+            case syntax.FunctionCall("_?._" | "_[?_]", (operand, key)):
                 by_name = node.function == "_?._"
                 return optional_item(self.optional(operand, names), self.run(key, names), by_name, node.at)
-            case Select(operand, field):
+            case syntax.Select(operand, field):
                 return item_of_optional(self.optional(operand, names), closures.always(field), node.at)
-            case FunctionCall("_[_]", (operand, key)):
+            case syntax.FunctionCall("_[_]", (operand, key)):
                 return item_of_optional(self.optional(operand, names), self.run(key, names), node.at)
-            case FunctionCall("or", (left, right)):
+            case syntax.FunctionCall("or", (left, right)):
                 return either(self.optional(left, names), self.optional(right, names))
-            case FunctionCall("_?_:_", (condition, left, right)):
+            case syntax.FunctionCall("_?_:_", (condition, left, right)):
                 sides = self.optional(left, names), self.optional(right, names)
                 return closures.choice(self.run(condition, names), *sides, node.at)
-            case Comprehension():
+            case syntax.Comprehension():
                 return self.optional_binding(node, names)
-            case FunctionCall("optional.of", (value,)):
+            case syntax.FunctionCall("optional.of", (value,)):
                 return self.run(value, names)
             case _:
                 return lambda scope: NOTHING
 
-    def optional_binding(self, node: Comprehension, names: Names) -> Optional:
+    def optional_binding(self, node: syntax.Comprehension, names: Names) -> Optional:
         """What `optMap` and `optFlatMap` turn into: a binding around an optional."""
         inner = {**names, node.accumulator: LocalVariable(node.accumulator, True, False)}
         body = self.optional(node.result, inner)
         return loops.bound(node.accumulator, self.run(node.start, names), body, size_of(node.result))
 
 
-def comparing(node: FunctionCall, left: Evaluator, right: Evaluator) -> Evaluator:
-    constant = constant_of(node.args[1])
+def comparing(node: syntax.FunctionCall, left: Evaluator, right: Evaluator) -> Evaluator:
+    constant = syntax.constant_of(node.args[1])
     if node.function in COMPARISONS:
         if constant is not None:
             return closures.comparison_with(node.function, left, constant[0], node.at)
@@ -245,16 +231,16 @@ def comparing(node: FunctionCall, left: Evaluator, right: Evaluator) -> Evaluato
     return closures.equality(same, left, right) if constant is None else closures.equality_with(same, left, constant[0])
 
 
-def flattened(node: Node, function: str) -> Iterator[Node]:
+def flattened(node: syntax.Node, function: str) -> Iterator[syntax.Node]:
     """The parts of `a && b && c`, which the parser nests."""
-    if isinstance(node, FunctionCall) and node.function == function:
+    if isinstance(node, syntax.FunctionCall) and node.function == function:
         for arg in node.args:
             yield from flattened(arg, function)
     else:
         yield node
 
 
-def outer_parts(macro: Macro) -> tuple[Node, ...]:
+def outer_parts(macro: Macro) -> tuple[syntax.Node, ...]:
     """The parts evaluated outside the loop or binding. If they are foreign, so is its variable."""
     return (macro.value,) if isinstance(macro, Binding) else (macro.range,)
 
@@ -264,14 +250,14 @@ def shown(keys: tuple[str, ...], names: Names) -> tuple[str, ...]:
     return (names[keys[0]].shown, *keys[1:]) if keys[0] in names else keys
 
 
-def shown_text(node: Node, names: Names) -> str:
+def shown_text(node: syntax.Node, names: Names) -> str:
     """The text of the node in the path of a missing key."""
     match node:
-        case Ident(name):
+        case syntax.Ident(name):
             return path_text(shown((name,), names))
-        case Select(operand, field) | FunctionCall("_[_]", (operand, Constant(str(field)))):
+        case syntax.Select(operand, field) | syntax.FunctionCall("_[_]", (operand, syntax.Constant(str(field)))):
             return below(shown_text(operand, names), field)
-        case FunctionCall("dyn", (operand,)):
+        case syntax.FunctionCall("dyn", (operand,)):
             return shown_text(operand, names)
         case _:
             return unparse(node)

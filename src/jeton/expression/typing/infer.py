@@ -4,21 +4,9 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from jeton.expression import syntax
 from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, macro_of
 from jeton.expression.problems import ExpressionProblem, position_of
-from jeton.expression.syntax import (
-    Comprehension,
-    Constant,
-    ForeignConstant,
-    FunctionCall,
-    Has,
-    Ident,
-    ListOf,
-    MapOf,
-    Node,
-    Select,
-    constant_of,
-)
 from jeton.expression.typing.schemas import (
     ALL_KINDS,
     UNKNOWN,
@@ -59,36 +47,41 @@ class Inference:
         self.source, self.schemas = source, schemas
         self.problems: list[ExpressionProblem] = []
 
-    def type_of(self, node: Node, local: Types) -> Type:
-        constant = constant_of(node)
+    def type_of(self, node: syntax.Node, local: Types) -> Type:
+        constant = syntax.constant_of(node)
         if constant is not None:
             return of_value(constant[0])
         match node:
-            case Constant() | ForeignConstant():
+            case syntax.Constant() | syntax.ForeignConstant():
                 return UNKNOWN
-            case Ident(name):
+            case syntax.Ident(name):
                 return local[name] if name in local else self.variable(name)
-            case Select(operand, field):
+            case syntax.Select(operand, field):
                 return self.field(node, operand, field, local)
-            case Has(operand, field):
+            case syntax.Has(operand, field):
                 self.field(node, operand, field, local)
                 return of_kind("bool")
-            case FunctionCall():
+            case syntax.FunctionCall():
                 return self.call(node, local)
-            case ListOf(elements):
+            case syntax.ListOf(elements):
                 items = [self.type_of(element, local) for element in elements]
                 return Type({"type": "array", "items": inlined(union(items))}, {})
-            case MapOf():
+            case syntax.MapOf():
                 return self.map_of(node, local)
-            case Comprehension():
+            case syntax.Comprehension():
                 return self.fold(macro_of(node), node, local)
 
     def variable(self, name: str) -> Type:
         schema = self.schemas.get(name, {})
         return of_schema(schema, schema)
 
-    def field(self, node: Node, operand: Node, key: str, local: Types) -> Type:
-        if key == "_last_error" and isinstance(operand, Ident) and operand.name == "state" and "state" not in local:
+    def field(self, node: syntax.Node, operand: syntax.Node, key: str, local: Types) -> Type:
+        if (
+            key == "_last_error"
+            and isinstance(operand, syntax.Ident)
+            and operand.name == "state"
+            and "state" not in local
+        ):
             return Type(LAST_ERROR, LAST_ERROR)
         found = field_of(self.type_of(operand, local), key)
         if isinstance(found, Type):
@@ -100,11 +93,11 @@ class Inference:
             self.report(node, f"the schema of {text} rules out a field '{key}'", did_you_mean(key, found.known))
         return UNKNOWN
 
-    def call(self, node: FunctionCall, local: Types) -> Type:
+    def call(self, node: syntax.FunctionCall, local: Types) -> Type:
         match node.function, node.args:
-            case "_[_]", (operand, Constant(str(key))):
+            case "_[_]", (operand, syntax.Constant(str(key))):
                 return self.field(node, operand, key, local)
-            case "_?._", (operand, Constant(str(key))):
+            case "_?._", (operand, syntax.Constant(str(key))):
                 return self.field(node, operand, key, local)
             case "_[_]" | "_[?_]", (operand, key):
                 return self.item(node, operand, key, local)
@@ -120,7 +113,7 @@ class Inference:
             case _:
                 return self.function(node, local)
 
-    def item(self, node: Node, operand: Node, key: Node, local: Types) -> Type:
+    def item(self, node: syntax.Node, operand: syntax.Node, key: syntax.Node, local: Types) -> Type:
         of, keys = self.type_of(operand, local), kinds_of(self.type_of(key, local))
         kinds = kinds_of(of) & (LIST | MAP)
         if not kinds:
@@ -132,9 +125,9 @@ class Inference:
             self.report(node, f"a map is indexed with {listed(keys)}", f"write string({unparse(key)})")
         if kinds != LIST:
             return UNKNOWN
-        return item_of(of, key.value if isinstance(key, Constant) and isinstance(key.value, int) else None)
+        return item_of(of, key.value if isinstance(key, syntax.Constant) and isinstance(key.value, int) else None)
 
-    def pair(self, node: FunctionCall, left: Node, right: Node, local: Types) -> Type:
+    def pair(self, node: syntax.FunctionCall, left: syntax.Node, right: syntax.Node, local: Types) -> Type:
         """A binary operator, whose operand types must match."""
         symbol = node.function.strip("_@")
         lefts, rights = kinds_of(self.type_of(left, local)), kinds_of(self.type_of(right, local))
@@ -147,7 +140,7 @@ class Inference:
             return UNKNOWN
         return union(of_kind(result) for result in sorted(results))
 
-    def function(self, node: FunctionCall, local: Types) -> Type:
+    def function(self, node: syntax.FunctionCall, local: Types) -> Type:
         args = [self.type_of(arg, local) for arg in node.args]
         for arg, of, expected in zip(node.args, args, ARGUMENTS.get(node.function, ()), strict=False):
             self.expect(arg, of, expected, f"what {node.function.strip('_')} takes", node)
@@ -156,12 +149,12 @@ class Inference:
             return of_kind(node.kind or (min(numbers) if len(numbers) == 1 else ""))
         return of_kind(node.kind or RESULTS.get(node.function, ""))
 
-    def map_of(self, node: MapOf, local: Types) -> Type:
+    def map_of(self, node: syntax.MapOf, local: Types) -> Type:
         properties: dict[str, Json] = {}
         closed = True
         for entry in node.entries:
             schema: Json = inlined(self.type_of(entry.value, local))
-            if isinstance(entry.key, Constant) and isinstance(entry.key.value, str) and not entry.optional:
+            if isinstance(entry.key, syntax.Constant) and isinstance(entry.key.value, str) and not entry.optional:
                 properties[entry.key.value] = schema
             else:
                 self.type_of(entry.key, local)
@@ -172,7 +165,7 @@ class Inference:
         shape: Schema = {"properties": properties, "required": required, "additionalProperties": False}
         return Type({"type": "object", **shape}, {})
 
-    def fold(self, macro: Macro | None, node: Comprehension, local: Types) -> Type:
+    def fold(self, macro: Macro | None, node: syntax.Comprehension, local: Types) -> Type:
         match macro:
             case Binding(variable, value, body):
                 return self.type_of(body, {**local, variable: self.type_of(value, local)})
@@ -188,19 +181,21 @@ class Inference:
             case None:
                 return of_kind(node.kind)
 
-    def loop_variable(self, items: Node, local: Types) -> Type:
+    def loop_variable(self, items: syntax.Node, local: Types) -> Type:
         of = self.type_of(items, local)
         self.expect(items, of, LIST | MAP, "what a loop goes through")
         kinds = kinds_of(of) & (LIST | MAP)
         return item_of(of) if kinds == LIST else of_kind("string") if kinds == MAP else UNKNOWN
 
-    def expect(self, node: Node, of: Type, expected: frozenset[str], role: str, where: Node | None = None) -> None:
+    def expect(
+        self, node: syntax.Node, of: Type, expected: frozenset[str], role: str, where: syntax.Node | None = None
+    ) -> None:
         """Report a part whose type cannot be any of the expected ones."""
         if not kinds_of(of) & expected:
             problem = f"{unparse(node)} is {listed(kinds_of(of))}, and {role} is {listed(expected)}"
             self.report(where or node, problem, conversion_remedy(node, kinds_of(of), expected))
 
-    def report(self, node: Node, problem: str, remedy: str) -> None:
+    def report(self, node: syntax.Node, problem: str, remedy: str) -> None:
         found = ExpressionProblem(problem, remedy, position_of(self.source, node.at))
         if found not in self.problems:
             self.problems.append(found)
@@ -217,7 +212,7 @@ def did_you_mean(key: str, known: tuple[str, ...]) -> str:
     return f"read one of its fields: {', '.join(known)}" if known else "declare the field in the schema"
 
 
-def mixed_remedy(node: FunctionCall, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
+def mixed_remedy(node: syntax.FunctionCall, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
     """A remedy that converts one operand to double or string; None if that would not help."""
     left, right = node.args
     match sorted(lefts), sorted(rights):
@@ -226,24 +221,24 @@ def mixed_remedy(node: FunctionCall, lefts: frozenset[str], rights: frozenset[st
         case ["double"], ["int"]:
             return f"write {unparse(with_args(node, left, as_double(right)))}"
         case ["string"], ["bool" | "int"] | ["double"] | ["double", "int"] if node.function == "_+_":
-            return f"write {unparse(with_args(node, left, FunctionCall('string', (right,), False, right.at)))}"
+            return f"write {unparse(with_args(node, left, syntax.FunctionCall('string', (right,), False, right.at)))}"
         case ["bool" | "int"] | ["double"] | ["double", "int"], ["string"] if node.function == "_+_":
-            return f"write {unparse(with_args(node, FunctionCall('string', (left,), False, left.at), right))}"
+            return f"write {unparse(with_args(node, syntax.FunctionCall('string', (left,), False, left.at), right))}"
         case _:
             return None
 
 
-def with_args(node: FunctionCall, *args: Node) -> FunctionCall:
-    return FunctionCall(node.function, args, node.method, node.at, node.kind)
+def with_args(node: syntax.FunctionCall, *args: syntax.Node) -> syntax.FunctionCall:
+    return syntax.FunctionCall(node.function, args, node.method, node.at, node.kind)
 
 
-def as_double(node: Node) -> Node:
-    if isinstance(node, Constant) and isinstance(node.value, int):
-        return Constant(float(node.value), node.at, "double")
-    return FunctionCall("double", (node,), False, node.at)
+def as_double(node: syntax.Node) -> syntax.Node:
+    if isinstance(node, syntax.Constant) and isinstance(node.value, int):
+        return syntax.Constant(float(node.value), node.at, "double")
+    return syntax.FunctionCall("double", (node,), False, node.at)
 
 
-def conversion_remedy(node: Node, kinds: frozenset[str], expected: frozenset[str]) -> str:
+def conversion_remedy(node: syntax.Node, kinds: frozenset[str], expected: frozenset[str]) -> str:
     if expected == BOOL:
         return f"compare it with something, as in {unparse(node)} == …"
     if "string" in expected and len(expected) == 1 and kinds <= {"int", "double", "bool"}:

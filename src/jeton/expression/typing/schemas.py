@@ -42,7 +42,7 @@ class Type(msgspec.Struct, frozen=True):
     double: bool = False  # JSON Schema has no word for a number that is no int
 
 
-class RuledOut(msgspec.Struct, frozen=True):
+class FieldNotAllowed(msgspec.Struct, frozen=True):
     """The schema does not allow the field or item asked for."""
 
     kinds: frozenset[str]
@@ -113,35 +113,35 @@ def choices(of: Type) -> list[list[Type]]:
     return found
 
 
-def field_of(of: Type, key: str, depth: int = 0) -> Type | RuledOut:
-    """The type of a field that values may have; RuledOut if no value of this schema can have it."""
+def field_of(of: Type, key: str, depth: int = 0) -> Type | FieldNotAllowed:
+    """The type of a field that values may have; FieldNotAllowed if no value of this schema can have it."""
     if depth == DEEPEST_CHOICE:
         return UNKNOWN
     if "map" not in kinds_of(of):
-        return RuledOut(kinds_of(of), ())
+        return FieldNotAllowed(kinds_of(of), ())
     if isinstance(value := of.schema.get("const"), dict):
-        return of_value(value[key]) if key in value else RuledOut(frozenset({"map"}), tuple(value))
+        return of_value(value[key]) if key in value else FieldNotAllowed(frozenset({"map"}), tuple(value))
     own = own_field(of, key)
-    if isinstance(own, RuledOut):
+    if isinstance(own, FieldNotAllowed):
         return own
     for options in choices(of):
         found = [field_of(option, key, depth + 1) for option in options]
         allowed = [each for each in found if isinstance(each, Type)]
         if not allowed:
-            return next(each for each in found if isinstance(each, RuledOut))
+            return next(each for each in found if isinstance(each, FieldNotAllowed))
         if own == UNKNOWN:
             own = union(allowed)
     return own
 
 
-def own_field(of: Type, key: str) -> Type | RuledOut:
+def own_field(of: Type, key: str) -> Type | FieldNotAllowed:
     properties, rest = of.schema.get("properties"), of.schema.get("additionalProperties")
     known = properties if isinstance(properties, dict) else {}
     if key in known:
         return of_schema(known[key], of.document)
     if "patternProperties" in of.schema or rest is None:
         return UNKNOWN
-    return RuledOut(frozenset({"map"}), tuple(known)) if rest is False else of_schema(rest, of.document)
+    return FieldNotAllowed(frozenset({"map"}), tuple(known)) if rest is False else of_schema(rest, of.document)
 
 
 def item_of(of: Type, index: int | None = None, depth: int = 0) -> Type:

@@ -1,7 +1,7 @@
 """Checks of flow graphs: cycles, the node limit, unknown types and handles."""
 
 from jeton.definitions.checks.definitions import Definitions, name_referred_to
-from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.cycles import cycle_text, example_cycles
 from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.model.definition.flow import BUILT_IN_TYPES, CONTROL_KEYS, MAIN, Flow, FlowNode
@@ -41,7 +41,7 @@ def _check_handles(source: FlowSource, report: Report) -> None:
         handles = made[connection.source]
         if handles is not None and connection.from_output not in handles:
             kind = source.flow.nodes[connection.source].type
-            problem = f"nobody produces {shown(connection.from_output)}: {shown(connection.source)} is a '{kind}'"
+            problem = f"{shown(connection.source)} never produces {shown(connection.from_output)}: it is a '{kind}'"
             remedy = did_you_mean(connection.from_output, handles, "remove the connection")
             location = source.connection(index)
             report.warning(location / "from_output", "handle_without_output", problem, remedy)
@@ -81,16 +81,13 @@ def _check_cycles(source: FlowSource, report: Report) -> None:
     steps: dict[str, list[str]] = {}
     for connection in flow.connections:
         steps.setdefault(connection.source, []).append(connection.target)
-    order = {node: position for position, node in enumerate(flow.nodes)}
-    for component in components(flow.nodes, steps):
-        around = way_round(min(component, key=order.__getitem__), component, steps)
-        drawn = " → ".join([*around, around[0]])
-        problem = f"closes the cycle {drawn}, and a node of a flow runs at most once"
+    for cycle in example_cycles(flow.nodes, steps):
+        problem = f"closes the cycle {cycle_text(cycle)}, and a node of a flow runs at most once"
         remedy = "remove a connection, or write 'cycles: ignore_back_edges'"
-        report.error(source.connection(_closing(flow, around)), "flow_cycle", problem, remedy)
+        report.error(source.connection(_closing(flow, cycle)), "flow_cycle", problem, remedy)
 
 
-def _closing(flow: Flow, around: list[str]) -> int:
+def _closing(flow: Flow, cycle: list[str]) -> int:
     """The connection that closes the cycle."""
-    back = (around[-1], around[0])
+    back = (cycle[-1], cycle[0])
     return next(index for index, each in enumerate(flow.connections) if (each.source, each.target) == back)

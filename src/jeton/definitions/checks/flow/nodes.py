@@ -4,7 +4,7 @@ import math
 
 from minijinja import Environment, TemplateError
 
-from jeton.definitions.checks.compiled import compile_mapping, compile_one
+from jeton.definitions.checks.compiled import compile_expressions, compile_one
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives
 from jeton.definitions.checks.gates import check_gate
@@ -31,7 +31,7 @@ def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Repor
         _check_built_in(name, node, location, definitions, report)
         _check_how_long(name, source, report)
     location = source.location / "output_mapping"
-    compile_mapping(source.flow.output_mapping, frozenset(("context",)), location, report)
+    compile_expressions(source.flow.output_mapping, frozenset(("context",)), location, report)
     for target in source.flow.output_mapping or {}:
         check_keys(target, location / target, report)
 
@@ -42,7 +42,7 @@ def _check_built_in(
     data = location / "data"
     match node.type:
         case "set":
-            compile_mapping(node.data, AT_FLOW_NODE, data, report)
+            compile_expressions(node.data, AT_FLOW_NODE, data, report)
         case "if_else":
             if _has(node, "condition", location, report):
                 _check_expression(node.data["condition"], "bool", data / "condition", report)
@@ -96,7 +96,7 @@ def _has(node: FlowNode, key: str, location: SourceLocation, report: Report) -> 
 
 def _check_expression(value: Json, gives: str, location: SourceLocation, report: Report) -> None:
     if gives == "bool" and not isinstance(value, str | bool):
-        problem = f"is {kind(value)}, and an expression belongs here"
+        problem = f"is {kind(value)}, but must be an expression"
         report.error(location, "wrong_type", problem, "write an expression that is true or false")
         return
     expression = compile_one(value, AT_FLOW_NODE, location, report)
@@ -110,22 +110,22 @@ def _check_cases(node: FlowNode, location: SourceLocation, report: Report) -> No
     cases = node.data["cases"]
     at = location / "data" / "cases"
     if not isinstance(cases, list):
-        report.error(at, "wrong_type", f"is {kind(cases)}, and a list belongs here", "write '[first, second]'")
+        report.error(at, "wrong_type", f"is {kind(cases)}, but must be a list", "write '[first, second]'")
         return
     for index, case in enumerate(cases):
         if not isinstance(case, str) or not case:
-            problem = f"is {kind(case)}, and the name of a handle belongs here"
+            problem = f"is {kind(case)}, but must be the name of a handle"
             report.error(at / index, "wrong_type", problem, "put it in quotes")
 
 
 def _check_template(template: Json, location: SourceLocation, report: Report) -> None:
     if not isinstance(template, str):
-        report.error(location, "wrong_type", f"is {kind(template)}, and a text belongs here", "write a text")
+        report.error(location, "wrong_type", f"is {kind(template)}, but must be a text", "write a text")
         return
     try:
         Environment(undefined_behavior="strict").add_template("template", template)
     except TemplateError as error:
-        problem = f"{shown(template)} is no template: {error.message}"
+        problem = f"{shown(template)} is not a valid template: {error.message}"
         report.error(location, "template_invalid", problem, "write '{{ inputs.main }}' for what varies")
 
 
@@ -136,9 +136,9 @@ def _check_seconds(seconds: Json, location: SourceLocation, report: Report) -> N
     if isinstance(seconds, str):
         _check_expression(seconds, "double", location, report)
     elif isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        report.error(location, "wrong_type", f"is {kind(seconds)}, and a number belongs here", "write seconds")
+        report.error(location, "wrong_type", f"is {kind(seconds)}, but must be a number", "write seconds")
     elif not seconds > 0 or not math.isfinite(seconds):
-        report.error(location, "out_of_range", f"is {seconds}, and only more than 0 makes sense", "write more than 0")
+        report.error(location, "out_of_range", f"is {seconds}, but must be more than 0", "write more than 0")
 
 
 def _check_timestamp(timestamp: Json, location: SourceLocation, report: Report) -> None:
@@ -146,7 +146,7 @@ def _check_timestamp(timestamp: Json, location: SourceLocation, report: Report) 
     if timestamp is None:
         return
     if not isinstance(timestamp, str):
-        problem = f"is {kind(timestamp)}, and a time belongs here"
+        problem = f"is {kind(timestamp)}, but must be a time"
         report.error(
             location, "wrong_type", problem, "write an RFC 3339 time with a zone, or an expression that gives one"
         )

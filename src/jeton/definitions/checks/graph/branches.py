@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jeton.definitions.checks.compiled import CompiledWorkflow, Mapped
+from jeton.definitions.checks.compiled import CompiledExpressions, CompiledWorkflow
 from jeton.definitions.checks.graph.graph import Graph, reached
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression
@@ -29,7 +29,9 @@ def _check_both_sections(graph: Graph, node: str, report: Report) -> None:
         keys = tuple(branch_keys(target))
         other = written.setdefault(keys, target)
         if other != target:
-            problem = f"{shown(other)} and {shown(target)} are one place in a branch: '_branch.output.{'.'.join(keys)}'"
+            problem = (
+                f"{shown(other)} and {shown(target)} are the same key in a branch: '_branch.output.{'.'.join(keys)}'"
+            )
             report.error(location / target, "both_sections_written", problem, "give one of the two another name")
 
 
@@ -78,7 +80,7 @@ _At = tuple[str | int, ...]
 def _reads(graph: Graph, compiled: CompiledWorkflow) -> Iterator[tuple[str, Expression, _At]]:
     """Every expression of a node and of its transitions, with its path in the workflow."""
     for node in graph.workflow.nodes:
-        mappings: dict[str, Mapped] = {
+        mappings: dict[str, CompiledExpressions] = {
             "input_mapping": compiled.inputs[node],
             "output_mapping": compiled.outputs[node],
             "wait": compiled.waits.get(node, {}),

@@ -1,6 +1,8 @@
 """Cycles in graphs, found in linear time and without recursion."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from jeton.definitions.report import shown
 
 
 def components(nodes: Iterable[str], steps: Mapping[str, Sequence[str]]) -> list[frozenset[str]]:
@@ -43,7 +45,7 @@ def _closed(root: str, open_nodes: list[str], is_open: set[str]) -> frozenset[st
     return frozenset(component)
 
 
-def way_round(start: str, within: frozenset[str], steps: Mapping[str, Sequence[str]]) -> list[str]:
+def shortest_cycle(start: str, within: frozenset[str], steps: Mapping[str, Sequence[str]]) -> list[str]:
     """A shortest cycle from a node of a component: its nodes, each once."""
     before: dict[str, str] = {}
     waiting = [start]
@@ -58,3 +60,15 @@ def way_round(start: str, within: frozenset[str], steps: Mapping[str, Sequence[s
                 before[target] = node
                 waiting.append(target)
     return [start]
+
+
+def example_cycles(nodes: Collection[str], steps: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """One cycle for each set of nodes that lead to each other, from the node that is declared first."""
+    order = {node: position for position, node in enumerate(nodes)}
+    for component in components(nodes, steps):
+        yield shortest_cycle(min(component, key=order.__getitem__), component, steps)
+
+
+def cycle_text(cycle: list[str]) -> str:
+    """`a → b → a`."""
+    return " → ".join(shown(name).strip("'") for name in [*cycle, cycle[0]])

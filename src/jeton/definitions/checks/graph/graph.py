@@ -26,10 +26,10 @@ class Graph(msgspec.Struct, frozen=True):
     source: WorkflowSource
     lineage: Lineage
     outgoing: dict[str, tuple[int, ...]]
-    makers: dict[FanOut, tuple[int, ...]]  # the transitions that make, or could make, the slots of a fan-out
+    makers: dict[FanOut, tuple[int, ...]]  # the transitions that may create the slots of a fan-out
     plain: dict[tuple[str, int], int]  # by node and priority: how many transitions make no slots of their own group
-    around: dict[str, frozenset[FanOut]]  # by node: every fan-out that can be around a token there
-    certain: frozenset[FanOut]  # those that fan out whatever the conditions say
+    around: dict[str, frozenset[FanOut]]  # by node: every fan-out that a token there may be in
+    certain: frozenset[FanOut]  # those that do not depend on conditions
 
     @property
     def workflow(self) -> Workflow:

@@ -27,9 +27,9 @@ def _check_groups(graph: Graph, report: Report) -> None:
         transition = graph.transition(index)
         synchronization = transition.synchronization
         if synchronization is None or transition.source not in found:
-            continue  # a node nobody reaches is reported as that
+            continue  # unreachable nodes are reported elsewhere
         if (transition.target, synchronization.sibling_group) in awaited:
-            continue  # siblings do meet there; a token from outside the group passes straight through
+            continue  # siblings meet there; a token from outside the group passes
         group = synchronization.sibling_group
         location = graph.source.synchronization(index)
         if group is None:

@@ -1,7 +1,7 @@
 """Checks of merges: the type of the result against the schema of the target."""
 
 from jeton.definitions.checks.graph.graph import Graph
-from jeton.definitions.checks.schemas import WORDS, RuledOut, below, excludes
+from jeton.definitions.checks.schemas import WORDS, PathNotAllowed, below, excludes
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report
 from jeton.model.definition.workflow import Merge
@@ -28,7 +28,7 @@ def check_merges(graph: Graph, report: Report) -> None:
 
 def _check(merge: Merge, schema: Schema, location: SourceLocation, report: Report) -> None:
     wanted = below(schema, merge.target.split(".")[1:])
-    if isinstance(wanted, RuledOut):
+    if isinstance(wanted, PathNotAllowed):
         report.error(location / "target", "mapping_ruled_out", wanted.problem, wanted.remedy)
         return
     made = MAKES.get(merge.strategy)

@@ -23,7 +23,7 @@ def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join
         sizes = {index: _size(graph, compiled, index) for index in routing}
         arriving = [index for index in routing if _reaches(graph, index, fan_out, join)]
         if not arriving or any(sizes[index] is None for index in arriving):
-            continue  # it leads elsewhere, or how many there will be is known only when it runs
+            continue  # it leads elsewhere, or the number of branches is known only at run time
         total = sum(size or 0 for size in sizes.values())
         able = sum(sizes[index] or 0 for index in arriving)
         if None not in sizes.values() and needed > total:

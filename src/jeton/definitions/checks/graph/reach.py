@@ -1,6 +1,6 @@
 """Checks of reachability: unreachable nodes, and cycles without a limit."""
 
-from jeton.definitions.checks.graph.cycles import components, way_round
+from jeton.definitions.checks.graph.cycles import cycle_text, example_cycles
 from jeton.definitions.checks.graph.graph import Graph, reached, steps_over
 from jeton.definitions.report import Report, shown
 
@@ -21,19 +21,16 @@ def check_reach(graph: Graph, report: Report) -> None:
 def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
     """Warn once for each set of nodes that lead to each other without a loop limit."""
     steps = steps_over(t for t in graph.workflow.transitions if t.loop_config is None and t.source in found)
-    order = {node: position for position, node in enumerate(graph.workflow.nodes)}
-    for component in components(graph.workflow.nodes, steps):
-        around = way_round(min(component, key=order.__getitem__), component, steps)
-        drawn = " → ".join([*around, around[0]])
-        problem = f"closes the cycle {drawn}, and nothing limits how often it is gone round"
+    for cycle in example_cycles(graph.workflow.nodes, steps):
+        problem = f"closes the cycle {cycle_text(cycle)}, and nothing limits it"
         remedy = "add 'loop_config: {max_iterations: …}' to one of its transitions, or 'timeout_ms' to the workflow"
-        location = graph.source.transition(_closing(graph, around))
+        location = graph.source.transition(_closing(graph, cycle))
         report.warning(location, "cycle_without_bound", problem, remedy)
 
 
-def _closing(graph: Graph, around: list[str]) -> int:
+def _closing(graph: Graph, cycle: list[str]) -> int:
     """The transition that closes the cycle, where an author would put the limit."""
-    for index in graph.outgoing[around[-1]]:
-        if graph.transition(index).target == around[0] and graph.transition(index).loop_config is None:
+    for index in graph.outgoing[cycle[-1]]:
+        if graph.transition(index).target == cycle[0] and graph.transition(index).loop_config is None:
             return index
-    return graph.outgoing[around[-1]][0]
+    return graph.outgoing[cycle[-1]][0]
