@@ -1,10 +1,8 @@
-"""The examples of docs/retention.md run."""
+"""The commands of docs/retention.md run. Its script is run with those of the other pages."""
 
 import re
 import shlex
-import textwrap
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -30,11 +28,3 @@ def test_the_commands_print_what_the_page_says(tmp_path: Path, monkeypatch: pyte
     for command, printed in parts:
         done = CliRunner().invoke(main, shlex.split(command)[1:])
         assert (done.exit_code, numberless(done.stdout)) == (0, numberless(printed)), command
-
-
-async def test_the_python_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    exec(f"async def main(engine):\n{textwrap.indent(block(PAGE, 'python'), '    ')}", names)
-    async with jeton.open(tmp_path / "store.db") as engine:
-        await names["main"](engine)
-    assert capsys.readouterr().out == "0\n"

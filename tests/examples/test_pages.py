@@ -14,7 +14,6 @@ BY_ITSELF = [
     "architecture",
     "python-api",
     "plugins",
-    "retention",
     "secrets",
     "benchmarks",
     "simulate",
