@@ -52,7 +52,7 @@ ON_THE_LOOP = {
 IN_THE_WRITER = {
     ENCODING: ["jeton.hosts.sqlite.commit.writer:Writer._write"],  # rows for the statements, which are counted apart
     COMMIT: [
-        "jeton.hosts.sqlite.file.tail:Tail.note",
+        "jeton.hosts.sqlite.file.commit_log:Tail.note",
         "jeton.hosts.sqlite.commit.writer:Writer._fold_log_now_and_again",
     ],
     WAITING: ["jeton.hosts.sqlite.commit.writer:Writer._take"],

@@ -8,7 +8,7 @@ import pytest
 
 from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.file import disk
+from jeton.hosts.sqlite.file import checks
 from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
 from jeton.model.failure import Refused
@@ -70,14 +70,14 @@ async def test_a_shared_file_system_is_refused(path: Path, monkeypatch: pytest.M
     def file_system(_: Path) -> str:
         return kind
 
-    monkeypatch.setattr(disk, "file_system", file_system)
+    monkeypatch.setattr(checks, "file_system", file_system)
     assert await refused_code(path) == "shared_file_system"
 
 
 def test_the_kind_of_file_system_is_the_nearest_mounts(tmp_path: Path) -> None:
     if Path("/proc/self/mounts").exists():
-        assert disk.file_system(tmp_path / "store.db") != ""
-        assert disk.file_system(Path("/proc/self/x")) == "proc"
+        assert checks.file_system(tmp_path / "store.db") != ""
+        assert checks.file_system(Path("/proc/self/x")) == "proc"
 
 
 async def test_a_log_beside_a_replaced_main_file_is_refused(open_host: OpenHost, path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.starts import NewRun
+from jeton.hosts.sqlite.file.bulk import MOST_ROWS, put_many
 from jeton.hosts.sqlite.file.connect import Connection, connect, connect_reader
-from jeton.hosts.sqlite.file.many import MOST_ROWS, put_many
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
 from jeton.model.json import Json

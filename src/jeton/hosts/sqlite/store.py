@@ -15,7 +15,7 @@ from jeton.actor.rows import GateRow, RunRow
 from jeton.actor.sections import load_run
 from jeton.actor.starts import StartKey
 from jeton.hosts.sqlite.file.connect import Connection, Row, Value, connect_reader
-from jeton.hosts.sqlite.file.readable import reading, why_damaged
+from jeton.hosts.sqlite.file.damage import reading, why_damaged
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId

@@ -10,9 +10,9 @@ from jeton.actor.accounts import question, serve_account
 from jeton.actor.pack import packed
 from jeton.actor.sections import Sections
 from jeton.actor.turn import Turn
+from jeton.hosts.sqlite.file.bulk import put_many
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.file.failpoints import hit
-from jeton.hosts.sqlite.file.many import put_many
 from jeton.hosts.sqlite.loop.actor import Actor, Listed
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import apsw
 
 from jeton.hosts.sqlite.commit.rows import Mirror, Write, put
+from jeton.hosts.sqlite.file.commit_log import Tail
 from jeton.hosts.sqlite.file.connect import BUSY_MS, WAL_LIMIT_BYTES, Connection, Durability, begin, connect_writer
 from jeton.hosts.sqlite.file.failpoints import hit
-from jeton.hosts.sqlite.file.tail import Tail
 from jeton.model.failure import Refused
 
 LOOK_AROUND_S = 0.05

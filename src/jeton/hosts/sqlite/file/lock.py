@@ -1,7 +1,7 @@
 """One owner per store: the process that holds this lock advances its runs.
 
 The lock is the operating system's, so it is gone with its holder however that ends. What is written in the file is for
-people who are refused, and for `disk.py`, which tells by it whether a write-ahead log belongs to the file beside it.
+people who are refused, and for `checks.py`, which tells by it whether a write-ahead log belongs to the file beside it.
 """
 
 import fcntl

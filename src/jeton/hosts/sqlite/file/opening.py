@@ -5,8 +5,8 @@ from typing import Any
 
 import apsw
 
+from jeton.hosts.sqlite.file.checks import refuse_shared_file_system, refuse_stale_log
 from jeton.hosts.sqlite.file.connect import begin, connect, refusal
-from jeton.hosts.sqlite.file.disk import refuse_shared_file_system, refuse_stale_log
 from jeton.hosts.sqlite.file.lock import OwnerLock, read_record
 from jeton.hosts.sqlite.file.migrate import prepare, refuse_unready
 from jeton.model.failure import Refused

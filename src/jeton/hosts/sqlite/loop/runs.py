@@ -20,8 +20,8 @@ from jeton.actor.turn import Taken, Turn, take_turn
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.commit.writer import Job, Writer
+from jeton.hosts.sqlite.file.damage import why_damaged
 from jeton.hosts.sqlite.file.failpoints import hit
-from jeton.hosts.sqlite.file.readable import why_damaged
 from jeton.hosts.sqlite.loop.actor import Actor
 from jeton.hosts.sqlite.store import Store
 from jeton.model.definition.task import Suspended, Task

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from jeton.actor.pack import packed
 from jeton.hosts.sqlite.commit.rows import Write
+from jeton.hosts.sqlite.file.bulk import put_many
 from jeton.hosts.sqlite.file.connect import Connection, Value
-from jeton.hosts.sqlite.file.many import put_many
 
 _INSERT = "insert into snapshots(run, number, hash, digest, body) values(?, ?, ?, ?, ?)"
 _DELETE = "delete from snapshots where run = ? and number < ?"

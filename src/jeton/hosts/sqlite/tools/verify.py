@@ -14,9 +14,9 @@ from jeton.actor.queries.snapshots import canonical
 from jeton.actor.queries.typed import all_branch_rows
 from jeton.actor.whole.run_copy import RunCopy, problems_in
 from jeton.actor.whole.verified import Finding, Verified
+from jeton.hosts.sqlite.file.commit_log import Loss, kept_losses, lost_commits
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.hosts.sqlite.file.opening import visit
-from jeton.hosts.sqlite.file.tail import Loss, kept_losses, lost_commits
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.hosts.sqlite.store import Store
