@@ -88,7 +88,7 @@ class _Onlooker(Nobody):
 
     def committed(self, step: Step) -> None:
         assert self.world is not None
-        for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
+        for decision in step.entry.decisions if step.entry is not None else ():
             for act in self._audience.called_for(decision):
                 run = step.run if act.to == "there" else self.root
                 self.world.tell(run, act.tell(decision), after_ms=act.after_ms)
