@@ -35,8 +35,7 @@ class SimulatedReads:
         limit: int = 100,
     ) -> list[RunRow]:
         rows = self._store.rows()[::-1]
-        known = [row.run for row in rows]
-        first = known.index(after) + 1 if after in known else 0
+        first = next((place for place, row in enumerate(rows, 1) if row.run == after), 0)
         found = [row for row in rows[first:] if workflow in (None, row.workflow) and status in (None, row.status)]
         return found[:limit]
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar
@@ -61,6 +61,8 @@ class SqliteHost:
         self.now = clock
         self.reads = SqliteReads(store, bundles, owner)
         self.needs_app: Mapping[RunId, str] = {} if owner is None else owner.runs.needs_app
+        if owner is not None:
+            self._artifacts = Artifacts(artifacts_folder(path), SqliteIndex(store, owner.write))
 
     @classmethod
     async def open(
@@ -202,18 +204,19 @@ class SqliteHost:
 
     # what outlives runs
 
-    @cached_property
+    @property
     def artifacts(self) -> Artifacts:
         """The artifacts that the runs hold."""
-        return Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, self._owning().write))
+        self._owning()
+        return self._artifacts
 
-    @cached_property
+    @property
     def idempotency(self) -> SqliteIdempotencyStore:
         """The idempotency keys of actions."""
         owner = self._owning()
         return SqliteIdempotencyStore(owner.write, owner.clock)
 
-    @cached_property
+    @property
     def events(self) -> SqliteEventSink:
         """Where events and metrics of actions go."""
         owner = self._owning()
