@@ -21,9 +21,10 @@ from tests.conformance import (
     rows_triggers,
 )
 from tests.conformance.case import Case
-from tests.conformance.hosts import Play, play_simulated, play_sqlite
+from tests.conformance.hosts import Open, simulated, sqlite
+from tests.conformance.play import play
 
-HOSTS = [pytest.param(play_simulated, id="simulated"), pytest.param(play_sqlite, id="sqlite")]
+HOSTS = [pytest.param(simulated, id="simulated"), pytest.param(sqlite, id="sqlite")]
 ROWS = [
     *rows_routing.ROWS,
     *rows_failure.ROWS,
@@ -43,10 +44,11 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("play", HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("case", ROWS)
-def test_scenario(case: Case, play: Play) -> None:
-    outcome = play(case)
+async def test_scenario(case: Case, host: Open) -> None:
+    async with host() as opened:
+        outcome = await play(case, opened)
     assert (outcome.status, outcome.error_type) == (case.status, case.error), outcome.error_message
     if case.output is not msgspec.UNSET:
         assert outcome.output == case.output

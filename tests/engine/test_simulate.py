@@ -192,10 +192,10 @@ def test_a_planner_that_takes_a_result_twice_is_broken(monkeypatch: pytest.Monke
 
 
 def test_what_escapes_the_core_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*args: object) -> None:
+    def fails(*args: object, **options: object) -> None:
         raise ZeroDivisionError("nobody saw this coming")
 
-    monkeypatch.setattr("jeton.hosts.simulated.world.advance", fails)
+    monkeypatch.setattr("jeton.hosts.simulated.process.take_turn", fails)
     (problem,) = trial(PIPELINE, 2).problems
     assert (problem.kind, problem.what) == ("broken", "ZeroDivisionError: nobody saw this coming")
 

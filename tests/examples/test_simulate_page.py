@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,10 @@ def test_the_remedy_of_the_page(tmp_path: Path) -> None:
     file.write_text(shown(r"```yaml\n(.*?)```")[1].replace("strategy: any", "strategy: all"))
     done = CliRunner().invoke(main, ["simulate", str(file), "--faults"])
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (Exit.DONE, "100 seeds, one outcome")
+
+
+def test_the_test_of_the_page(tmp_path: Path) -> None:
+    code, said = shown(r"```python\n(.*?)```\n\n```text\n(.*?)```").groups()
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (said, "")
+    assert list(tmp_path.iterdir()) == [], "nothing is stored"

@@ -20,7 +20,7 @@ FLOW = "src/jeton/planning/flow/readiness.py"
 TOKEN = "src/jeton/apply/token.py"
 GROUP = "src/jeton/apply/group.py"
 CREDITS = "src/jeton/apply/credits.py"
-WORLD = "src/jeton/hosts/simulated/world.py"
+PROCESS = "src/jeton/hosts/simulated/process.py"
 
 MUTANTS = (
     Mutant(
@@ -61,10 +61,11 @@ MUTANTS = (
     ),
     Mutant(
         "effects leave before their commit",
-        WORLD,
+        PROCESS,
         '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
-        "        self._note_tokens(run, commit.entry.decisions if commit.entry is not None else ())\n"
-        "        self._release(run, commit)\n"
+        "        entry = None if turn.entry is None else decode_entry(turn.entry.body)\n"
+        "        self._around.calls.note(run, () if entry is None else entry.decisions)\n"
+        "        self._release(run, turn)\n"
         '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
     ),
     Mutant(
@@ -105,21 +106,22 @@ MUTANTS = (
     ),
     Mutant(
         "recovery looks once, on opening",
-        WORLD,
+        PROCESS,
         "        if not self._looking:\n",
-        "        if not self._looking and self.crashes < 0:\n",
+        "        if not self._looking and self._clock.steady < 0:\n",
     ),
     Mutant(
         "a message is forgotten before its commit",
-        WORLD,
-        '        self._may_crash("commit_fails")\n        own =',
-        "        self.store.answer(run, list(waiting))\n        waiting = {}\n"
-        '        self._may_crash("commit_fails")\n        own =',
+        PROCESS,
+        '        self._may_crash("commit_fails")\n        self._commit(turn, waiting)\n',
+        "        self._store.answer(run, waiting)\n"
+        '        self._may_crash("commit_fails")\n'
+        "        self._commit(turn, {})\n",
     ),
     Mutant(
         "an alarm rings by the clock on the wall when it was set",
-        WORLD,
-        "        if self._alarms.get(run) == at and self.clock.now() >= at:\n",
+        "src/jeton/hosts/simulated/alarms.py",
+        "        if self._alarms.get(run) == at and self._clock.now() >= at:\n",
         "        if self._alarms.get(run) == at:\n",
     ),
     Mutant(
@@ -414,8 +416,8 @@ MUTANTS = (
     ),
     Mutant(
         "an event that nobody heard before a crash is heard by nobody",
-        WORLD,
-        "        self._fire_soon()\n        self._look_after()\n",
+        PROCESS,
+        "        self.fire_soon()\n        self._look_after()\n",
         "        self._look_after()\n",
     ),
 )

@@ -43,7 +43,7 @@ class Coverage:
         self._failed: set[tuple[RunId, int]] = set()
 
     def committed(self, step: Step) -> None:
-        entry = step.commit.entry
+        entry = step.entry
         self.seen["batch of three or more"] += len(step.batch) >= 3
         self.seen["run in short batches"] += any(isinstance(message, ContinueRun) for message in step.batch)
         if entry is None:

@@ -31,7 +31,7 @@ class WaitCoverage:
         state = step.live.state
         answers = sum(isinstance(message, AnswerGate) for message in step.batch)
         self.seen["answers in one batch"] += answers > 1
-        if step.commit.entry is None:
+        if step.entry is None:
             told = any(isinstance(message, AnswerGate | SignalRun) for message in step.batch)
             self.seen["message after the end"] += state.head.ended and told
             return
@@ -39,7 +39,7 @@ class WaitCoverage:
         ended = any(isinstance(message, ChildEnded) for message in step.batch)
         self.seen["child ends as it is cancelled"] += ended and any(isinstance(m, CancelRun) for m in step.batch)
         before: d.Decision | None = None
-        for decision in step.commit.entry.decisions:
+        for decision in step.entry.decisions:
             self._count(state, decision, before)
             before = decision
 

@@ -68,7 +68,7 @@ class TreeAuditor:
         self._lent[step.run] = dict(step.live.state.lent)
         if head.ended:
             self._ended.add(step.run)
-        for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
+        for decision in step.entry.decisions if step.entry is not None else ():
             match decision:
                 case LendCredits(amount=amount):
                     self.seen["credits lent" if amount else "credits lent, none were left"] += 1

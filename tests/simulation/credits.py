@@ -43,7 +43,7 @@ class Auditor:
         head, store = step.live.state.head, self.world.store
         if step.turn.entry is not None and head.forked is None:  # a fork begins in the middle
             entry = decode_entry(step.turn.entry.body)
-            seen = Seen(step.program, step.turn, entry, step.live, step.commit.effects)
+            seen = Seen(step.program, step.turn, entry, step.live, step.turn.effects)
             self._invariants.setdefault(step.run, RunInvariants()).committed(seen)
         batch_repeats(step)
         if head.purse is not None:

@@ -50,14 +50,14 @@ class Twin:
         error = step.live.state.head.error
         if error is not None and error.message.startswith("max_tokens"):
             return  # token-graphs.md#limits: the two count differently, so the oracle is not told of this limit
-        if step.commit.entry is not None:
-            self._tokens.take(step.commit.entry.decisions)
+        if step.entry is not None:
+            self._tokens.take(step.entry.decisions)
         if self._tokens.mixed:
             return  # token-graphs.md#nested-slots: from here on the two may hold different outputs
         for message in step.batch:
             self._tell(message)
         self._keep_those_that_agree(step)
-        if not step.commit.ended:
+        if not step.turn.ended:
             self._meet_new_calls(step.live.state)
 
     # telling

@@ -124,10 +124,10 @@ class FlowWatchers:
         self.cases["nodes at once"] += len(flow.executing) > 1
         if step.turn.entry is not None:
             entry = decode_entry(step.turn.entry.body)
-            self._look(step, Seen(step.program, step.turn, entry, step.live, step.commit.effects))
+            self._look(step, Seen(step.program, step.turn, entry, step.live, step.turn.effects))
             if len(self.shared) < MOST_FORKS and self._forks.random() < 0.04:
                 self.fork(step.run, self._forks.randint(0, entry.number))
-        if step.commit.ended or self._chance.random() < CLOSE_LOOKS:
+        if step.turn.ended or self._chance.random() < CLOSE_LOOKS:
             batch_repeats(step)
             sections = self.world.store.sections(step.run)
             if sections is not None:
@@ -153,7 +153,7 @@ class FlowWatchers:
             if refused.code != "nothing_shared":
                 raise
             return
-        state = load_run(self.world.store.sections(fork) or {}).state
+        state = self.world.load(fork).state
         self.shared[fork] = set(state.flow.executed)
         asleep = any(sleeps_until(token) for token in state.tokens.values())
         self.cases["flow retried" if again else "flow forked"] += 1

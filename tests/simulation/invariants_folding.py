@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from jeton.actor.advance import LiveRun, advance
+from jeton.actor.advance import LiveRun
 from jeton.actor.replay import replay
 from jeton.actor.sections import encode_sections, load_run
-from jeton.actor.turn import turn_of
 from jeton.apply.draft import TOKENS_PER_SECTION, Touched
 from jeton.hosts.simulated.observer import Step
 from jeton.model.entry import Entry
-from jeton.model.state.run import SLOTS_PER_STRETCH, Head, RunState
+from jeton.model.state.run import SLOTS_PER_STRETCH, RunState
 from tests.simulation.invariants_seen import broken
 
 
@@ -45,11 +44,7 @@ def _in_order(table: dict[str, dict[int, object]]) -> dict[str, list[tuple[int, 
 
 def batch_repeats(step: Step) -> None:
     """Law 7: the same batch, on what was stored before it, gives the same commit."""
-    state = step.live.state
-    fresh = LiveRun(RunState(Head(state.head.run, state.head.workflow, state.head.version)))
-    again = fresh if step.before is None else load_run(step.before)
-    commit = advance(step.program, again, step.batch, step.moves)
-    turn = turn_of(step.program, again, commit, step.before_hash, step.policy)
+    turn = step.repeated()
     if msgspec.json.encode(turn) != msgspec.json.encode(step.turn):
         broken(f"the same batch gives another turn: {turn}, it was {step.turn}")
 

@@ -63,10 +63,10 @@ class Waits:
         """The alarm is the soonest of all deadlines in the state, and none of them is missing from the heap."""
         state = step.live.state
         wanted = [] if state.head.ended else list(_deadlines(state))
-        if step.commit.wake != min(wanted, default=None):
-            broken(f"the alarm is at {step.commit.wake}, and deadlines are at {sorted(wanted)}")
-        if step.turn.entry is not None and step.turn.row.wake != step.commit.wake:
-            broken(f"the alarm is at {step.commit.wake}, and the row says {step.turn.row.wake}")
+        if step.turn.wake != min(wanted, default=None):
+            broken(f"the alarm is at {step.turn.wake}, and deadlines are at {sorted(wanted)}")
+        if step.turn.entry is not None and step.turn.row.wake != step.turn.wake:
+            broken(f"the alarm is at {step.turn.wake}, and the row says {step.turn.row.wake}")
         kept = _heap(step.live.timers)
         missing = [due for due in wanted if due not in kept]
         if missing:
@@ -74,7 +74,7 @@ class Waits:
 
     def _nothing_begins_while_paused(self, step: Step) -> None:
         paused = self._paused.get(step.run, False)
-        for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
+        for decision in step.entry.decisions if step.entry is not None else ():
             match decision:
                 case d.SetPaused(paused=paused):
                     pass
@@ -93,7 +93,7 @@ class Waits:
         self._paused[step.run] = step.live.state.head.paused
 
     def _messages_are_stored(self, step: Step) -> None:
-        for effect in step.commit.effects:
+        for effect in step.turn.effects:
             if not isinstance(effect, SendMessage) or effect.run == ACCOUNT:
                 continue  # an account answers at once, and keeps no inbox
             if effect.message not in self._inbox(effect.run):

@@ -44,9 +44,9 @@ class People:
         self._world.cancel(run, "enough", after_ms=after_ms)
 
     def committed(self, step: Step) -> None:
-        if step.commit.entry is None:
+        if step.entry is None:
             return
-        for decision in step.commit.entry.decisions:
+        for decision in step.entry.decisions:
             match decision:
                 case OpenGate(token, node):
                     self._answer(step.run, token, node, self._path(step, token))
@@ -63,7 +63,7 @@ class People:
             self._pause(step.run)
         if self._forks and "." not in step.run and self._rng.random() < 0.1:
             self._forks -= 1
-            self._fork(step.run, step.commit.entry.number)
+            self._fork(step.run, step.entry.number)
 
     def _serve(self, run: RunId, token: Token) -> None:
         match token.phase:

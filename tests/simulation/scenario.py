@@ -84,12 +84,12 @@ class Watchers:
         self.coverage.committed(step)
         if step.turn.entry is not None:
             entry = decode_entry(step.turn.entry.body)
-            self._of(step.run).committed(Seen(step.program, step.turn, entry, step.live, step.commit.effects))
+            self._of(step.run).committed(Seen(step.program, step.turn, entry, step.live, step.turn.effects))
         if self._scenario.compared:
             if step.run not in self._twins:
                 self._twins[step.run] = Twin(self._scenario.workflow, self._scenario.tasks)
             self._twins[step.run].committed(step)
-        if step.commit.ended or self._chance.random() < CLOSE_LOOKS:
+        if step.turn.ended or self._chance.random() < CLOSE_LOOKS:
             self._look_closely(step)
 
     def released(self, run: RunId, effect: Effect) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from jeton.definitions import library_from
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
+from jeton.hosts.simulated.process import LOOK_AFTER_MS
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.simulate import SimulatedRun, simulated_run
-from jeton.hosts.simulated.world import LOOK_AFTER_MS, World
+from jeton.hosts.simulated.world import World
 from jeton.model.decision import RedeliverToken
 from jeton.model.definition.workflow import Library
 from jeton.model.event import LateIgnored
@@ -130,7 +131,7 @@ def test_a_worker_that_dies_is_replaced_when_the_host_looks() -> None:
 def test_a_worker_that_never_begins_is_replaced_when_its_time_is_over() -> None:
     outcome, watched, _ = played(struck("worker_silent", 0))
     assert (outcome.status, outcome.output) == ("completed", VOTES)
-    again = [d for step in watched.steps if step.commit.entry for d in step.commit.entry.decisions]
+    again = [d for step in watched.steps if step.entry for d in step.entry.decisions]
     assert [d.deliveries for d in again if isinstance(d, RedeliverToken)] == [1]
 
 
@@ -172,7 +173,7 @@ def test_an_alarm_rings_neither_early_nor_never_when_the_clock_is_set(by_ms: int
     outcome, watched, world = played(struck("clock_jump", 0, by_ms=by_ms))
     assert outcome.status == "completed"
     rang = [m for step in watched.steps for m in step.batch if isinstance(m, AlarmRang)]
-    due = watched.steps[0].commit.wake
+    due = watched.steps[0].turn.wake
     assert due is not None
     assert rang[0].at >= due
     assert world.clock.now() == world.clock.steady + 1_700_000_000_000 + by_ms
@@ -194,7 +195,7 @@ def test_after_the_end_messages_are_no_ops() -> None:
 
 def test_effects_leave_after_their_commit() -> None:
     _, watched, _ = played()
-    assert len(watched.released_effects) == sum(len(step.commit.effects) for step in watched.steps)
+    assert len(watched.released_effects) == sum(len(step.turn.effects) for step in watched.steps)
     too_early = RunInvariants()
     with pytest.raises(Broken):
         too_early.released(watched.released_effects[0])

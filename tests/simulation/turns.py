@@ -2,17 +2,19 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from typing import Concatenate, ParamSpec
 
 from jeton.actor.journal import decode_entry
 from jeton.actor.turn import Turn
 from jeton.apply.record import events_of
-from jeton.hosts.simulated.store import Store
-from jeton.model.message import Message
+from jeton.hosts.simulated.memory.store import Store
 from tests.simulation.credit_trees import play_credit_tree
 from tests.simulation.flows import flows_from, play_flow
 from tests.simulation.scenario import play, scenario_from
 from tests.simulation.tree import play_tree
 from tests.simulation.waits import play_waits, waits_from
+
+Rest = ParamSpec("Rest")
 
 WORLDS: tuple[Callable[[int], object], ...] = (
     lambda seed: play(scenario_from(seed)),
@@ -37,10 +39,10 @@ def show(turn: Turn) -> None:
     print("queries", turn.queries)
 
 
-def shown(commit: Callable[[Store, Turn, Iterable[int], Message | None], None]) -> Callable[..., None]:
-    def show_and_commit(store: Store, turn: Turn, answered: Iterable[int], own: Message | None) -> None:
+def shown(commit: Callable[Concatenate[Store, Turn, Rest], None]) -> Callable[..., None]:
+    def show_and_commit(store: Store, turn: Turn, /, *rest: Rest.args, **named: Rest.kwargs) -> None:
         show(turn)
-        commit(store, turn, answered, own)
+        commit(store, turn, *rest, **named)
 
     return show_and_commit
 

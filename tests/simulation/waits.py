@@ -95,9 +95,9 @@ class WaitWatchers:
         if step.turn.entry is not None and not forked:  # a fork's tokens and timers began in another run
             entry = decode_entry(step.turn.entry.body)
             invariants = self._invariants.setdefault(step.run, RunInvariants())
-            invariants.committed(Seen(step.program, step.turn, entry, step.live, step.commit.effects))
+            invariants.committed(Seen(step.program, step.turn, entry, step.live, step.turn.effects))
         self.waits.committed(step)
-        if step.commit.ended or forked or self._chance.random() < CLOSE_LOOKS:
+        if step.turn.ended or forked or self._chance.random() < CLOSE_LOOKS:
             batch_repeats(step)
             sections = self.world.store.sections(step.run)
             if sections is not None:

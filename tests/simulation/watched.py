@@ -26,7 +26,7 @@ class Watched:
         batch_repeats(step)
         if step.turn.entry is not None:
             entry = decode_entry(step.turn.entry.body)
-            self.invariants.committed(Seen(step.program, step.turn, entry, step.live, step.commit.effects))
+            self.invariants.committed(Seen(step.program, step.turn, entry, step.live, step.turn.effects))
             assert self.world is not None
             sections = self.world.store.sections(step.run) or {}
             sections_reload(step.live, sections)

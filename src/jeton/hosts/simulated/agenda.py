@@ -5,7 +5,8 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TypeAlias
 
-Act: TypeAlias = Callable[[], None]
+Act: TypeAlias = Callable[[], object]
+"""Something to do; what it returns is not used."""
 
 
 class Agenda:
@@ -21,8 +22,13 @@ class Agenda:
         heappush(self._heap, (at, self._ties.random(), self._put, act))
         self._put += 1
 
+    @property
+    def next_at(self) -> int | None:
+        """When the next thing happens; None if nothing will any more."""
+        return self._heap[0][0] if self._heap else None
+
     def take(self) -> tuple[int, Act] | None:
-        """The next thing to happen, and when; None when nothing will any more."""
+        """The next thing to happen, and when; None if nothing will any more."""
         if not self._heap:
             return None
         at, _, _, act = heappop(self._heap)

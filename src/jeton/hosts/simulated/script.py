@@ -6,10 +6,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.model.definition.task import Suspended
+from jeton.executor.event_sink import MetricSample
+from jeton.model.definition.task import Suspended, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
-from jeton.model.ids import RunId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
+from jeton.model.note import Note
 
 
 class ScriptedCall(msgspec.Struct, frozen=True):
@@ -23,18 +26,22 @@ class ScriptedCall(msgspec.Struct, frozen=True):
     input: Json
     workflow: str = ""  # of the run
     at: int = 0  # when it was dispatched; a task that slept gets the same call again, later
+    token: TokenId = TokenId(0)
 
 
 class Answer(msgspec.Struct, frozen=True):
     """The result of a task, or its failure, and how long it takes; a random time if `takes_ms` is None.
 
-    `publishes` are events with their data, published just before the result: triggers may fire for them."""
+    `publishes` are events with their data, published just before the result: triggers may fire for them. `measures` are
+    metrics, likewise. `notes` are logs, progress and costs of the task."""
 
     result: Json = None
     failure: TaskFailed | None = None
     suspended: Suspended | None = None  # instead of either
     takes_ms: int | None = None
     publishes: tuple[tuple[str, Json], ...] = ()
+    measures: tuple[MetricSample, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
@@ -49,6 +56,15 @@ def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
 
 
 ScriptedAnswer: TypeAlias = Answer | Callable[[ScriptedCall], Answer]
+
+
+class Job(msgspec.Struct):
+    """An attempt in the hands of a worker. Its answer is known before time passes."""
+
+    call: ScriptedCall
+    task: Task
+    bundle: Library
+    answer: Answer | None = None
 
 
 class Script:
@@ -69,6 +85,14 @@ class Script:
         if answer.takes_ms is not None:
             return answer
         return msgspec.structs.replace(answer, takes_ms=self.chance(call).randint(1, 20))
+
+    def take(self, job: Job) -> None:
+        """Put the answer into a job, at once."""
+        job.answer = self.answer(job.call)
+
+    def missing(self, task: Task, bundle: Library) -> str | None:
+        """The name of a Python function of the task that cannot be found here, if any."""
+        return None
 
     def chance(self, call: ScriptedCall) -> Random:
         """A random generator of this call's own."""

@@ -7,8 +7,10 @@ from typing import TypeAlias
 from jeton.hosts.simulated.agenda import Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import Faults
-from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
+from jeton.hosts.simulated.script import Answer, Job, Script
+from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId, TokenId
+from jeton.model.note import Note
 
 Attempt: TypeAlias = tuple[RunId, TokenId, int]
 
@@ -32,7 +34,7 @@ class Workers:
         faults: Faults,
         script: Script,
         pace: Random,
-        began: Callable[[Attempt], None],
+        began: Callable[[Attempt, tuple[Note, ...]], None],
         answered: Callable[[Attempt, Answer], None],
     ) -> None:
         self._agenda = agenda
@@ -43,20 +45,23 @@ class Workers:
         self._tell_began = began
         self._tell_answer = answered
         self._busy: dict[Attempt, _Worker] = {}
+        self.unanswered: list[Job] = []  # for somebody else to answer, before the next step
 
     def have(self, attempt: Attempt) -> bool:
         """Whether somebody is at it, as far as the host can see."""
         return attempt in self._busy
 
-    def start(self, attempt: Attempt, call: ScriptedCall) -> None:
+    def start(self, attempt: Attempt, job: Job) -> None:
         """Give it to a worker, unless one has begun this very attempt already."""
         before = self._busy.get(attempt)
         if before is not None and before.began:
             return
         worker = self._busy[attempt] = _Worker()
-        answer = self._script.answer(call)
+        self._script.take(job)
+        if job.answer is None:
+            self.unanswered.append(job)
         if self._faults.strikes("worker_silent") is None:
-            self._after(self._pace.choice((0, 0, 1)), lambda: self._begin(attempt, worker, answer))
+            self._after(self._pace.choice((0, 0, 1)), lambda: self._begin(attempt, worker, job))
 
     def stop(self, attempt: Attempt) -> None:
         """Nobody waits for it any more. A worker that does not hear this goes on, and answers."""
@@ -67,11 +72,14 @@ class Workers:
         """The process they lived in is gone. Answers already under way still arrive."""
         self._busy.clear()
 
-    def _begin(self, attempt: Attempt, worker: _Worker, answer: Answer) -> None:
+    def _begin(self, attempt: Attempt, worker: _Worker, job: Job) -> None:
         if self._busy.get(attempt) is not worker:
             return
+        answer = job.answer
+        if answer is None:
+            raise BrokenInvariant("time passed before a task was answered", node=job.call.node)
         worker.began = True
-        self._tell_began(attempt)
+        self._tell_began(attempt, answer.notes)
         takes_ms = answer.takes_ms or 0
         if self._faults.strikes("worker_stalls") is not None:
             return

@@ -24,7 +24,7 @@ class People:
         self._sent = 0
 
     def committed(self, step: Step) -> None:
-        for decision in step.commit.entry.decisions if step.commit.entry is not None else ():
+        for decision in step.entry.decisions if step.entry is not None else ():
             match decision:
                 case OpenGate(token, node):
                     self._answer(step, token, node)

@@ -44,9 +44,9 @@ class StoryRecorder:
         return len(self._commits)
 
     def committed(self, step: Step) -> None:
-        if step.commit.entry is not None:
+        if step.entry is not None:
             world = self._world
-            self._commits.append((world.clock.steady, len(world.faults.struck), step.run, step.commit.entry))
+            self._commits.append((world.clock.steady, len(world.faults.struck), step.run, step.entry))
 
     def story(self) -> list[JsonObject]:
         """`{at_ms, type, …}` for each event and each fault, in order."""

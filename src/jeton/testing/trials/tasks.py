@@ -5,7 +5,7 @@ number. So a difference between two seeds comes from the workflow itself.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -37,9 +37,9 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 class TaskRunner:
     """Tasks compiled once for all seeds, and the loop that runs them."""
 
-    def __init__(self, library: Library, programs: Mapping[str, Program], *, real: bool) -> None:
+    def __init__(self, library: Library, program: Callable[[str], Program], *, real: bool) -> None:
         self._library = library
-        self._programs = programs
+        self._program = program
         self._run = PURE | {"python"} if real else PURE
         self._ready: dict[tuple[str, str], CompiledTask] = {}
         self._runner = asyncio.Runner()
@@ -76,7 +76,7 @@ class TaskRunner:
     def _task(self, workflow: str, node: str) -> CompiledTask:
         key = (workflow, node)
         if key not in self._ready:
-            task = self._programs[workflow].nodes[node].task
+            task = self._program(workflow).nodes[node].task
             if task is None:
                 raise BrokenInvariant("a node without a task was dispatched", node=node)
             self._ready[key] = compile_task(self._mocked(task), self._library)

@@ -8,13 +8,14 @@ import msgspec
 
 from jeton.executor.actions.sample import sample
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
+from jeton.hosts.simulated.memory.definitions import Definitions
 from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.shrink import shrunk
 from jeton.hosts.simulated.world import World
 from jeton.model.definition.workflow import Library
+from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
-from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
 from jeton.testing.trials.fault_plans import plan_for
 from jeton.testing.trials.invariants import violations
@@ -88,8 +89,15 @@ class Trial:
         self._answers = answers
         self._slowest_ms = slowest_ms
         self._max_commits = max_commits
-        self._programs: dict[str, Program] = {workflow: compile_definition(library, workflow)}
-        self._tasks = TaskRunner(library, self._programs, real=real)
+        self._definitions = Definitions(self._library)
+        self._tasks = TaskRunner(library, self._program, real=real)
+
+    def _program(self, workflow: str) -> Program:
+        bundles = self._definitions.bundles
+        found = bundles.find(workflow)
+        if found is None:
+            raise Refused("unknown_workflow", f"no workflow is called '{workflow}'", "name one of the library's")
+        return bundles.program(workflow, found[1])[0]
 
     def __enter__(self) -> "Trial":
         return self
@@ -119,7 +127,9 @@ class Trial:
             plan = plan_for(seed, self._faults) if self._faults else FaultPlan()
         observer = _SeedObserver()
         script = TaskScript(self._tasks, seed, self._slowest_ms)
-        world = World(self._library, seed=seed, plan=plan, script=script, observer=observer, programs=self._programs)
+        world = World(
+            self._library, seed=seed, plan=plan, script=script, observer=observer, definitions=self._definitions
+        )
         observer.recorder = StoryRecorder(world)
         observer.people = People(world, seed, self._slowest_ms) if self._answers else None
         run = world.start(self._workflow, self._input)

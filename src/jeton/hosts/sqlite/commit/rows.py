@@ -146,7 +146,7 @@ class Mirror(Protocol):
     """Further tables that follow the runs, in the same transaction."""
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
-        """Called by the writer, on its thread, with the turns that change something for queries; no run is there twice."""
+        """Called on the writer thread with the turns that change something for queries; no run is there twice."""
         ...
 
 

@@ -1,0 +1,1 @@
+"""What survives a crash of a simulated host: bytes and rows, in memory."""

@@ -1,0 +1,308 @@
+"""One life of a simulated host: what it has in memory. A crash ends it, and the next begins with what is stored.
+
+Rules come from `jeton.actor`, as in every host. Recovery is not a single act: lost tasks are looked for on opening, and
+again and again.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from random import Random
+
+import msgspec
+
+from jeton.actor.advance import LiveRun
+from jeton.actor.definitions import Bundles
+from jeton.actor.journal import decode_entry
+from jeton.actor.queries.snapshots import SnapshotPolicy, snapshot_policy
+from jeton.actor.recovery import owed_to
+from jeton.actor.starts import impossible_start
+from jeton.actor.turn import Turn, take_turn
+from jeton.hosts.simulated.agenda import Act, Agenda
+from jeton.hosts.simulated.alarms import Alarms
+from jeton.hosts.simulated.calls import Calls
+from jeton.hosts.simulated.clock import ManualClock
+from jeton.hosts.simulated.faults import FaultKind, Faults
+from jeton.hosts.simulated.firing import Firing
+from jeton.hosts.simulated.memory.loading import load_stored
+from jeton.hosts.simulated.memory.store import Store
+from jeton.hosts.simulated.observer import Observer, Step
+from jeton.hosts.simulated.script import Job, Script
+from jeton.hosts.simulated.workers import Attempt, Workers
+from jeton.model.effect import SendMessage, StartTask, StopTask
+from jeton.model.failure import BrokenInvariant, Refused
+from jeton.model.ids import RunId, TokenId
+from jeton.model.message import (
+    AlarmRang,
+    ContinueRun,
+    Message,
+    StartRun,
+    TaskFinished,
+    TaskLost,
+    TaskNoted,
+    TaskStarted,
+)
+from jeton.model.note import Note
+from jeton.model.state.run import TERMINAL
+
+LOOK_AFTER_MS = 25
+
+
+class Crashed(Exception):
+    """The host's process is gone, and will be opened again after a while."""
+
+    def __init__(self, down_ms: int) -> None:
+        self.down_ms = down_ms
+        super().__init__(f"down for {down_ms} ms")
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What outlives a process."""
+
+    clock: ManualClock
+    agenda: Agenda
+    pace: Random
+    faults: Faults
+    moves: int
+    store: Store
+    bundles: Bundles
+    script: Script
+    calls: Calls
+    workers: Workers
+    observer: Observer
+
+
+class Process:
+    """Runs under way, alarms, and effects that are not released yet."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._clock = around.clock
+        self._faults = around.faults
+        self._store = around.store
+        self._bundles = around.bundles
+        self._workers = around.workers
+        self._observer = around.observer
+        self.alive = True
+        self.firing = False
+        self.triggers = Firing(around.store, around.bundles, around.clock)
+        self.needs_app: dict[RunId, str] = {}
+        self._live: dict[RunId, LiveRun] = {}
+        self._alarms = Alarms(around.clock, self._put, lambda run: self.deliver(run, AlarmRang(around.clock.now())))
+        self._began_since: dict[RunId, list[TaskStarted | TaskNoted]] = {}
+        self._stirred: set[RunId] = set()
+        self._looking = False
+        self._policies: dict[tuple[str, int], SnapshotPolicy] = {}
+
+    def deliver(self, run: RunId, message: Message) -> int:
+        """Store a message in the inbox of a run. Returns its number."""
+        number = self._store.accept(run, message)
+        self.stir(run)
+        return number
+
+    def load(self, run: RunId) -> LiveRun:
+        """The run as it is stored."""
+        workflow, version = self._store.version(run)
+        return load_stored(run, workflow, version, self._store.sections(run), self._store.shared(run))
+
+    # the path of a batch
+
+    def stir(self, run: RunId) -> None:
+        """Have the run take what waits for it, soon: what comes in until then is in the same batch."""
+        if self.alive and run not in self._stirred:
+            self._stirred.add(run)
+            self._put(self._around.pace.choice((0, 0, 0, 1, 2)), lambda: self._advance(run))
+
+    def _advance(self, run: RunId) -> None:
+        self._stirred.discard(run)
+        waiting = self._store.inbox(run)
+        if not waiting:
+            return
+        batch = (*self._began_since.pop(run, ()), *waiting.values())
+        before = self._store.sections(run) if self._observer.looks_back else None
+        live = self._live.get(run) or self.load(run)
+        program, policy = self._bundles.program(*self._store.version(run))[0], self._policy(run)
+        before_hash, shared = self._store.last_hash(run), self._store.shared(run)
+        taken = take_turn(
+            program,
+            live,
+            batch,
+            before_hash,
+            partial(self.load, run),
+            policy=policy,
+            shared=shared,
+            moves=self._around.moves,
+        )
+        turn, live = taken.turn, taken.run
+        self._live[run] = live
+        self._may_crash("crash_before_commit")
+        self._may_crash("commit_fails")
+        self._commit(turn, waiting)
+        entry = None if turn.entry is None else decode_entry(turn.entry.body)
+        self._around.calls.note(run, () if entry is None else entry.decisions)
+        self._observer.committed(
+            Step(run, program, batch, turn, entry, live, before, before_hash, shared, policy, self._around.moves)
+        )
+        self._may_crash("commit_unknown")
+        self._may_crash("crash_after_commit")
+        self._release(run, turn)
+
+    def _commit(self, turn: Turn, waiting: Mapping[int, Message]) -> None:
+        own = ContinueRun(self._clock.now()) if turn.again else None
+        sent, started = list[SendMessage](), dict[RunId, tuple[str, int]]()
+        for effect in turn.messages:
+            if isinstance(effect.message, StartRun):
+                try:
+                    called = effect.message.workflow or ""
+                    started[effect.run] = self._bundles.child(turn.head.workflow, turn.head.version, called)
+                    self._bundles.program(*started[effect.run])
+                except Refused as refused:
+                    started.pop(effect.run, None)
+                    told = impossible_start(effect.run, effect.message, refused, self._clock.now())
+                    sent += [] if told is None else [SendMessage(*told)]
+                    continue
+            sent.append(effect)
+        self._store.commit(turn, tuple(waiting), own, sent, started)
+
+    def _release(self, run: RunId, turn: Turn) -> None:
+        """Only now, after the commit, does anything leave."""
+        for effect in turn.effects:
+            match effect:
+                case StartTask():
+                    self._start_task(run, effect)
+                case StopTask():
+                    self._stop_task(run, effect)
+                case SendMessage(to):
+                    # in the inbox since the commit; the account's answer, and a start's refusal, in the run's own
+                    self.stir(to if self._store.has(to) else run)
+            self._may_crash("crash_amid_effects")
+        self._alarms.wake(run, turn.wake)
+        if turn.again:
+            self.stir(run)
+        if turn.ended or self._faults.strikes("run_forgotten") is not None:
+            self._live.pop(run, None)
+        if turn.ended:
+            self.needs_app.pop(run, None)
+            self.fire_soon()
+        self._disturb(run)
+
+    def _disturb(self, run: RunId) -> None:
+        """Troubles that may come at any time, and come here for want of a better moment."""
+        stale = self._faults.strikes("alarm_stale")
+        if stale is not None:
+            self._put(stale.by_ms, lambda: self.deliver(run, AlarmRang(self._clock.now())))
+        jump = self._faults.strikes("clock_jump")
+        if jump is not None:
+            self._clock.jump(jump.by_ms)
+            self._alarms.clock_was_set()
+
+    # effects
+
+    def _start_task(self, run: RunId, effect: StartTask) -> None:
+        self._observer.released(run, effect)
+        program, bundle = self._bundles.program(*self._store.version(run))
+        task = program.nodes[effect.node].task
+        if task is None:
+            raise BrokenInvariant("a task was asked for at a node without one", node=effect.node)
+        missing = self._around.script.missing(task, bundle)
+        if missing is not None:
+            self.needs_app[run] = missing
+            return
+        call = self._around.calls.call(run, effect, self._store.workflow(run), self._clock.now())
+        self._workers.start((run, effect.token, effect.attempt), Job(call, task, bundle))
+        self._look_after_soon()
+
+    def _stop_task(self, run: RunId, effect: StopTask) -> None:
+        self._observer.released(run, effect)
+        self._workers.stop((run, effect.token, effect.attempt))
+
+    def _policy(self, run: RunId) -> SnapshotPolicy:
+        version = self._store.version(run)
+        if version not in self._policies:
+            self._policies[version] = snapshot_policy(self._bundles.program(*version)[1].settings)
+        return self._policies[version]
+
+    def began(self, attempt: Attempt, notes: tuple[Note, ...]) -> None:
+        """Rides on the next commit and causes none, so it is kept in memory only: a crash may forget it."""
+        run, token, number = attempt
+        riding = self._began_since.setdefault(run, [])
+        riding.append(TaskStarted(self._clock.now(), token, number))
+        riding += [TaskNoted(self._clock.now(), token, number, note) for note in notes]
+
+    # recovery
+
+    def _may_crash(self, kind: FaultKind) -> None:
+        fault = self._faults.strikes(kind)
+        if fault is not None:
+            raise Crashed(fault.by_ms)
+
+    def recover(self) -> None:
+        """The ordinary path: deliver what waits, set the alarms, and work out what each run is owed."""
+        for run in self._store.runs():
+            row = self._store.row(run)
+            if row is not None and row.status not in TERMINAL:
+                self._alarms.wake(run, row.wake)
+            if self._store.inbox(run):
+                self.stir(run)
+        self.fire_soon()
+        self._look_after()
+
+    def _look_after(self) -> None:
+        """Whatever is dispatched without a live worker is dispatched again: now, and as long as there is any work."""
+        self._looking = False
+        for run in sorted(self._store.busy, key=self._store.runs().index):
+            row, live = self._store.row(run), self._live.get(run) or self.load(run)
+            wake = None if row is None else row.wake
+            owed = owed_to(live.state, wake, self._clock.now(), partial(self._missing, run))
+            if owed.needs_app is not None:
+                self.needs_app[run] = owed.needs_app
+            for message in owed.messages:
+                if not isinstance(message, TaskLost):
+                    continue  # alarms and messages to itself are in the store, and were set and delivered on opening
+                self._look_after_soon()
+                attempt = run, message.token, message.attempt
+                if not self._workers.have(attempt) and not self._is_reported(*attempt):
+                    self.deliver(run, message)
+
+    def _missing(self, run: RunId, node: str) -> str | None:
+        """The name of a function that the task of a node needs, and that is not here."""
+        program, bundle = self._bundles.program(*self._store.version(run))
+        task = program.nodes[node].task
+        return None if task is None else self._around.script.missing(task, bundle)
+
+    def _look_after_soon(self) -> None:
+        if not self._looking:
+            self._looking = True
+            self._put(LOOK_AFTER_MS, self._look_after)
+
+    def _is_reported(self, run: RunId, token: TokenId, attempt: int) -> bool:
+        return any(
+            isinstance(message, TaskLost | TaskFinished) and (message.token, message.attempt) == (token, attempt)
+            for message in self._store.inbox(run).values()
+        )
+
+    # triggers
+
+    def fire_soon(self) -> None:
+        if self.alive and not self.firing and self.triggers.is_due():
+            self.firing = True
+            self._put(self._around.pace.choice((0, 0, 1, 3)), self.fire)
+
+    def fire(self) -> None:
+        """One transaction: what is fired, what the runs that caused it are told, and how far that was."""
+        self.firing = False
+        due = self.triggers.take_due()
+        self._may_crash("crash_before_commit")
+        _, woken = self._store.settle(due.planned, due.seen, due.ended)
+        self.triggers.reload()
+        self._may_crash("crash_after_commit")
+        for run in woken:
+            self.stir(run)
+
+    def _put(self, after_ms: int, act: Act) -> None:
+        """Put something on the agenda that is forgotten in a crash."""
+
+        def act_if_still_alive() -> None:
+            if self.alive:
+                act()
+
+        self._around.agenda.put(self._clock.steady + after_ms, act_if_still_alive)

@@ -1,0 +1,163 @@
+"""Plays a case through an engine, whichever host is below it: deploy, start, act as people do, and look."""
+
+import asyncio
+from collections import Counter
+
+import msgspec
+
+from jeton.actor.journal import encode_entry
+from jeton.actor.starts import NewRun
+from jeton.definitions import library_from
+from jeton.definitions.bundle import joined
+from jeton.engine.build.source import KINDS
+from jeton.engine.engine import Engine
+from jeton.engine.views.firings import FiringView
+from jeton.executor import action_functions
+from jeton.model.decision import CallWorkflow, Decision, ReplyTo
+from jeton.model.definition.workflow import Library
+from jeton.model.entry import Entry
+from jeton.model.failure import Refused
+from jeton.model.ids import RunId
+from jeton.model.message import CancelRun, Message, PauseRun, UnpauseRun
+from tests.conformance.case import Act, Case, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
+from tests.conformance.hosts import Opened
+
+LONGEST_S = 20
+
+
+def library_of(case: Case) -> Library:
+    """The case's definitions, read and checked like anybody's."""
+    flows = {} if case.flow is None else {"flows": {"w": case.flow}}
+    workflows = {**({"w": case.workflow} if case.flow is None else {}), **case.others}
+    project = {"project": {"settings": case.settings}} if case.settings else {}
+    data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows, **project}
+    known = Library(actions=action_functions(), triggers={trigger.name: trigger for trigger in case.triggers})
+    loaded = library_from({name: section for name, section in data.items() if section}, known, kinds=KINDS)
+    return joined(known, loaded.require())
+
+
+async def play(case: Case, opened: Opened) -> Outcome:
+    """Play a case to its end, and say what it came to."""
+    engine = opened.engine
+    deployed = await engine.deploy_library(library_of(case), None)
+    run = await _start(case, opened, deployed.versions["w"])
+    async with asyncio.timeout(LONGEST_S), asyncio.TaskGroup() as people:
+        people.create_task(People(case, opened, run, people).look_on(run))
+    async with asyncio.timeout(LONGEST_S):
+        await engine.idle()
+    return await _outcome(opened, run)
+
+
+async def _start(case: Case, opened: Opened, version: int) -> RunId:
+    if case.trigger is None:
+        started = await opened.engine.start("w", case.input, overrides=case.overrides, credits=case.credits)
+        return started.id
+    new = NewRun("w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits)
+    return (await opened.host.start(new)).run
+
+
+class People:
+    """Do what the case says, each once, when a decision calls for it."""
+
+    def __init__(self, case: Case, opened: Opened, root: RunId, tasks: asyncio.TaskGroup) -> None:
+        self._acts = case.acts
+        self._opened = opened
+        self._root = root
+        self._tasks = tasks
+        self._met: Counter[int] = Counter()
+
+    async def look_on(self, run: RunId) -> None:
+        """Follow a run, and those it calls, to their ends."""
+        while await self._opened.host.reads.row(run) is None:
+            await self._opened.sleep(1)
+        async for entry in self._opened.engine.journal(run, follow=True):
+            for decision in entry.decisions:
+                for act in self._called_for(decision):
+                    to = run if act.to == "there" else self._root
+                    self._tasks.create_task(self._act(to, act.after_ms, act.tell(decision)))
+                if isinstance(decision, CallWorkflow):
+                    self._tasks.create_task(self.look_on(decision.child))
+
+    def _called_for(self, decision: Decision) -> list[Act]:
+        found: list[Act] = []
+        for number, act in enumerate(self._acts):
+            if act.when == tag(decision) and act.node in (None, getattr(decision, "node", None)):
+                if self._met[number] == act.nth:
+                    found.append(act)
+                self._met[number] += 1
+        return found
+
+    async def _act(self, run: RunId, after_ms: int, message: Message) -> None:
+        if after_ms:
+            await self._opened.sleep(after_ms)
+        engine, host = self._opened.engine, self._opened.host
+        try:
+            match message:
+                case CancelRun(reason=reason):
+                    await engine.cancel(run, reason)
+                case PauseRun():
+                    await engine.pause(run)
+                case UnpauseRun():
+                    await engine.unpause(run)
+                case _:  # with an id of the case's own, to find the reply by
+                    await host.deliver(run, msgspec.structs.replace(message, at=host.now()))
+        except Refused as refused:
+            if refused.code != "run_ended":
+                raise
+
+
+async def _outcome(opened: Opened, run: RunId) -> Outcome:
+    """What a reader can tell."""
+    engine = opened.engine
+    record = await engine.get(run)
+    entries = [entry async for entry in engine.journal(run)]
+    children = await _below(engine, run, 1)
+    journals = [entries, *[[entry async for entry in engine.journal(child.run)] for child in children]]
+    completed_at = record.completed_at
+    assert completed_at is not None
+    return Outcome(
+        status=record.status,
+        output=record.output,
+        error_type=None if record.error is None else record.error.type,
+        error_message="" if record.error is None else record.error.message,
+        tokens=tuple(TokenSeen(t.node, t.status, t.path, t.branch_index) for t in await engine.tokens(run)),
+        events=tuple([event async for event in engine.events(run) if event["run_id"] == run]),
+        took_ms=round((completed_at - record.submitted_at).total_seconds() * 1000),
+        sections=await _kept(opened, run),
+        children=tuple(children),
+        replies=tuple(_replies(journals)),
+        decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
+        views=record.nodes,
+        firings=tuple([await _firing(engine, each) for each in reversed(await engine.firings())]),
+        journal=b"".join(encode_entry(entry) for entry in entries),
+    )
+
+
+def _replies(journals: list[list[Entry]]) -> list[ReplySeen]:
+    decisions = [decision for journal in journals for entry in journal for decision in entry.decisions]
+    return [ReplySeen(each.id, each.accepted, each.why) for each in decisions if isinstance(each, ReplyTo)]
+
+
+async def _below(engine: Engine, run: RunId, depth: int) -> list[RunSeen]:
+    """The runs it called, each followed by those that it called."""
+    found: list[RunSeen] = []
+    for child in await engine.children(run):
+        error = None if child.error is None else child.error.type
+        root = child.root_run_id
+        found.append(RunSeen(child.run_id, child.workflow, child.status, child.output, root, depth, error))
+        found += await _below(engine, child.run_id, depth + 1)
+    return found
+
+
+async def _firing(engine: Engine, firing: FiringView) -> FiringSeen:
+    status = None if firing.run_id is None else (await engine.get(firing.run_id)).status
+    return FiringSeen(firing.trigger, firing.type, firing.depth, status, firing.code)
+
+
+async def _kept(opened: Opened, run: RunId) -> tuple[str, ...]:
+    """The names of the sections that the stored run still has."""
+    live = await opened.host.reads.live(run)
+    assert live is not None
+    state = live.state
+    left = [f"tokens/{n}" for n in state.tokens] + [f"group/{n}" for n in state.groups]
+    return (*left, *(f"slots/{slot}" for slot in state.slots), *(f"arrived/{a}" for a in state.arrived))
