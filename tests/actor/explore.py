@@ -14,14 +14,14 @@ from jeton.model.state.run import Head, RunState
 from jeton.planning.program.workflow import Program, compile_program
 
 ROOT = RunId("root")
-Told: TypeAlias = tuple[RunId, Message]
-Choice: TypeAlias = tuple[str, int]
+SentMessage: TypeAlias = tuple[RunId, Message]
+Delivery: TypeAlias = tuple[str, int]
 
 
 class Net:
     """Runs, what waits for each, and what is still to come from outside."""
 
-    def __init__(self, workflows: Mapping[str, Any], outside: list[Told]) -> None:
+    def __init__(self, workflows: Mapping[str, Any], outside: list[SentMessage]) -> None:
         task = {"steps": [{"ref": "only", "action": {"kind": "mock"}}]}
         library = library_from({"workflows": workflows, "tasks": {"t": task}}).require()
         self.programs: dict[str, Program] = {n: compile_program(w, library) for n, w in library.workflows.items()}
@@ -67,7 +67,7 @@ class Net:
                 case StopTask():
                     self.at_work.discard((run, effect.token))
 
-    def choices(self) -> Iterator[Choice]:
+    def choices(self) -> Iterator[Delivery]:
         """Something comes from outside; or a run takes what waits for it, all or only the first."""
         for number in range(len(self.outside)):
             yield "outside", number
@@ -78,7 +78,7 @@ class Net:
             if waiting > 1:
                 yield "first", number
 
-    def do(self, choice: Choice) -> None:
+    def do(self, choice: Delivery) -> None:
         kind, number = choice
         if kind == "outside":
             self.accept(*self.outside.pop(number))

@@ -6,7 +6,7 @@ from typing import Any
 from jeton.model import message as m
 from jeton.model.decision import DispatchToken, KeepSignal, SetPaused, TakeAnswer, TakeSignal
 from jeton.model.ids import RunId, TokenId
-from tests.actor.explore import ROOT, Net, Told, every_order
+from tests.actor.explore import ROOT, Net, SentMessage, every_order
 
 T0 = TokenId(0)
 CHILD = RunId("root.0")
@@ -23,7 +23,7 @@ def timed_gate(on_timeout: Any) -> dict[str, Any]:
     return {"initial_node": "g", "nodes": {"g": {"gate": gate, "output_mapping": {"output.v": "result"}}}}
 
 
-def answer(id: str, value: Any, by: str | None = None) -> Told:
+def answer(id: str, value: Any, by: str | None = None) -> SentMessage:
     return ROOT, m.AnswerGate(5, id, value, by, T0)
 
 
@@ -48,7 +48,7 @@ def test_cancel_with_completion() -> None:
 
 
 def test_cancel_twice_with_completion() -> None:
-    outside: list[Told] = [
+    outside: list[SentMessage] = [
         (ROOT, m.CancelRun(5, "a")),
         (ROOT, m.CancelRun(5, "b")),
         (ROOT, m.TaskFinished(5, T0, 1, 1)),
@@ -84,7 +84,7 @@ def test_a_signal_twice_with_a_key_and_two_who_wait() -> None:
         },
         "transitions": [{"from": "a", "to": "b"}],
     }
-    outside: list[Told] = [(ROOT, m.SignalRun(5, "x", "go", 1, "k")), (ROOT, m.SignalRun(5, "y", "go", 1, "k"))]
+    outside: list[SentMessage] = [(ROOT, m.SignalRun(5, "x", "go", 1, "k")), (ROOT, m.SignalRun(5, "y", "go", 1, "k"))]
     for net in every_order(Net({"w": workflow}, outside)):
         assert net.replies() == {"x": True, "y": True}
         assert net.count(TakeSignal) == 1
@@ -111,7 +111,7 @@ def test_two_signals_with_two_who_wait_are_taken_once_each() -> None:
             },
         ],
     }
-    outside: list[Told] = [(ROOT, m.SignalRun(5, "x", "go", 1)), (ROOT, m.SignalRun(5, "y", "go", 2))]
+    outside: list[SentMessage] = [(ROOT, m.SignalRun(5, "x", "go", 1)), (ROOT, m.SignalRun(5, "y", "go", 2))]
     seen: set[tuple[int, ...]] = set()
     for net in every_order(Net({"w": workflow}, outside)):
         nothing_is_left(net)
@@ -148,7 +148,7 @@ def test_two_answers_with_one_gate_of_a_run_that_goes_on() -> None:
 def test_two_approvals_and_the_same_person_twice() -> None:
     gate = {"title": "?", "approvals": 2}
     workflow = {"initial_node": "g", "nodes": {"g": {"gate": gate, "output_mapping": {"output.v": "result"}}}}
-    outside: list[Told] = [answer("a", 1, "Ann"), answer("again", 2, "Ann"), answer("b", 3, "Bob")]
+    outside: list[SentMessage] = [answer("a", 1, "Ann"), answer("again", 2, "Ann"), answer("b", 3, "Bob")]
     for net in every_order(Net({"w": workflow}, outside)):
         nothing_is_left(net)
         assert len(net.output()["v"]) == 2
@@ -158,7 +158,7 @@ def test_two_approvals_and_the_same_person_twice() -> None:
 def test_an_answer_with_the_timeout_of_its_gate() -> None:
     for on_timeout, late in (("fail", "failed"), ({"d": 1}, "completed")):
         seen: set[bool] = set()
-        outside: list[Told] = [answer("a", 1), (ROOT, m.AlarmRang(10))]
+        outside: list[SentMessage] = [answer("a", 1), (ROOT, m.AlarmRang(10))]
         for net in every_order(Net({"w": timed_gate(on_timeout)}, outside)):
             nothing_is_left(net)
             won = net.replies().get("a", False)
@@ -178,7 +178,7 @@ def test_an_answer_with_a_cancellation() -> None:
 
 def test_the_end_of_a_child_with_the_cancellation_of_its_parent() -> None:
     seen: Counter[tuple[str, str]] = Counter()
-    outside: list[Told] = [(ROOT, m.CancelRun(5)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
+    outside: list[SentMessage] = [(ROOT, m.CancelRun(5)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
     for net in every_order(Net({"w": CALL, "child": TASK}, outside)):
         nothing_is_left(net)
         seen[net.status(), net.status(CHILD)] += 1
@@ -190,7 +190,7 @@ def test_the_end_of_a_child_with_the_cancellation_of_its_parent() -> None:
 def test_the_end_of_a_child_with_the_timeout_of_the_call() -> None:
     call = {"initial_node": "c", "nodes": {"c": {"workflow": "child", "timeout_ms": 10}}}
     seen: set[str] = set()
-    outside: list[Told] = [(ROOT, m.AlarmRang(10)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
+    outside: list[SentMessage] = [(ROOT, m.AlarmRang(10)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
     for net in every_order(Net({"w": call, "child": TASK}, outside)):
         nothing_is_left(net)
         seen.add(net.status())
@@ -215,6 +215,6 @@ def test_a_pause_with_a_result() -> None:
 
 
 def test_a_pause_and_an_unpause_with_a_child_that_ends() -> None:
-    outside: list[Told] = [(ROOT, m.PauseRun(5)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
+    outside: list[SentMessage] = [(ROOT, m.PauseRun(5)), (CHILD, m.TaskFinished(5, T0, 1, 1))]
     for net in every_order(Net({"w": CALL, "child": TASK}, outside)):
         assert net.status() == "completed", "a result is taken though the run is paused, and nothing is left to begin"

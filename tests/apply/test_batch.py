@@ -1,4 +1,4 @@
-"""F10: consecutive creations become one decision; order is kept; anything between them splits the batch."""
+"""Consecutive creations become one decision; order is kept; anything between them splits the batch."""
 
 import pytest
 

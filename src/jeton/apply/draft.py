@@ -197,7 +197,7 @@ class Draft:
         """Cancel a child run, which cancels its own children."""
         self.effects.append(SendMessage(child, CancelRun(self.now, reason, by_parent=True)))
 
-    def _list(self, token: Token, *, listed: bool) -> None:
+    def _update_lists(self, token: Token, *, listed: bool) -> None:
         """Update the list of waiters of a signal, and mark a gate as changed."""
         match token.phase:
             case WaitingForSignal(name=name):
@@ -220,7 +220,7 @@ class Draft:
             return
         if not token.abandoned:
             self.state.head.parked += 1
-        self._list(token, listed=True)
+        self._update_lists(token, listed=True)
 
     def _leave_phase(self, token: Token) -> None:
         if token.phase.busy:
@@ -229,7 +229,7 @@ class Draft:
             return
         if not token.abandoned:
             self.state.head.parked -= 1
-        self._list(token, listed=False)
+        self._update_lists(token, listed=False)
 
     # slots and groups
 
@@ -297,7 +297,7 @@ class Draft:
             self.stop_task(token)
             if isinstance(token.phase, WaitingForSubworkflow):
                 self.stop_child(token.phase.child, "its parent came to a contradiction")
-            self._list(token, listed=False)
+            self._update_lists(token, listed=False)
         self.touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
         for slot in state.slots:
             self.touch_slot(slot)

@@ -83,7 +83,7 @@ def _settle_slot(draft: Draft, decision: d.SettleSlot) -> None:
         _keep_arrived(draft, decision.node, index, slot, decision)
         fan_ins = {**fan_ins, decision.node: _with_arrival(draft, group_id, fan_ins, decision)}
     elif decision.escaped is not None and group.outer is not None:
-        _lay_outside(draft, group, index, slot, decision)
+        _keep_escaped_output(draft, group, index, slot, decision)
     segment = group.segment_of(index)
     flying = (*progress.flying[:segment], progress.flying[segment] - 1, *progress.flying[segment + 1 :])
     draft.put_progress(group_id, Progress(progress.live - 1, progress.started, flying, fan_ins, progress.opened))
@@ -114,7 +114,7 @@ def _with_arrival(draft: Draft, group: GroupId, fan_ins: dict[str, FanIn], decis
     return FanIn(decision.transition, 1, decision.at, decision.deadline)
 
 
-def _lay_outside(draft: Draft, group: Group, index: int, slot: Slot, decision: d.SettleSlot) -> None:
+def _keep_escaped_output(draft: Draft, group: Group, index: int, slot: Slot, decision: d.SettleSlot) -> None:
     """Keep the output of an inner slot that left its group in the outer slot, to be merged in order."""
     if group.outer is None or decision.escaped is None:
         raise BrokenInvariant("the slot has no enclosing slot", slot=list(decision.slot))

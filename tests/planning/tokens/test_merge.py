@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from jeton.model.definition.workflow import MergeStrategy
 from jeton.model.json import Json, JsonObject
-from jeton.planning.tokens.merge import MergeFailed, Outputs, laid_over, merge, source_value
+from jeton.planning.tokens.merge import MergeFailed, Outputs, merge, source_value, with_inner_outputs
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_inner_outputs_are_laid_over_in_the_order_of_their_groups_then_by_index(
         (1, 1, {"k": "second"}),
         (1, 0, {"k": "first", "j": 1}),
     ]
-    assert laid_over({"k": "own", "i": 0}, laid) == {"k": "third", "j": 1, "i": 0}
+    assert with_inner_outputs({"k": "own", "i": 0}, laid) == {"k": "third", "j": 1, "i": 0}
 
 
 @given(st.permutations(range(5)))
 def test_laying_over_does_not_depend_on_who_settled_first(order: list[int]) -> None:
     laid: list[tuple[int, int, JsonObject]] = [(1, index, {"k": index}) for index in order]
-    assert laid_over({}, laid) == {"k": 4}
+    assert with_inner_outputs({}, laid) == {"k": 4}

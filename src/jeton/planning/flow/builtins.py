@@ -27,7 +27,7 @@ Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | SplitResult | 
 Number: TypeAlias = int | float
 
 
-class _Refused(Exception):
+class _BadInput(Exception):
     """An input that a built-in cannot use."""
 
 
@@ -72,8 +72,8 @@ def _constant(node: FlowNode) -> Compute:
 def _arithmetic(type: str) -> Compute:
     def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
         try:
-            return {"result": _kept(_calculated(type, inputs))}
-        except _Refused as refused:
+            return {"result": _storable_number(_calculated(type, inputs))}
+        except _BadInput as refused:
             return TaskFailed("bad_input", f"{type}: {refused}")
 
     return compute
@@ -83,7 +83,7 @@ def _calculated(type: str, inputs: JsonObject) -> Number:
     if type == "sum":
         values = _given(inputs, "values")
         if not isinstance(values, list):
-            raise _Refused(f"'values' must be a list of numbers, and is {kind_of(values)}")
+            raise _BadInput(f"'values' must be a list of numbers, and is {kind_of(values)}")
         return sum(_number(value, f"values[{index}]") for index, value in enumerate(values))
     a, b = _number(_given(inputs, "a"), "a"), _number(_given(inputs, "b"), "b")
     match type:
@@ -99,7 +99,7 @@ def _calculated(type: str, inputs: JsonObject) -> Number:
 
 def _quotient(a: Number, b: Number) -> Number:
     if b == 0:
-        raise _Refused("division by zero: 'b' is 0")
+        raise _BadInput("division by zero: 'b' is 0")
     if isinstance(a, int) and isinstance(b, int) and a % b == 0:
         return a // b  # integers stay integers, as expressions expect
     return a / b
@@ -107,23 +107,23 @@ def _quotient(a: Number, b: Number) -> Number:
 
 def _given(inputs: JsonObject, handle: str) -> Json:
     if inputs.get(handle) is None:
-        raise _Refused(f"missing input '{handle}'")
+        raise _BadInput(f"missing input '{handle}'")
     return inputs[handle]
 
 
 def _number(value: Json, where: str) -> Number:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _Refused(f"'{where}' must be a number, and is {kind_of(value)}")
+        raise _BadInput(f"'{where}' must be a number, and is {kind_of(value)}")
     return value
 
 
-def _kept(value: Number) -> Number:
+def _storable_number(value: Number) -> Number:
     """The number, if it can be stored."""
     if isinstance(value, int):
         if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-            raise _Refused("the result does not fit 64 bits")
+            raise _BadInput("the result does not fit 64 bits")
     elif not math.isfinite(value):
-        raise _Refused("the result is too large for a number")
+        raise _BadInput("the result is too large for a number")
     return value
 
 

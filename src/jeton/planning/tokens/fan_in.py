@@ -18,7 +18,7 @@ from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, end_tokens, live_slots
 from jeton.planning.tokens.failure import continuing_slot
 from jeton.planning.tokens.joins import joins_of
-from jeton.planning.tokens.merge import MergeFailed, laid_over, merge, source_value
+from jeton.planning.tokens.merge import MergeFailed, merge, source_value, with_inner_outputs
 from jeton.planning.tokens.routing import Creations, joined_from_new, too_many_tokens
 from jeton.planning.tokens.writes import state_problem
 
@@ -44,7 +44,7 @@ def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> l
     if slot.reached is None:
         return [d.SettleSlot(slot_id, now)]
     group_id, node, transition = slot.reached
-    output = laid_over(slot.output, slot.laid)
+    output = with_inner_outputs(slot.output, slot.laid)
     if group_id != slot_id[0]:
         return [d.SettleSlot(slot_id, now, escaped=output)]
     sync = _synchronization(program, transition)

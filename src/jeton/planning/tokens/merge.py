@@ -46,7 +46,7 @@ def source_value(source: str, output: JsonObject) -> Json | UnsetType:
     return found
 
 
-def laid_over(output: JsonObject, laid: Sequence[tuple[int, int, JsonObject]]) -> JsonObject:
+def with_inner_outputs(output: JsonObject, laid: Sequence[tuple[int, int, JsonObject]]) -> JsonObject:
     """The slot's output with those of inner slots merged over it, by group and index."""
     for _, _, inner in sorted(laid, key=lambda entry: entry[:2]):
         output = {**output, **inner}
