@@ -7,7 +7,7 @@ from jeton.apply.fold import fold
 from jeton.apply.timers import Timers
 from jeton.definitions import library_from
 from jeton.model import decision as d
-from jeton.model.definition.workflow import Library
+from jeton.model.definition.workflow import AgentTarget, Library, Node, Workflow
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
@@ -171,6 +171,11 @@ def test_a_node_of_a_flow_costs_what_its_type_does_unless_its_task_has_a_price()
     library: Library = library_from({**LIBRARY, "project": {"settings": {"credits": {"costs": costs}}}}).require()
     types = {"a": "mine", "c": "mine", "d": "mine"}
     assert prices_of(library.workflows["w"], library, types) == {"a": 9, "c": 5, "d": 5}
+
+
+def test_an_agent_costs_what_is_written_for_agents() -> None:
+    asks = Workflow("w", "a", {"a": Node(AgentTarget("x"))})
+    assert prices_of(asks, Library(settings={"credits": {"costs": {"agent": 4}}}), {}) == {"a": 4}
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,9 @@ def tiers(*transitions: str) -> list[list[int]]:
         pytest.param(["", ""], [[0, 1]], id="without a priority all are rivals, as declared"),
         pytest.param(["priority: 2", "priority: 1", "priority: 2"], [[1], [0, 2]], id="a lower number comes first"),
         pytest.param(["priority: 2", ""], [[1], [0]], id="the default is 1"),
-        pytest.param(["priority: 10", "priority: 9"], [[1], [0]], id="they are numbers, not texts"),
+        pytest.param(
+            ["priority: 10", "priority: 9", "priority: 8", "priority: 1"], [[3], [2], [1], [0]], id="as numbers"
+        ),
     ],
 )
 def test_the_ways_out_of_a_node_are_in_tiers(transitions: list[str], then: list[list[int]]) -> None:
