@@ -1,15 +1,14 @@
 """Checks of JSON Schemas: valid by 2020-12, and without references outside the definition."""
 
-from collections.abc import Iterator
 from functools import cache
 
-from jeton.definitions.read.location import Path, SourceLocation
+from jeton.definitions.read.location import Path, SourceLocation, parts_of
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.expression.schema import SchemaInvalid, SchemaValidator
 from jeton.model.json import Json, Schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-REFERENCES = ("$ref", "$dynamicRef")
+REFERENCES = (("$ref",), ("$dynamicRef",))
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 REMEDY = "write a JSON Schema (2020-12)"
 
@@ -47,24 +46,10 @@ def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
 
 def _check_references(schema: Schema, location: SourceLocation, report: Report) -> None:
     """Report references outside the definition, which compiling would otherwise fetch."""
-    for path, reference in _references(schema, ()):
-        if isinstance(reference, str) and not reference.startswith("#"):
+    for path, reference in parts_of(schema):
+        if path[-1:] in REFERENCES and isinstance(reference, str) and not reference.startswith("#"):
             problem = f"refers to {shown(reference)}, and nothing outside a definition is ever read"
             report.error(location.at(path), "schema_invalid", problem, "copy it into '$defs' and write '#/$defs/…'")
-
-
-def _references(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
-    match value:
-        case dict():
-            for key, inner in value.items():
-                if key in REFERENCES:
-                    yield (*path, key), inner
-                yield from _references(inner, (*path, key))
-        case list():
-            for index, inner in enumerate(value):
-                yield from _references(inner, (*path, index))
-        case _:
-            pass
 
 
 @cache

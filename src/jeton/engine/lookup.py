@@ -7,6 +7,7 @@ from jeton.engine.arguments import check_texts
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
+from jeton.model.reference import Reference
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
 
@@ -44,7 +45,7 @@ class Lookup:
         check_texts(workflow=name)
         found = await self.host.reads.bundle(name, version)
         if found is None:
-            called = name if version is None else f"{name}@{version}"
+            called = Reference(name, version)
             raise Refused("unknown_workflow", f"no workflow '{called}' is deployed in this store", "deploy it first")
         return found
 

@@ -11,11 +11,11 @@ import msgspec
 
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.action import KINDS, NODE_TARGETS
-from jeton.definitions.read.location import Path, SourceLocation
+from jeton.definitions.read.location import Path, SourceLocation, parts_of
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import JsonObject
 
 READ_BY_HAND = ("context", "assert", "mock")  # checked by `read_action`
 USE_SECRETS = ("http", "shell")
@@ -104,19 +104,14 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
                 report.error(location.at(path), "unknown_secret", problem, remedy)
 
 
-def _secrets_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Every `{secret: NAME}` in an implementation, and where."""
-    match value:
-        case {"secret": str() as name, **rest} if not rest:
-            yield (*path, "secret"), name
-        case dict():
-            for key, inner in value.items():
-                yield from _secrets_in(inner, (*path, key))
-        case list():
-            for index, inner in enumerate(value):
-                yield from _secrets_in(inner, (*path, index))
-        case _:
-            pass
+def _secrets_in(implementation: JsonObject) -> Iterator[tuple[Path, str]]:
+    """Every `{secret: NAME}` in an implementation, with its path."""
+    for path, part in parts_of(implementation):
+        match part:
+            case {"secret": str() as name, **rest} if not rest:
+                yield (*path, "secret"), name
+            case _:
+                pass
 
 
 def _actions(source: LibrarySource) -> Iterator[tuple[Action, SourceLocation, SourceLocation]]:

@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
+
+from jeton.model.json import Json
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
@@ -58,3 +60,11 @@ def path_text(path: Path) -> str:
         else:
             text += f"[{json.dumps(key[:LONGEST_SHOWN_KEY])}]"
     return text.removeprefix(".")
+
+
+def parts_of(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
+    """The value and everything inside it, with the path of each."""
+    yield path, value
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from parts_of(inner, (*path, key))
