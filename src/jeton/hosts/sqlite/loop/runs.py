@@ -141,7 +141,7 @@ class Runs:
         return self._fresh(run, workflow, int(version or 0))
 
     def begin_fork(self, live: LiveRun, shared: tuple[JournalEntry, ...], fork: ForkRun) -> "Future[None]":
-        """A run that shares another's history; all of it is turn_of with its first commit."""
+        """A run that shares another's history; all of it is stored with its first commit."""
         head = live.state.head
         program, bundle = self._bundles.program(head.workflow, head.version)
         actor = Actor(live, program, bundle, None)
@@ -284,7 +284,7 @@ class Runs:
         self._give_up(write.actor, problem)
 
     def _give_up(self, actor: Actor, problem: Exception) -> None:
-        """Leave the run as it is turn_of, and alone until the store is opened again."""
+        """Leave the run as it is stored, and alone until the store is opened again."""
         for token, attempt in list(actor.out):
             self._stop_task(actor, StopTask(token, attempt))
         refused = self._note_damage(actor.run, problem)
@@ -310,7 +310,7 @@ class Runs:
                 case StopTask():
                     self._stop_task(actor, effect)
                 case SendMessage():
-                    pass  # it was turn_of with the commit
+                    pass  # it was stored with the commit
         for _, answer in actor.asked:
             if not answer.done():
                 answer.set_result(None)
