@@ -83,6 +83,18 @@ async def test_others_react_before_time_moves_on(opened: Opened) -> None:
     assert (record.status, record.output) == ("completed", {"said": "yes"})
 
 
+async def test_whoever_follows_a_run_sees_those_it_calls_in_time() -> None:
+    calls = project()
+    calls["workflows"]["calls"] = {"initial_node": "call", "nodes": {"call": {"workflow": "ask"}}}
+    async with open_simulated() as (engine, _):
+        await engine.deploy(calls)
+        run = await engine.start("calls")
+        async for event in run.events():
+            if event["type"] == "gate.opened":  # one second later it is closed
+                await run.answer("yes")
+        assert [child.output for child in await engine.children(run.id)] == [{"said": "yes"}]
+
+
 async def test_when_nothing_is_left_to_happen_the_next_message_lets_it_go_on(opened: Opened) -> None:
     engine, host = opened
     run = await engine.start("hear")
@@ -147,6 +159,19 @@ async def test_a_script_answers_every_task_and_answers_by_node_only_theirs() -> 
         run = await engine.start("ask")
         await engine.idle()
         assert host.now() - round((await run.record()).submitted_at.timestamp() * 1000) >= 500
+
+
+@jeton.action(name="gives_up_simulated")
+async def gives_up() -> int:
+    raise asyncio.CancelledError("enough")
+
+
+async def test_a_function_that_raises_anything_fails_its_task() -> None:
+    workflow = {"initial_node": "a", "nodes": {"a": {"action": "gives_up_simulated"}}}
+    async with open_simulated() as (engine, _):
+        await engine.deploy({"workflows": {"w": workflow}})
+        record = await (await engine.start("w")).result(timeout=5)
+        assert (record.status, record.error and record.error.type) == ("failed", "CancelledError")
 
 
 @jeton.action(name="adds_up_simulated")
