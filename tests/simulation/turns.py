@@ -7,7 +7,13 @@ from typing import Concatenate, ParamSpec
 from jeton.actor.journal import decode_entry
 from jeton.actor.turn import Turn
 from jeton.apply.record import events_of
+from jeton.definitions import library_from
 from jeton.hosts.simulated.memory.store import Store
+from jeton.hosts.simulated.script import Answer, Script
+from jeton.hosts.simulated.world import World
+from jeton.model.ids import TokenId
+from jeton.model.json import JsonObject
+from jeton.model.message import AnswerGate
 from tests.simulation.credit_trees import play_credit_tree
 from tests.simulation.flows import flows_from, play_flow
 from tests.simulation.scenario import play, scenario_from
@@ -22,7 +28,40 @@ WORLDS: tuple[Callable[[int], object], ...] = (
     lambda seed: play_flow(flows_from(seed)),
     play_credit_tree,
     play_tree,
+    lambda seed: play_typed(seed),
 )
+
+
+def play_typed(seed: int) -> None:
+    """A run whose state and branches have tables, with a gate in each branch, credits and many snapshots."""
+    list_of: JsonObject = {"type": "array"}
+    nodes: JsonObject = {
+        "s": {"output_mapping": {"state.b": "1", "state.a": "2", "state.c": "input.items"}},
+        "w": {"action": {"kind": "mock"}, "output_mapping": {"state.v": "result.v"}},
+        "g": {"gate": {"title": "Sure?", "timeout_ms": 40}, "output_mapping": {"state.said": "result"}},
+        "end": {"output_mapping": {"output.out": "state.out"}},
+    }
+    workflow: JsonObject = {
+        "initial_node": "s",
+        "state_schema": {"type": "object", "properties": {"out": list_of, "c": list_of, "a": {}, "b": {}}},
+        "nodes": nodes,
+        "transitions": [
+            {"from": "s", "to": "w", "foreach": {"collection": "input.items", "item_var": "i"}, "sibling_group": "g"},
+            {"from": "w", "to": "g"},
+            {
+                "from": "g",
+                "to": "end",
+                "synchronization": {"strategy": "all", "merge": {"source": "_branch.output", "target": "state.out"}},
+            },
+        ],
+    }
+    settings: JsonObject = {"credits": {"balance": 90}, "snapshot_policy": {"every_n_entries": 2}}
+    library = library_from({"workflows": {"w": workflow}, "project": {"settings": settings}}).require()
+    world = World(library, seed=seed, script=Script({"w": lambda call: Answer({"v": call.path})}, seed=seed))
+    run = world.start("w", {"items": list(range(9))})
+    for branch in range(9):
+        world.answer(run, AnswerGate(0, f"a{branch}", branch, token=TokenId(branch + 10)), after_ms=30)
+    world.run()
 
 
 def show(turn: Turn) -> None:

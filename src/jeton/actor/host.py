@@ -134,6 +134,10 @@ class Host(Protocol):
         """The time that messages are stamped with, and alarms ring by, in milliseconds."""
         ...
 
+    def new_id(self) -> str:
+        """An id for a message or a delivery that no other has."""
+        ...
+
     # what the executor uses
 
     @property

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from typing import cast
 
 import msgspec
@@ -29,6 +30,9 @@ def definition_hash(definition: Workflow | Flow | Task | Action | ModelProfile) 
     return hashlib.sha256(_encoder.encode(plain)).hexdigest()
 
 
+_fields = cache(msgspec.structs.fields)  # it evaluates the type hints of a struct
+
+
 def _canonical(value: object) -> object:
     match value:
         case msgspec.Struct():
@@ -47,7 +51,7 @@ def _canonical_struct(value: msgspec.Struct) -> dict[str, object]:
     Compared by value, because msgspec's `omit_defaults` compares by identity.
     """
     found: dict[str, object] = {} if value.__struct_config__.tag is None else {"type": value.__struct_config__.tag}
-    for field in msgspec.structs.fields(value):
+    for field in _fields(type(value)):
         item = getattr(value, field.name)
         default = field.default_factory() if callable(field.default_factory) else field.default
         if item != default:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from uuid import uuid4
 
 import msgspec
 
@@ -104,7 +103,7 @@ class Control:
             to, token = await self._gate(row.run, gate)
         elif node is None:
             to, token = parts_of_gate(the_one_gate(run, await self._reading.gates(run)).id)
-        now, name = self._host.now(), uuid4().hex
+        now, name = self._host.now(), self._host.new_id()
         message = AnswerGate(now, name, answer, by, token, node, path if token is None else None)
         return Reply(to, await ask(self._host, to, message), await self._reading.get(run))
 
@@ -113,7 +112,7 @@ class Control:
         row = await self._lookup.row(run)
         check_texts(name=name)
         check_maybe_texts(key=key)
-        message = SignalRun(self._host.now(), uuid4().hex, name, plain_value(value, "signal"), key)
+        message = SignalRun(self._host.now(), self._host.new_id(), name, plain_value(value, "signal"), key)
         return Reply(row.run, await ask(self._host, row.run, message), await self._reading.get(run))
 
     async def _gate(self, run: RunId, gate: str) -> tuple[RunId, TokenId]:

@@ -4,7 +4,6 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from datetime import datetime
-from uuid import uuid4
 
 import msgspec
 
@@ -162,7 +161,7 @@ class Triggers:
         self, trigger: Trigger, type: str, delivery_id: str | None, brings: Json, source: str | None
     ) -> FiringView:
         row = await self._host.fire(
-            trigger, Delivery(delivery_id or uuid4().hex, type, self._host.now(), brings, source)
+            trigger, Delivery(delivery_id or self._host.new_id(), type, self._host.now(), brings, source)
         )
         if row.code is not None:
             raise Refused(row.code, row.problem or "", REMEDIES.get(row.code, ""))

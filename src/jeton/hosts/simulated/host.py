@@ -58,6 +58,7 @@ class SimulatedHost:
         self.world = World(
             Library(), seed=seed, plan=plan, script=answers, observer=observer, definitions=Definitions()
         )
+        self._ids = 0
         self._store = self.world.store
         self._bundles = self._store.definitions.bundles
         self._driver = Driver(self.world, self._tasks)
@@ -72,6 +73,10 @@ class SimulatedHost:
     @property
     def needs_app(self) -> Mapping[RunId, str]:
         return self.world.needs_app
+
+    def new_id(self) -> str:
+        self._ids += 1
+        return f"id-{self._ids}"
 
     async def sleep(self, ms: int) -> None:
         """Let this much virtual time pass, with all that happens in it."""

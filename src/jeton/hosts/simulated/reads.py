@@ -24,6 +24,8 @@ class SimulatedReads:
         self._driver = driver
 
     async def row(self, run: RunId) -> RunRow | None:
+        if self._store.has(run):  # a run that was called begins at once, and whoever follows it must not miss that
+            await self._driver.until(lambda: self._store.row(run) is not None or not self._store.has(run))
         return self._store.row(run)
 
     async def rows(

@@ -1,5 +1,6 @@
 """Tasks that are really run, by the executor, on a virtual clock."""
 
+import asyncio
 from collections.abc import Mapping
 
 import msgspec
@@ -53,7 +54,10 @@ class RealTasks(Script):
             answer = answer_of(
                 await run_task(asked, ready, resources, NoteLimiter(notes.append)), clock.now() - call.at
             )
-        except Exception as error:  # as in the executor: whatever a task raises is its failure
+        except BaseException as error:  # as in the executor: whatever a task raises is its failure
+            current = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and current is not None and current.cancelling():
+                raise
             failed = failure_from(error)
             failure = TaskFailed(failed.type, failed.message, transient=failed.transient)
             answer = Answer(failure=failure, takes_ms=clock.now() - call.at)

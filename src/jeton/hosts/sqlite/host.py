@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar
+from uuid import uuid4
 
 import apsw
 
@@ -98,6 +99,10 @@ class SqliteHost:
             lock.release()
             raise refusal(problem) from problem
         return cls(file, store, bundles, taken, clock)
+
+    def new_id(self) -> str:
+        """An id for a message or a delivery that no other has."""
+        return uuid4().hex
 
     async def close(self, grace_s: float = 5.0) -> None:
         """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""

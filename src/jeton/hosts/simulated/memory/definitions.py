@@ -20,6 +20,7 @@ class Definitions:
 
     def __init__(self, library: Library | None = None) -> None:
         self._versions: dict[str, list[_Version]] = {}
+        self._hashes: dict[bytes, str] = {}  # by body
         self._one_version = library is not None
         self.bundles = Bundles(self)
         if library is not None:
@@ -29,19 +30,25 @@ class Definitions:
     def deploy(self, bundle: Library, name: str) -> int:
         """Store a bundle and what it calls. Returns its version, which new runs get from now on."""
         for child, its_bundle in reached(name, bundle):
-            if self.version_of(child, bundle_hash(its_bundle)) is None:
-                self._insert(child, its_bundle, deployed=0)
-        latest = max((version.deployed for version in self._versions.get(name, ())), default=0)
-        known = self.version_of(name, bundle_hash(bundle))
+            body, hash = self._encoded(its_bundle)
+            if self.version_of(child, hash) is None:
+                self._versions.setdefault(child, []).append(_Version(hash, body, deployed=0))
+        body, hash = self._encoded(bundle)
+        versions = self._versions.setdefault(name, [])
+        latest = max((version.deployed for version in versions), default=0)
+        known = self.version_of(name, hash)
         if known is None:
-            return self._insert(name, bundle, latest + 1)
-        self._versions[name][known - 1].deployed = latest + 1
+            versions.append(_Version(hash, body, latest + 1))
+            return len(versions)
+        versions[known - 1].deployed = latest + 1
         return known
 
-    def _insert(self, name: str, bundle: Library, deployed: int) -> int:
-        versions = self._versions.setdefault(name, [])
-        versions.append(_Version(bundle_hash(bundle), encode_bundle(bundle), deployed))
-        return len(versions)
+    def _encoded(self, bundle: Library) -> tuple[bytes, str]:
+        """A bundle as it is stored, and its hash, which is worked out once: a library has many bundles alike."""
+        body = encode_bundle(bundle)
+        if body not in self._hashes:
+            self._hashes[body] = bundle_hash(bundle)
+        return body, self._hashes[body]
 
     def bundle(self, name: str, version: int | None) -> tuple[bytes, int] | None:
         versions = self._versions.get(name, [])

@@ -1,0 +1,109 @@
+"""Versions of definitions: which one a run gets, and which one it calls."""
+
+from typing import Any
+
+import pytest
+
+from jeton.actor.definitions import Bundles, bundle_hash, encode_bundle, reached
+from jeton.definitions import library_from
+from jeton.definitions.bundle import bundle_of
+from jeton.model.definition.trigger import OnRequest, Trigger
+from jeton.model.definition.workflow import Library
+from jeton.model.failure import Refused
+
+
+def library(child: dict[str, Any] | None = None, settings: dict[str, Any] | None = None, **top: Any) -> Library:
+    calls = {"initial_node": "call", "nodes": {"call": {"workflow": "c"}}, **top}
+    called: dict[str, Any] = {"initial_node": "end", "nodes": {"end": child or {}}}
+    other: dict[str, Any] = {"initial_node": "end", "nodes": {"end": {}}}
+    workflows = {"w": calls, "c": called, "other": other}
+    return library_from({"workflows": workflows, "project": {"settings": settings or {}}}).require()
+
+
+OLD, NEW = library(), library({"output_mapping": {"output.n": 1}})
+
+
+class Stored:
+    """Two versions of a workflow and of the one that it calls; the first of each was deployed last."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def bundle(self, name: str, version: int | None) -> tuple[bytes, int] | None:
+        self.asked += 1
+        found = {1: OLD, 2: NEW}.get(version or 1)
+        return None if found is None or name == "nowhere" else (encode_bundle(bundle_of(found, name)), version or 1)
+
+    def version_of(self, name: str, hash: str) -> int | None:
+        versions = {bundle_hash(bundle_of(found, name)): number for number, found in ((1, OLD), (2, NEW))}
+        return versions.get(hash)
+
+
+def test_a_version_is_decoded_and_compiled_once() -> None:
+    stored = Stored()
+    bundles = Bundles(stored)
+    first = bundles.program("w", 2)
+    assert bundles.program("w", 2) == first
+    assert bundles.find("w", 2) == (first[1], 2)
+    assert stored.asked == 1
+
+
+def test_who_owns_the_store_need_not_ask_which_version_is_the_newest() -> None:
+    stored = Stored()
+    bundles = Bundles(stored)
+    for _ in range(2):
+        assert bundles.find("w") == (bundle_of(OLD, "w"), 1)
+    assert stored.asked == 2
+    bundles.own()
+    for _ in range(2):
+        assert bundles.find("w") == (bundle_of(OLD, "w"), 1)
+    assert stored.asked == 3
+    bundles.deployed("w", 2)
+    assert bundles.find("w") == (bundle_of(NEW, "w"), 2)
+
+
+@pytest.mark.parametrize(
+    ("version", "reference", "called"),
+    [
+        pytest.param(1, "c", ("c", 1), id="the version it was deployed with"),
+        pytest.param(2, "c", ("c", 2), id="which is another for another version"),
+        pytest.param(2, "c@7", ("c", 7), id="or the one that it names"),
+    ],
+)
+def test_which_version_a_run_calls(version: int, reference: str, called: tuple[str, int]) -> None:
+    bundles = Bundles(Stored())
+    for _ in range(2):
+        assert bundles.child("w", version, reference) == called
+
+
+def test_what_is_not_there_is_refused() -> None:
+    bundles = Bundles(Stored())
+    assert bundles.find("nowhere") is None
+    assert bundles.startable(Trigger("t", "nowhere", OnRequest())) is None
+    with pytest.raises(Refused, match="version 9 of workflow 'w' is not in this store"):
+        bundles.program("w", 9)
+
+
+@pytest.mark.parametrize(("start", "version"), [("w", 1), ("w@2", 2)])
+def test_what_a_trigger_starts(start: str, version: int) -> None:
+    found = Bundles(Stored()).startable(Trigger("t", start, OnRequest()))
+    assert found is not None
+    assert (found.workflow, found.version) == ("w", version)
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        pytest.param(library(), True, id="the same"),
+        pytest.param(library(description="calls another"), True, id="however it is described"),
+        pytest.param(library({"output_mapping": {"output.n": 1}}), False, id="not if what it calls is another"),
+        pytest.param(library(settings={"triggers": {"max_depth": 9}}), False, id="nor under other settings"),
+    ],
+)
+def test_bundles_that_do_the_same_have_one_hash(other: Library, same: bool) -> None:
+    assert (bundle_hash(bundle_of(OLD, "w")) == bundle_hash(bundle_of(other, "w"))) == same
+
+
+def test_what_a_workflow_calls_is_stored_beside_it() -> None:
+    assert reached("w", OLD) == [("c", bundle_of(OLD, "c"))]
+    assert reached("c", OLD) == []

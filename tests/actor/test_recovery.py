@@ -1,0 +1,61 @@
+"""What an unfinished run is owed after its process has died."""
+
+import pytest
+
+from jeton.actor.recovery import owed_to
+from jeton.model import message as m
+from jeton.model.definition.workflow import Foreach, Node, Transition, WaitTarget
+from jeton.model.ids import TokenId
+from jeton.model.json import Json
+from tests.actor.journal import WORK, Journal, done, program
+
+NOW = 99
+FAN = program(Transition("s", "w", foreach=Foreach("input.items")), s=Node(), w=WORK)
+WAITS = program(a=Node(WaitTarget(seconds=1)))
+
+
+def journal(*messages: m.Message, moves: int = 10_000, items: Json = None) -> Journal:
+    found = Journal(FAN)
+    found.tell(m.StartRun(0, {"items": [1, 2] if items is None else items}), moves=moves)
+    for message in messages:
+        found.tell(message)
+    return found
+
+
+def lost(token: int, attempt: int = 1) -> m.TaskLost:
+    return m.TaskLost(NOW, TokenId(token), attempt)
+
+
+@pytest.mark.parametrize(
+    ("found", "owed"),
+    [
+        pytest.param(journal(), (lost(1), lost(2)), id="tasks that were dispatched are lost"),
+        pytest.param(journal(m.TaskStarted(3, TokenId(1), 1)), (lost(1), lost(2)), id="and those that had begun"),
+        pytest.param(journal(done(1)), (lost(2),), id="those that are done are not"),
+        pytest.param(journal(moves=2), (lost(1), m.ContinueRun(NOW)), id="tokens that may move go on"),
+        pytest.param(journal(done(1), done(2)), (), id="a run that has ended is owed nothing"),
+    ],
+)
+def test_what_a_run_is_owed(found: Journal, owed: tuple[m.Message, ...]) -> None:
+    for _ in range(2):  # working it out changes nothing
+        assert owed_to(found.run.state, None, NOW, lambda node: None).messages == owed
+
+
+@pytest.mark.parametrize(
+    ("wake", "owed"),
+    [
+        pytest.param(NOW, (m.AlarmRang(NOW),), id="an alarm that is due"),
+        pytest.param(NOW + 1, (), id="one that is not yet"),
+        pytest.param(None, (), id="none"),
+    ],
+)
+def test_alarms(wake: int | None, owed: tuple[m.Message, ...]) -> None:
+    waiting = Journal(WAITS)
+    waiting.tell(m.StartRun(0, {}))
+    assert owed_to(waiting.run.state, wake, NOW, lambda node: None).messages == owed
+
+
+def test_a_task_whose_function_is_not_here_is_not_lost_but_parked() -> None:
+    owed = owed_to(journal().run.state, None, NOW, lambda node: f"{node}.py")
+    assert (owed.messages, owed.needs_app) == ((), "w.py")
+    assert owed_to(journal().run.state, None, NOW, lambda node: None).needs_app is None
