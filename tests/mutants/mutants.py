@@ -64,7 +64,7 @@ MUTANTS = (
         PROCESS,
         '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
         "        entry = None if turn.entry is None else decode_entry(turn.entry.body)\n"
-        "        self._around.calls.note(run, () if entry is None else entry.decisions)\n"
+        "        self._env.calls.note(run, () if entry is None else entry.decisions)\n"
         "        self._release(run, turn)\n"
         '        self._may_crash("crash_before_commit")\n        self._may_crash("commit_fails")\n',
     ),

@@ -1,4 +1,4 @@
-"""Everything that is going to happen in a simulated world, soonest first."""
+"""What is going to happen on a simulated host, soonest first."""
 
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -10,7 +10,7 @@ Act: TypeAlias = Callable[[], object]
 
 
 class Agenda:
-    """One queue for all runs, workers and users: what falls on the same millisecond happens in seeded order."""
+    """One queue for all runs, workers and users. The seed decides the order within a millisecond."""
 
     def __init__(self, ties: Random) -> None:
         self._ties = ties
@@ -18,17 +18,17 @@ class Agenda:
         self._put = 0
 
     def put(self, at: int, act: Act) -> None:
-        """Do this at that time by the steady clock."""
+        """Do something at a monotonic time."""
         heappush(self._heap, (at, self._ties.random(), self._put, act))
         self._put += 1
 
     @property
     def next_at(self) -> int | None:
-        """When the next thing happens; None if nothing will any more."""
+        """The monotonic time of the next thing; None if the agenda is empty."""
         return self._heap[0][0] if self._heap else None
 
     def take(self) -> tuple[int, Act] | None:
-        """The next thing to happen, and when; None if nothing will any more."""
+        """Take the next thing, and its time; None if the agenda is empty."""
         if not self._heap:
             return None
         at, _, _, act = heappop(self._heap)

@@ -1,4 +1,4 @@
-"""Alarms of a simulated world: one per run, never early."""
+"""Alarms of a simulated host: one per run, never early."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from jeton.model.ids import RunId
 
 
 class Alarms:
-    """The alarms of one life of a host; a crash forgets them, and recovery sets them again."""
+    """The alarms of one process. A crash loses them, and recovery sets them again."""
 
     def __init__(self, clock: ManualClock, put: Callable[[int, Act], None], ring: Callable[[RunId], object]) -> None:
         self._clock = clock
@@ -17,7 +17,7 @@ class Alarms:
         self._alarms: dict[RunId, int] = {}
 
     def wake(self, run: RunId, at: int | None) -> None:
-        """Wake a run at a time, and at no other."""
+        """Set the alarm of a run; None clears it."""
         if at is None:
             self._alarms.pop(run, None)
         elif self._alarms.get(run) != at:
@@ -33,7 +33,7 @@ class Alarms:
         self._put(self._clock.steady_when(at) - self._clock.steady, lambda: self._ring(run, at))
 
     def _ring(self, run: RunId, at: int) -> None:
-        """Never early, whatever was done to the clock; one that was set anew in the meantime is not this one."""
+        """Ring, unless the alarm was changed, or the wall clock was set back in the meantime."""
         if self._alarms.get(run) == at and self._clock.now() >= at:
             del self._alarms[run]
             self._tell_ring(run)

@@ -1,4 +1,4 @@
-"""Which call of a script an attempt is: the same one whatever crashed, and in whatever order runs got on."""
+"""The scripted call of an attempt: the same after a crash, and in every order of events."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Moves a simulated world while anybody waits for it."""
+"""Lets virtual time pass while a call waits for it."""
 
 import asyncio
 from asyncio import Future, Task
@@ -10,7 +10,7 @@ from jeton.hosts.simulated.world import MOST_STEPS, World
 from jeton.model.failure import Refused
 
 REACTIONS = 20
-"""Turns of the event loop before virtual time moves on: whoever saw something happen may act on it in time."""
+"""Iterations of the event loop before virtual time moves on, so that other tasks can react to what happened."""
 
 _Waiter: TypeAlias = tuple[Callable[[], bool], "Future[None]"]
 
@@ -18,7 +18,7 @@ _Waiter: TypeAlias = tuple[Callable[[], bool], "Future[None]"]
 class Driver:
     """Takes a step of the world at a time, and lets other tasks of the event loop run in between.
 
-    Time stands still when nobody waits. When nothing is left to happen, those who wait go on with the next message."""
+    Time stands still when no call waits. When the agenda is empty, calls wait until something is put on it."""
 
     def __init__(self, world: World, tasks: RealTasks | None) -> None:
         self._world = world
@@ -33,7 +33,7 @@ class Driver:
             raise self._refusing
 
     async def until(self, done: Callable[[], bool]) -> None:
-        """Let things happen until something is true."""
+        """Let time pass until a condition holds."""
         self.check()
         if done():
             return
@@ -46,13 +46,13 @@ class Driver:
             self._waiting.remove(waiter)
 
     def go_on(self) -> None:
-        """Let things happen, if anybody waits for them: something new is to happen."""
+        """Go on if a call waits: something was put on the agenda."""
         if self._waiting and (self._driving is None or self._driving.done()):
             self._driving = asyncio.get_running_loop().create_task(self._drive())
 
     async def _drive(self) -> None:
         try:
-            for _ in range(MOST_STEPS):  # looking after a worker that never answers would go on for ever
+            for _ in range(MOST_STEPS):  # a worker that never answers would keep it busy for ever
                 self._tell()
                 await self._let_others_react()
                 if not self._waiting or not self._world.step():

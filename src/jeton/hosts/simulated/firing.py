@@ -1,4 +1,4 @@
-"""What triggers are to fire now, worked out from what is stored."""
+"""Which triggers are due, worked out from what is stored."""
 
 import msgspec
 
@@ -32,19 +32,19 @@ class Firing:
         self._table = TriggerTable(self._store.triggers.rows())
 
     def is_due(self) -> bool:
-        """Whether anything is to be fired now."""
+        """Whether anything is due."""
         triggers = self._store.triggers
         events = (bool(triggers.published(event=each.on.name, after=each.seen)) for each in self._table.events.values())
         return bool(triggers.ended) or any(events) or self._table.next_at <= self._clock.now()
 
     @property
     def next_at(self) -> int | None:
-        """When the next schedule fires, by the steady clock, if nobody sets the other one."""
+        """The monotonic time when the next schedule fires, if the wall clock does not jump."""
         at = self._table.next_at
         return None if at == NEVER else self._clock.steady_when(at)
 
     def take_due(self) -> Due:
-        """All that is due. The table has to be read again once it is stored, or lost."""
+        """Everything that is due. Reload once it is stored."""
         now, find = self._clock.now(), self._bundles.startable
         planned, seen = self._table.plan_schedules(now, find)
         for name, listening in self._table.events.items():

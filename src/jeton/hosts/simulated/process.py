@@ -1,7 +1,6 @@
-"""One life of a simulated host: what it has in memory. A crash ends it, and the next begins with what is stored.
+"""The process of a simulated host: what it has in memory. A crash ends it, and the next one loads what is stored.
 
-Rules come from `jeton.actor`, as in every host. Recovery is not a single act: lost tasks are looked for on opening, and
-again and again.
+All rules are those of `jeton.actor`. Lost tasks are looked for when the process starts, and periodically.
 """
 
 from collections.abc import Mapping
@@ -48,15 +47,15 @@ LOOK_AFTER_MS = 25
 
 
 class Crashed(Exception):
-    """The host's process is gone, and will be opened again after a while."""
+    """Raised to end the process. Another one starts `down_ms` later."""
 
     def __init__(self, down_ms: int) -> None:
         self.down_ms = down_ms
         super().__init__(f"down for {down_ms} ms")
 
 
-class Surroundings(msgspec.Struct, frozen=True):
-    """What outlives a process."""
+class Environment(msgspec.Struct, frozen=True):
+    """What a process works with, and what outlives it."""
 
     clock: ManualClock
     agenda: Agenda
@@ -74,29 +73,29 @@ class Surroundings(msgspec.Struct, frozen=True):
 class Process:
     """Runs under way, alarms, and effects that are not released yet."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
-        self._clock = around.clock
-        self._faults = around.faults
-        self._store = around.store
-        self._bundles = around.bundles
-        self._workers = around.workers
-        self._observer = around.observer
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self._clock = env.clock
+        self._faults = env.faults
+        self._store = env.store
+        self._bundles = env.bundles
+        self._workers = env.workers
+        self._observer = env.observer
         self.alive = True
         self.firing = False
-        self.triggers = Firing(around.store, around.bundles, around.clock)
+        self.triggers = Firing(env.store, env.bundles, env.clock)
         self.needs_app: dict[RunId, str] = {}
         self._live: dict[RunId, LiveRun] = {}
-        self._alarms = Alarms(around.clock, self._put, lambda run: self.deliver(run, AlarmRang(around.clock.now())))
+        self._alarms = Alarms(env.clock, self._put, lambda run: self.deliver(run, AlarmRang(env.clock.now())))
         self._began_since: dict[RunId, list[TaskStarted | TaskNoted]] = {}
-        self._stirred: set[RunId] = set()
+        self._scheduled: set[RunId] = set()
         self._looking = False
         self._policies: dict[tuple[str, int], SnapshotPolicy] = {}
 
     def deliver(self, run: RunId, message: Message) -> int:
         """Store a message in the inbox of a run. Returns its number."""
         number = self._store.accept(run, message)
-        self.stir(run)
+        self.schedule(run)
         return number
 
     def load(self, run: RunId) -> LiveRun:
@@ -106,14 +105,14 @@ class Process:
 
     # the path of a batch
 
-    def stir(self, run: RunId) -> None:
-        """Have the run take what waits for it, soon: what comes in until then is in the same batch."""
-        if self.alive and run not in self._stirred:
-            self._stirred.add(run)
-            self._put(self._around.pace.choice((0, 0, 0, 1, 2)), lambda: self._advance(run))
+    def schedule(self, run: RunId) -> None:
+        """Schedule the next batch of a run. Messages that arrive before it are in the same batch."""
+        if self.alive and run not in self._scheduled:
+            self._scheduled.add(run)
+            self._put(self._env.pace.choice((0, 0, 0, 1, 2)), lambda: self._advance(run))
 
     def _advance(self, run: RunId) -> None:
-        self._stirred.discard(run)
+        self._scheduled.discard(run)
         waiting = self._store.inbox(run)
         if not waiting:
             return
@@ -130,7 +129,7 @@ class Process:
             partial(self.load, run),
             policy=policy,
             shared=shared,
-            moves=self._around.moves,
+            moves=self._env.moves,
         )
         turn, live = taken.turn, taken.run
         self._live[run] = live
@@ -138,9 +137,9 @@ class Process:
         self._may_crash("commit_fails")
         self._commit(turn, waiting)
         entry = None if turn.entry is None else decode_entry(turn.entry.body)
-        self._around.calls.note(run, () if entry is None else entry.decisions)
+        self._env.calls.note(run, () if entry is None else entry.decisions)
         self._observer.committed(
-            Step(run, program, batch, turn, entry, live, before, before_hash, shared, policy, self._around.moves)
+            Step(run, program, batch, turn, entry, live, before, before_hash, shared, policy, self._env.moves)
         )
         self._may_crash("commit_unknown")
         self._may_crash("crash_after_commit")
@@ -164,7 +163,7 @@ class Process:
         self._store.commit(turn, tuple(waiting), own, sent, started)
 
     def _release(self, run: RunId, turn: Turn) -> None:
-        """Only now, after the commit, does anything leave."""
+        """Release the effects of a turn that is committed."""
         for effect in turn.effects:
             match effect:
                 case StartTask():
@@ -172,12 +171,12 @@ class Process:
                 case StopTask():
                     self._stop_task(run, effect)
                 case SendMessage(to):
-                    # in the inbox since the commit; the account's answer, and a start's refusal, in the run's own
-                    self.stir(to if self._store.has(to) else run)
+                    # it is in an inbox since the commit; an account's reply, or a refused start, in the run's own
+                    self.schedule(to if self._store.has(to) else run)
             self._may_crash("crash_amid_effects")
         self._alarms.wake(run, turn.wake)
         if turn.again:
-            self.stir(run)
+            self.schedule(run)
         if turn.ended or self._faults.strikes("run_forgotten") is not None:
             self._live.pop(run, None)
         if turn.ended:
@@ -186,7 +185,7 @@ class Process:
         self._disturb(run)
 
     def _disturb(self, run: RunId) -> None:
-        """Troubles that may come at any time, and come here for want of a better moment."""
+        """Faults that may come at any time."""
         stale = self._faults.strikes("alarm_stale")
         if stale is not None:
             self._put(stale.by_ms, lambda: self.deliver(run, AlarmRang(self._clock.now())))
@@ -203,11 +202,11 @@ class Process:
         task = program.nodes[effect.node].task
         if task is None:
             raise BrokenInvariant("a task was asked for at a node without one", node=effect.node)
-        missing = self._around.script.missing(task, bundle)
+        missing = self._env.script.missing(task, bundle)
         if missing is not None:
             self.needs_app[run] = missing
             return
-        call = self._around.calls.call(run, effect, self._store.workflow(run), self._clock.now())
+        call = self._env.calls.call(run, effect, self._store.workflow(run), self._clock.now())
         self._workers.start((run, effect.token, effect.attempt), Job(call, task, bundle))
         self._look_after_soon()
 
@@ -222,7 +221,7 @@ class Process:
         return self._policies[version]
 
     def began(self, attempt: Attempt, notes: tuple[Note, ...]) -> None:
-        """Rides on the next commit and causes none, so it is kept in memory only: a crash may forget it."""
+        """Keep the start of a task, and its notes, for the next batch. They are in memory only, and lost in a crash."""
         run, token, number = attempt
         riding = self._began_since.setdefault(run, [])
         riding.append(TaskStarted(self._clock.now(), token, number))
@@ -236,18 +235,18 @@ class Process:
             raise Crashed(fault.by_ms)
 
     def recover(self) -> None:
-        """The ordinary path: deliver what waits, set the alarms, and work out what each run is owed."""
+        """Schedule waiting messages, set the alarms, fire triggers that are due, and look for lost tasks."""
         for run in self._store.runs():
             row = self._store.row(run)
             if row is not None and row.status not in TERMINAL:
                 self._alarms.wake(run, row.wake)
             if self._store.inbox(run):
-                self.stir(run)
+                self.schedule(run)
         self.fire_soon()
         self._look_after()
 
     def _look_after(self) -> None:
-        """Whatever is dispatched without a live worker is dispatched again: now, and as long as there is any work."""
+        """Report tasks that no worker has as lost. Repeated while any task is under way."""
         self._looking = False
         for run in sorted(self._store.busy, key=self._store.runs().index):
             row, live = self._store.row(run), self._live.get(run) or self.load(run)
@@ -257,7 +256,7 @@ class Process:
                 self.needs_app[run] = owed.needs_app
             for message in owed.messages:
                 if not isinstance(message, TaskLost):
-                    continue  # alarms and messages to itself are in the store, and were set and delivered on opening
+                    continue  # alarms are set, and messages of a run to itself are in its inbox
                 self._look_after_soon()
                 attempt = run, message.token, message.attempt
                 if not self._workers.have(attempt) and not self._is_reported(*attempt):
@@ -267,7 +266,7 @@ class Process:
         """The name of a function that the task of a node needs, and that is not here."""
         program, bundle = self._bundles.program(*self._store.version(run))
         task = program.nodes[node].task
-        return None if task is None else self._around.script.missing(task, bundle)
+        return None if task is None else self._env.script.missing(task, bundle)
 
     def _look_after_soon(self) -> None:
         if not self._looking:
@@ -285,10 +284,10 @@ class Process:
     def fire_soon(self) -> None:
         if self.alive and not self.firing and self.triggers.is_due():
             self.firing = True
-            self._put(self._around.pace.choice((0, 0, 1, 3)), self.fire)
+            self._put(self._env.pace.choice((0, 0, 1, 3)), self.fire)
 
     def fire(self) -> None:
-        """One transaction: what is fired, what the runs that caused it are told, and how far that was."""
+        """Fire all triggers that are due, in one transaction."""
         self.firing = False
         due = self.triggers.take_due()
         self._may_crash("crash_before_commit")
@@ -296,13 +295,13 @@ class Process:
         self.triggers.reload()
         self._may_crash("crash_after_commit")
         for run in woken:
-            self.stir(run)
+            self.schedule(run)
 
     def _put(self, after_ms: int, act: Act) -> None:
-        """Put something on the agenda that is forgotten in a crash."""
+        """Put something on the agenda that a crash cancels."""
 
         def act_if_still_alive() -> None:
             if self.alive:
                 act()
 
-        self._around.agenda.put(self._clock.steady + after_ms, act_if_still_alive)
+        self._env.agenda.put(self._clock.steady + after_ms, act_if_still_alive)

@@ -1,4 +1,4 @@
-"""Fewer faults, as long as they still do what they did."""
+"""Removal of faults that a failure does not need."""
 
 from collections.abc import Callable, Iterator
 

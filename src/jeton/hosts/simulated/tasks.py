@@ -1,4 +1,4 @@
-"""Tasks that are really run, by the executor, on a virtual clock."""
+"""Tasks that the executor really runs, on a virtual clock."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from jeton.model.note import Note
 
 
 class RealTasks(Script):
-    """Answers of named nodes are given; the tasks of the others are run on the host's event loop.
+    """Given answers for some nodes; the tasks of all others are run on the host's event loop.
 
     Virtual time stands still while a function runs: delays, retries and `step.sleep` cost no time, and what a function
     waits for by itself takes as long as it takes."""

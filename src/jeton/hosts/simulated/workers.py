@@ -1,4 +1,4 @@
-"""Workers of a simulated world: they follow a script, and the fault plan says which of them fail to."""
+"""Workers of a simulated host: they answer as a script says, unless a fault strikes."""
 
 from collections.abc import Callable
 from random import Random
@@ -16,7 +16,7 @@ Attempt: TypeAlias = tuple[RunId, TokenId, int]
 
 
 class _Worker:
-    """One worker with one attempt in hand. Told apart by identity: a replacement is another worker."""
+    """A worker with one attempt. Compared by identity: a replacement is another worker."""
 
     __slots__ = ("began",)
 
@@ -45,14 +45,14 @@ class Workers:
         self._tell_began = began
         self._tell_answer = answered
         self._busy: dict[Attempt, _Worker] = {}
-        self.unanswered: list[Job] = []  # for somebody else to answer, before the next step
+        self.unanswered: list[Job] = []  # to be answered before the next step
 
     def have(self, attempt: Attempt) -> bool:
-        """Whether somebody is at it, as far as the host can see."""
+        """Whether a worker has the attempt, as far as the host can see."""
         return attempt in self._busy
 
     def start(self, attempt: Attempt, job: Job) -> None:
-        """Give it to a worker, unless one has begun this very attempt already."""
+        """Give an attempt to a worker, unless one has begun it already."""
         before = self._busy.get(attempt)
         if before is not None and before.began:
             return
@@ -64,12 +64,12 @@ class Workers:
             self._after(self._pace.choice((0, 0, 1)), lambda: self._begin(attempt, worker, job))
 
     def stop(self, attempt: Attempt) -> None:
-        """Nobody waits for it any more. A worker that does not hear this goes on, and answers."""
+        """Stop an attempt. A worker that does not notice goes on, and answers."""
         if self._faults.strikes("stop_unheard") is None:
             self._busy.pop(attempt, None)
 
     def lose_all(self) -> None:
-        """The process they lived in is gone. Answers already under way still arrive."""
+        """End all workers with their process. Answers already under way still arrive."""
         self._busy.clear()
 
     def _begin(self, attempt: Attempt, worker: _Worker, job: Job) -> None:

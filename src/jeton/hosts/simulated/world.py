@@ -20,7 +20,7 @@ from jeton.hosts.simulated.faults import FaultPlan, Faults
 from jeton.hosts.simulated.memory.definitions import Definitions
 from jeton.hosts.simulated.memory.store import Store
 from jeton.hosts.simulated.observer import Nobody, Observer
-from jeton.hosts.simulated.process import Crashed, Process, Surroundings
+from jeton.hosts.simulated.process import Crashed, Environment, Process
 from jeton.hosts.simulated.script import Answer, Job, Script
 from jeton.hosts.simulated.workers import Attempt, Workers
 from jeton.model.definition.workflow import Library
@@ -49,7 +49,7 @@ MOST_STEPS = 100_000
 
 
 class World:
-    """Many runs, their workers and their users."""
+    """Runs, their workers and their users, on a virtual clock. Nothing happens until `run` or `step` is called."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class World:
         if balance is not None:
             self.store.open_account(balance)
         self.store.triggers.deploy(library.triggers, self.clock.now(), "", ())
-        self._around = Surroundings(
+        self._env = Environment(
             self.clock,
             self._agenda,
             pace,
@@ -90,9 +90,9 @@ class World:
             self._workers,
             observer or Nobody(),
         )
-        self._process = Process(self._around)
+        self._process = Process(self._env)
 
-    # what people do
+    # starts and messages
 
     def start(
         self,
@@ -116,11 +116,11 @@ class World:
         return name
 
     def cancel(self, run: RunId, reason: str = "", *, after_ms: int = 0) -> None:
-        """Ask a run to stop."""
+        """Cancel a run."""
         self.tell(run, CancelRun(0, reason), after_ms=after_ms)
 
     def answer(self, run: RunId, answer: AnswerGate, *, after_ms: int = 0) -> None:
-        """Answer a gate; the time is stamped on it then."""
+        """Answer a gate."""
         self.tell(run, answer, after_ms=after_ms)
 
     def signal(self, run: RunId, signal: SignalRun, *, after_ms: int = 0) -> None:
@@ -128,15 +128,15 @@ class World:
         self.tell(run, signal, after_ms=after_ms)
 
     def pause(self, run: RunId, *, after_ms: int = 0) -> None:
-        """Have a run begin nothing new."""
+        """Pause a run: nothing new of it begins."""
         self.tell(run, PauseRun(0), after_ms=after_ms)
 
     def unpause(self, run: RunId, *, after_ms: int = 0) -> None:
-        """Have a run go on."""
+        """Let a paused run go on."""
         self.tell(run, UnpauseRun(0), after_ms=after_ms)
 
     def tell(self, run: RunId, message: Message, *, after_ms: int = 0) -> None:
-        """Send a run any message. It is stamped when it arrives, and lost if the run is not there by then."""
+        """Send a run any message. It gets its time when it arrives, and is dropped if there is no such run by then."""
 
         def tell() -> None:
             if run in self.store.runs():
@@ -145,7 +145,7 @@ class World:
         self.after(after_ms, tell)
 
     def after(self, after_ms: int, act: Act) -> None:
-        """Do something when this much time has passed, whatever crashes until then."""
+        """Do something when this much time has passed. A crash does not cancel it."""
         self._agenda.put(self.clock.steady + after_ms, act)
 
     def top_up(self, amount: int) -> None:
@@ -164,7 +164,7 @@ class World:
     ) -> RunId:
         """Submit a run that shares a run's history up to an entry. It goes on when time passes.
 
-        `again`: what failed by then is done again, as a retry does at the end of a run."""
+        `again`: nodes that failed are run again, as in a retry."""
         return self.begin_fork(NewFork(run, entry, writes or {}, again, credits)).live.state.head.run
 
     def begin_fork(self, fork: NewFork) -> PlannedFork:
@@ -185,7 +185,7 @@ class World:
         """Settle a delivery that comes from outside."""
         (row,), woken = self.store.settle([planned], {})
         for run in woken:
-            self._process.stir(run)
+            self._process.schedule(run)
         return row
 
     def triggers_changed(self) -> None:
@@ -196,9 +196,9 @@ class World:
     # time
 
     def step(self) -> bool:
-        """Let the next thing happen. Returns False if nothing will happen any more.
+        """Do the next thing on the agenda. Returns False if the agenda is empty.
 
-        A schedule fires when time passes for another reason: by itself it would keep the world going for ever."""
+        Schedules are not on the agenda, which would never be empty: they fire when time passes for another reason."""
         at = self._agenda.next_at
         if at is None:
             return False
@@ -210,12 +210,12 @@ class World:
         return True
 
     def run(self, most_steps: int = MOST_STEPS) -> bool:
-        """Let time pass until nothing will happen any more; False after so many steps: something goes in circles."""
+        """Let time pass until the agenda is empty. Returns False if it is not after so many steps."""
         return any(not self.step() for _ in range(most_steps))
 
     @property
     def next_at(self) -> int | None:
-        """When the next thing happens, by the steady clock."""
+        """The monotonic time of the next thing on the agenda."""
         return self._agenda.next_at
 
     @property
@@ -259,7 +259,7 @@ class World:
         """The run's workflow, compiled."""
         return self._bundles.program(*self.store.version(run))[0]
 
-    # what comes back
+    # results of tasks
 
     def _began(self, attempt: Attempt, notes: tuple[Note, ...]) -> None:
         self._process.began(attempt, notes)
@@ -293,13 +293,13 @@ class World:
         self.after(down_ms, self._come_up)
 
     def _come_up(self) -> None:
-        self._process = Process(self._around)
+        self._process = Process(self._env)
         self._process.recover()
 
     # triggers
 
     def _publish(self, attempt: Attempt, answer: Answer) -> None:
-        """Durable by itself, whatever becomes of the answer; a call that is made again publishes nothing new."""
+        """Store what a task published and measured. It is durable by itself, and a repeated call adds nothing."""
         run, token, number = attempt
         node = self._calls.node(run, token)
         for place, (event, data) in enumerate(answer.publishes):
@@ -308,6 +308,6 @@ class World:
             self.store.triggers.measure(measured)
 
     def publish(self, emitted: ActionEvent) -> None:
-        """Store an event, and have the triggers hear of it."""
+        """Store an event, and fire the triggers that wait for it."""
         self.store.triggers.publish(emitted, self.clock.now())
         self._process.fire_soon()
