@@ -38,24 +38,28 @@ REST = "the rest of the event loop"
 WAITING = "waiting for the other thread"
 ROWS = (PLANNING, APPLY, EXPRESSIONS, BATCH, ENCODING, HAND_OFF, STATEMENTS, COMMIT, TASK, ENDS, REST, WAITING)
 
-ACTOR, RUNS, EXECUTOR = "jeton.actor.advance:", "jeton.hosts.sqlite.loop.runs:", "jeton.executor.executor:"
+ACTOR, TURN, RUNS = "jeton.actor.advance:", "jeton.actor.turn:", "jeton.hosts.sqlite.loop.runs:"
+EXECUTOR = "jeton.executor.executor:"
 ON_THE_LOOP = {
-    PLANNING: [ACTOR + name for name in ("plan_run", "plan_cue", "plan_quiet", "plan_started", "plan_onward")],
+    PLANNING: [ACTOR + name for name in ("plan_run", "plan_cue", "plan_idle", "plan_started", "plan_onward")],
     APPLY: [ACTOR + name for name in ("fold", "batch_creations", "count_events")],
-    BATCH: [RUNS + "advance"],
+    BATCH: [TURN + "advance"],
     EXPRESSIONS: [f"jeton.expression.expression:Expression.{name}" for name in ("evaluate", "holds")],
-    ENCODING: [RUNS + "stored", RUNS + "next_hash", "jeton.hosts.sqlite.commit.rows:Write._lay"],
-    HAND_OFF: [RUNS + name for name in ("Runs._turn", "Runs.tell", "Runs.written")],
-    TASK: [RUNS + "Runs._start_task", *(EXECUTOR + name for name in ("Executor._start_waiting", "Executor._run_jobs"))],
+    ENCODING: [TURN + "turn_of", TURN + "next_hash", "jeton.hosts.sqlite.commit.rows:Write._put_sections"],
+    HAND_OFF: [RUNS + name for name in ("Runs._step", "Runs.deliver", "Runs.committed")],
+    TASK: [
+        "jeton.hosts.sqlite.loop.tasks:Tasks.start",
+        *(EXECUTOR + name for name in ("Executor._start_waiting", "Executor._run_jobs")),
+    ],
     ENDS: ["jeton.engine.engine:Engine.start", "jeton.engine.engine:Engine.ended"],
 }
 IN_THE_WRITER = {
     ENCODING: ["jeton.hosts.sqlite.commit.writer:Writer._write"],  # rows for the statements, which are counted apart
     COMMIT: [
-        "jeton.hosts.sqlite.file.commit_log:Tail.note",
-        "jeton.hosts.sqlite.commit.writer:Writer._fold_log_now_and_again",
+        "jeton.hosts.sqlite.file.commit_log:CommitLog.append",
+        "jeton.hosts.sqlite.commit.writer:Writer._maybe_checkpoint",
     ],
-    WAITING: ["jeton.hosts.sqlite.commit.writer:Writer._take"],
+    WAITING: ["jeton.hosts.sqlite.commit.writer:Writer._next_batch"],
 }
 Column = dict[str, float]
 

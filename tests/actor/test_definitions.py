@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jeton.actor.definitions import Bundles, bundle_hash, encode_bundle, reached
+from jeton.actor.definitions import Bundles, bundle_hash, called_bundles, encode_bundle
 from jeton.definitions import library_from
 from jeton.definitions.bundle import bundle_of
 from jeton.model.definition.trigger import OnRequest, Trigger
@@ -54,11 +54,11 @@ def test_who_owns_the_store_need_not_ask_which_version_is_the_newest() -> None:
     for _ in range(2):
         assert bundles.find("w") == (bundle_of(OLD, "w"), 1)
     assert stored.asked == 2
-    bundles.own()
+    bundles.cache_newest()
     for _ in range(2):
         assert bundles.find("w") == (bundle_of(OLD, "w"), 1)
     assert stored.asked == 3
-    bundles.deployed("w", 2)
+    bundles.set_newest("w", 2)
     assert bundles.find("w") == (bundle_of(NEW, "w"), 2)
 
 
@@ -105,5 +105,5 @@ def test_bundles_that_do_the_same_have_one_hash(other: Library, same: bool) -> N
 
 
 def test_what_a_workflow_calls_is_stored_beside_it() -> None:
-    assert reached("w", OLD) == [("c", bundle_of(OLD, "c"))]
-    assert reached("c", OLD) == []
+    assert called_bundles("w", OLD) == [("c", bundle_of(OLD, "c"))]
+    assert called_bundles("c", OLD) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.actor.recovery import owed_to
+from jeton.actor.recovery import plan_recovery
 from jeton.model import message as m
 from jeton.model.definition.workflow import Foreach, Node, Transition, WaitTarget
 from jeton.model.ids import TokenId
@@ -27,35 +27,35 @@ def lost(token: int, attempt: int = 1) -> m.TaskLost:
 
 
 @pytest.mark.parametrize(
-    ("found", "owed"),
+    ("found", "messages"),
     [
         pytest.param(journal(), (lost(1), lost(2)), id="tasks that were dispatched are lost"),
         pytest.param(journal(m.TaskStarted(3, TokenId(1), 1)), (lost(1), lost(2)), id="and those that had begun"),
         pytest.param(journal(done(1)), (lost(2),), id="those that are done are not"),
         pytest.param(journal(moves=2), (lost(1), m.ContinueRun(NOW)), id="tokens that may move go on"),
-        pytest.param(journal(done(1), done(2)), (), id="a run that has ended is owed nothing"),
+        pytest.param(journal(done(1), done(2)), (), id="a run that has ended needs none"),
     ],
 )
-def test_what_a_run_is_owed(found: Journal, owed: tuple[m.Message, ...]) -> None:
-    for _ in range(2):  # working it out changes nothing
-        assert owed_to(found.run.state, None, NOW, lambda node: None).messages == owed
+def test_the_messages_of_a_recovery(found: Journal, messages: tuple[m.Message, ...]) -> None:
+    for _ in range(2):  # planning changes nothing
+        assert plan_recovery(found.run.state, None, NOW, lambda node: None).messages == messages
 
 
 @pytest.mark.parametrize(
-    ("wake", "owed"),
+    ("wake", "messages"),
     [
         pytest.param(NOW, (m.AlarmRang(NOW),), id="an alarm that is due"),
         pytest.param(NOW + 1, (), id="one that is not yet"),
         pytest.param(None, (), id="none"),
     ],
 )
-def test_alarms(wake: int | None, owed: tuple[m.Message, ...]) -> None:
+def test_alarms(wake: int | None, messages: tuple[m.Message, ...]) -> None:
     waiting = Journal(WAITS)
     waiting.tell(m.StartRun(0, {}))
-    assert owed_to(waiting.run.state, wake, NOW, lambda node: None).messages == owed
+    assert plan_recovery(waiting.run.state, wake, NOW, lambda node: None).messages == messages
 
 
 def test_a_task_whose_function_is_not_here_is_not_lost_but_parked() -> None:
-    owed = owed_to(journal().run.state, None, NOW, lambda node: f"{node}.py")
-    assert (owed.messages, owed.needs_app) == ((), "w.py")
-    assert owed_to(journal().run.state, None, NOW, lambda node: None).needs_app is None
+    plan = plan_recovery(journal().run.state, None, NOW, lambda node: f"{node}.py")
+    assert (plan.messages, plan.needs_app) == ((), "w.py")
+    assert plan_recovery(journal().run.state, None, NOW, lambda node: None).needs_app is None

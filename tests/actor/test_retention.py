@@ -3,7 +3,7 @@
 import pytest
 
 from jeton.actor.journal import decode_entry
-from jeton.actor.retention import Rule, Summary, summarise
+from jeton.actor.retention import EndedRun, OldFiring, Rule, Summary, firing_prunable, prunable, summarise
 from jeton.model import message as m
 from jeton.model.definition.workflow import Foreach, Node, Transition
 from jeton.model.failure import TaskFailed
@@ -25,6 +25,42 @@ RUNNING: frozenset[RunStatus] = frozenset({"running"})
 )
 def test_whether_a_rule_is_about_all_runs(rule: Rule, all_runs: bool) -> None:
     assert rule.of_all_runs == all_runs
+
+
+def ended(status: RunStatus = "completed", *, at: int = 100, awaited: bool = False) -> EndedRun:
+    return EndedRun(0, RunId("r"), "w", status, at, awaited)
+
+
+@pytest.mark.parametrize(
+    ("rule", "run", "then"),
+    [
+        pytest.param(Rule("run", 50), ended(), True, id="a run that ended just long enough ago"),
+        pytest.param(Rule("run", 51), ended(), False, id="not one that ended later"),
+        pytest.param(Rule("run", 0), ended(awaited=True), False, id="not one that a trigger has yet to fire for"),
+        pytest.param(Rule("run", 0, frozenset({"failed"})), ended(), False, id="not one with another status"),
+        pytest.param(Rule("run", 0, RUNNING), ended("running"), False, id="not one that has not ended"),
+        pytest.param(Rule("run", 0, workflow="w"), ended(), True, id="one of the workflow"),
+        pytest.param(Rule("run", 0, workflow="v"), ended(), False, id="not one of another workflow"),
+    ],
+)
+def test_which_runs_are_pruned(rule: Rule, run: EndedRun, then: bool) -> None:
+    assert prunable(rule, run, now=150) == then
+
+
+@pytest.mark.parametrize(
+    ("rule", "firing", "then"),
+    [
+        pytest.param(Rule("run", 0), OldFiring(0, 0, False, False, False), True, id="its run is gone"),
+        pytest.param(Rule("run", 0), OldFiring(0, 0, False, True, False), False, id="its run is there"),
+        pytest.param(Rule("run", 0), OldFiring(0, 0, False, False, True), False, id="the latest of its trigger"),
+        pytest.param(Rule("run", 0), OldFiring(0, 0, True, False, False), True, id="refused"),
+        pytest.param(
+            Rule("run", 0, workflow="w"), OldFiring(0, 0, True, False, False), False, id="refused, one workflow"
+        ),
+    ],
+)
+def test_which_firings_are_pruned(rule: Rule, firing: OldFiring, then: bool) -> None:
+    assert firing_prunable(rule, firing) == then
 
 
 @pytest.mark.parametrize("cut", range(5))

@@ -8,12 +8,12 @@ from jeton.hosts.sqlite.loop.runs import Runs
 
 
 def test_every_row_has_its_share() -> None:
-    turn = Runs._turn  # pyright: ignore[reportPrivateUsage]
+    turn = Runs._step  # pyright: ignore[reportPrivateUsage]
     watches = Stopwatch(REST), Stopwatch(HAND_OFF)
     with watching(*watches):
-        assert Runs._turn is not turn  # pyright: ignore[reportPrivateUsage]
+        assert Runs._step is not turn  # pyright: ignore[reportPrivateUsage]
         wall, (loop, writer) = asyncio.run(chains(3, watches))
-    assert Runs._turn is turn, "and nothing stays behind"  # pyright: ignore[reportPrivateUsage]
+    assert Runs._step is turn, "and nothing stays behind"  # pyright: ignore[reportPrivateUsage]
     assert set(loop) == set(ROWS) - {STATEMENTS, COMMIT}
     assert set(writer) == {ENCODING, HAND_OFF, STATEMENTS, COMMIT, WAITING}
     assert all(value > 0 for value in (wall, *loop.values(), *writer.values()))

@@ -76,7 +76,7 @@ async def test_a_store_that_may_not_grow_refuses_new_runs_and_keeps_the_old(open
     def limit(db: Connection) -> None:
         db.pragma("max_page_count", db.pragma("page_count") + 40)
 
-    await owner._writer.do(limit)  # pyright: ignore[reportPrivateUsage]
+    await owner._writer.transact(limit)  # pyright: ignore[reportPrivateUsage]
     acknowledged: list[RunId] = []
 
     async def start_for_ever() -> None:

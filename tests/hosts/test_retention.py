@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.queries.snapshots import NEVER, ON_COMPLETE, SnapshotPolicy, snapshot_due, snapshot_policy
-from jeton.actor.retention import Pruned, Rule, Summary
+from jeton.actor.retention import Pruned, Rule, Summary, prunable
 from jeton.actor.starts import NewRun
 from jeton.definitions.bundle import bundle_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import Connection, connect
 from jeton.hosts.sqlite.mirrors.firings import drop_trigger, put_progress, put_triggers
-from jeton.hosts.sqlite.tools.retention import old_runs, prune, summary_of
+from jeton.hosts.sqlite.tools.retention import ended_runs, prune, summary_of
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
 from jeton.model.ids import RunId
@@ -151,7 +151,7 @@ async def test_history_that_no_snapshot_replaces_is_kept(path: Path) -> None:
 
 
 async def test_a_long_history_goes_in_steps_and_may_stop_after_any(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jeton.hosts.sqlite.tools.retention.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("jeton.hosts.sqlite.tools.retention.ROWS_PER_STEP", 1)
     host = await park(path)
     steps = 0
 
@@ -322,8 +322,13 @@ def db() -> Iterator[Connection]:
     made.close()
 
 
+def prunable_runs(db: Connection) -> list[str]:
+    rule = Rule("run", 0)
+    return [run.run for run in ended_runs(db, rule, 1, (-1, RunId(""))) if prunable(rule, run, 1)]
+
+
 def ended(db: Connection, run: str, workflow: str) -> None:
-    """A run that is over, and whose end a trigger may wait for."""
+    """Add a run that has ended, and whose end a trigger may wait for."""
     row = (run, workflow, 1, "completed", 0, 0, 0, 0, None, 0, 1, b"", b"", None, None)
     db.execute(f"insert into runs values({', '.join('?' * len(row))})", row)
     db.execute("insert into finished(run) values(?)", (run,))
@@ -332,10 +337,10 @@ def ended(db: Connection, run: str, workflow: str) -> None:
 def test_a_run_whose_end_a_trigger_is_yet_to_fire_for_is_left_for_the_next_time(db: Connection) -> None:
     put_triggers(db, {"t": Trigger("t", "w", OnRunFinished("w"))}, 0)
     ended(db, "r", "w")
-    old = partial(old_runs, db, Rule("run", 0), 1, (-1, RunId("")))
+    old = partial(prunable_runs, db)
     assert old() == []
     put_progress(db, [], {}, [1])
-    assert old() == [(0, "r")]
+    assert old() == ["r"]
 
 
 def test_a_run_whose_event_a_trigger_is_yet_to_hear_is_left_for_the_next_time(db: Connection) -> None:
@@ -343,10 +348,10 @@ def test_a_run_whose_event_a_trigger_is_yet_to_hear_is_left_for_the_next_time(db
     ended(db, "r", "w")
     put_progress(db, [], {}, [1])
     db.execute("insert into emitted(id, run, node, event, data, at) values('e', 'r', 'n', 'told', x'31', 0)")
-    old = partial(old_runs, db, Rule("run", 0), 1, (-1, RunId("")))
+    old = partial(prunable_runs, db)
     assert old() == []
     put_progress(db, [], {"told": 1}, [])
-    assert old() == [(0, "r")]
+    assert old() == ["r"]
 
 
 def test_ends_that_nobody_waits_for_any_more_are_forgotten(db: Connection) -> None:

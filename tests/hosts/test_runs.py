@@ -12,7 +12,7 @@ from jeton.apply.record import events_of
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.commit import writer
 from jeton.hosts.sqlite.file.connect import connect_reader
-from jeton.hosts.sqlite.loop.alarms import AT_ONCE
+from jeton.hosts.sqlite.loop.alarms import RUNS_PER_STEP
 from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.event import TaskLog
@@ -30,7 +30,7 @@ DAY_MS = 86_400_000
 
 
 def runs_of(host: SqliteHost) -> Runs:
-    assert host._owner is not None  # pyright: ignore[reportPrivateUsage]  (who is in memory is no business of users)
+    assert host._owner is not None  # pyright: ignore[reportPrivateUsage]  (users have no access to the runs in memory)
     return host._owner.runs  # pyright: ignore[reportPrivateUsage]
 
 
@@ -195,7 +195,7 @@ async def test_many_alarms_at_once_are_rung_a_few_at_a_time_and_new_runs_are_ser
     await asyncio.sleep(0)
     run, _ = await host.start(NewRun("q", quick, {"n": 0}))
     await host.ended(run)
-    assert len(runs_of(host).actors) <= 3 * AT_ONCE
+    assert len(runs_of(host).actors) <= 3 * RUNS_PER_STEP
     assert await host.reads.rows(workflow="w", status="waiting")
     await ringing
     assert len(await host.reads.rows(workflow="w", status="completed", limit=1000)) == 600
@@ -204,10 +204,10 @@ async def test_many_alarms_at_once_are_rung_a_few_at_a_time_and_new_runs_are_ser
 async def test_the_log_shrinks_when_a_long_reader_has_left(
     open_host: OpenHost, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "TIDY_AFTER_S", 0.0)
-    monkeypatch.setattr(writer, "FOLD_PAGES", 20)
+    monkeypatch.setattr(writer, "TRUNCATE_AFTER_S", 0.0)
+    monkeypatch.setattr(writer, "CHECKPOINT_PAGES", 20)
     monkeypatch.setattr(writer, "WAL_LIMIT_BYTES", 100_000)
-    monkeypatch.setattr(writer, "PATIENCE_MS", 1)
+    monkeypatch.setattr(writer, "CHECKPOINT_BUSY_MS", 1)
     host = await open_host()
     version = await host.deploy(library(w=chain(3)), "w")
     log = path.with_name("store.db-wal")
@@ -306,4 +306,4 @@ async def test_closing_lets_results_in_and_leaves_the_rest_for_the_next_owner(op
 
 async def _as_writer(host: SqliteHost, sql: str) -> None:
     assert host._owner is not None  # pyright: ignore[reportPrivateUsage]
-    await host._owner._writer.do(lambda db: db.execute(sql) and None)  # pyright: ignore[reportPrivateUsage]
+    await host._owner._writer.transact(lambda db: db.execute(sql) and None)  # pyright: ignore[reportPrivateUsage]

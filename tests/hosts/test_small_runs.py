@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.starts import NewRun
-from jeton.hosts.sqlite.file.bulk import MOST_ROWS, put_many
+from jeton.hosts.sqlite.file.bulk import MOST_ROWS, insert_many
 from jeton.hosts.sqlite.file.connect import Connection, connect, connect_reader
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
@@ -79,7 +79,7 @@ def test_rows_go_in_together_whatever_their_number(count: int) -> None:
     db: Connection = connect(":memory:", create=True)
     db.execute("create table t(a primary key, b)")
     insert = "insert into t(a, b) values(?, ?) on conflict(a) do update set b = excluded.b"
-    put_many(db, insert, [(number, "first") for number in range(count)])
-    put_many(db, insert, [(number, f"{number}") for number in range(count)])
+    insert_many(db, insert, [(number, "first") for number in range(count)])
+    insert_many(db, insert, [(number, f"{number}") for number in range(count)])
     assert list(db.execute("select a, b from t order by a")) == [(number, f"{number}") for number in range(count)]
     db.close()

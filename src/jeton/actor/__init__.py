@@ -1,1 +1,1 @@
-"""One run at a time: take a batch of messages, plan, apply, commit. Written against a port that every host fulfils."""
+"""One run at a time: take a batch of messages, plan, apply, and give a host one value to commit."""

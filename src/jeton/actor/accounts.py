@@ -1,7 +1,7 @@
-"""The project's credit account: a small actor that answers in the transaction that asks it.
+"""The project's credit account.
 
-What a run asks of the account is answered in the commit that asks, and the answer is in the run's inbox from then on.
-So nothing is lost or counted twice, whenever a process dies.
+A run's request is answered in the commit that makes it, and the answer is in the run's inbox from then on. So nothing
+is lost or counted twice, whenever a process dies.
 """
 
 import msgspec
@@ -13,34 +13,34 @@ from jeton.planning.credits import serve
 
 
 class AccountState(msgspec.Struct, frozen=True):
-    """What is left, and what the project's settings declared when they were last deployed."""
+    """What is left, and the balance that the project's settings declared when they were last deployed."""
 
     balance: int
     declared: int
 
 
 def declare(known: AccountState | None, declared: int) -> AccountState:
-    """The account after a deployment. A changed declaration adds the difference, or takes what is there of it."""
+    """The account after a deployment. A changed declaration adds the difference, or takes it as far as it is there."""
     if known is None:
         return AccountState(declared, declared)
     return AccountState(max(0, known.balance + declared - known.declared), declared)
 
 
-def question(effect: SendMessage) -> CreditsAsked | CreditsClosed | None:
-    """What a message asks of the account; None if it is for a run."""
+def account_request(effect: SendMessage) -> CreditsAsked | CreditsClosed | None:
+    """The request to the account in a message; None if the message is for a run."""
     message = effect.message
     return message if effect.run == ACCOUNT and isinstance(message, CreditsAsked | CreditsClosed) else None
 
 
 class Served(msgspec.Struct, frozen=True):
-    """The balance after a question, what the asking run has of it, and the answer to that run, if any."""
+    """The balance after a request, what the run has been granted, and the answer to the run, if any."""
 
     balance: int
     granted: int
     answer: SendMessage | None
 
 
-def serve_account(balance: int | None, granted: int | None, asked: CreditsAsked | CreditsClosed) -> Served:
-    """Answer a run. An account that was never opened has nothing."""
-    left, has, answer = serve(balance or 0, granted or 0, asked)
-    return Served(left, has, None if answer is None else SendMessage(asked.run, answer))
+def serve_account(balance: int | None, granted: int | None, request: CreditsAsked | CreditsClosed) -> Served:
+    """Answer a request. An account that was never opened has nothing."""
+    left, has, answer = serve(balance or 0, granted or 0, request)
+    return Served(left, has, None if answer is None else SendMessage(request.run, answer))

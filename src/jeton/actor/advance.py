@@ -1,7 +1,7 @@
-"""The road of a batch: each message is planned, its decisions folded, and what follows from them planned in turn.
+"""Handling a batch: each message is planned, its decisions are folded, and what follows from them is planned in turn.
 
-`advance` never raises for what a message says. If a decision contradicts the state, the message is taken back whole
-and the run ends failed with the evidence, so that a poison message is a failed run and not a stuck actor.
+`advance` never raises for what a message contains. If a decision contradicts the state, the whole message is rolled
+back and the run ends failed with the evidence, so that a bad message fails its run instead of blocking it.
 """
 
 from collections.abc import Container, Sequence
@@ -42,7 +42,7 @@ MOVES_PER_BATCH = 10_000
 
 
 class LiveRun:
-    """A run in memory: its tables, and the timers that follow from them."""
+    """A run in memory: its state, and the timers that follow from it."""
 
     __slots__ = ("state", "timers")
 
@@ -52,32 +52,32 @@ class LiveRun:
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """All or nothing: what a host stores at once, and lets out only afterwards."""
+    """The result of a batch: what a host stores in one transaction, and the effects it releases afterwards."""
 
-    entry: Entry | None  # None: nothing changed, and nothing need be stored
+    entry: Entry | None  # None: nothing changed
     touched: Touched
     effects: tuple[Effect, ...]
-    wake: int | None  # the one time to be woken
-    again: bool  # the bound was reached: the run has a message for itself
+    wake: int | None  # the time of the run's alarm
+    again: bool  # the limit of moves was reached: the run needs another batch
     ended: bool
 
 
 def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int = MOVES_PER_BATCH) -> Commit:
-    """Handle everything that waits for the run as one batch."""
+    """Handle messages as one batch."""
     state = run.state
     draft = Draft(state, run.timers)
     handling = _Handling(program, draft)
-    done = _over_at_once(batch)
+    finished = _finished_attempts(batch)
     for message in batch:
         if state.head.ended_at is not None:
             break
-        if type(message) is TaskStarted and (message.token, message.attempt) in done:
-            handling.made += plan_started(program, state, message)  # told, and over before anybody could look
+        if type(message) is TaskStarted and (message.token, message.attempt) in finished:
+            handling.made += plan_started(program, state, message)  # only recorded: the attempt ends in this batch
             continue
         effects, made = draft.begin(message.at), len(handling.made)
         try:
             handling.handle(message, moves)
-        except Exception as problem:  # our bug, whatever it is called: the run must not stay stuck with it
+        except Exception as problem:  # a bug, which must not block the run
             draft.roll_back(effects)
             broken = EndRun(message.at, "failed", error=_evidence(problem, message), broken=True)
             fold(draft, broken)
@@ -86,24 +86,22 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     return _commit(run, draft, batch, handling.made, handling.again)
 
 
-def _over_at_once(batch: Sequence[Message]) -> Container[tuple[TokenId, int]]:
-    """Attempts that end in this batch, if nobody in it asks how far they are: an alarm would."""
-    over: set[tuple[TokenId, int]] = set()
+def _finished_attempts(batch: Sequence[Message]) -> Container[tuple[TokenId, int]]:
+    """Attempts that end in this batch; none if it has a message for which it matters that they were running."""
+    finished: set[tuple[TokenId, int]] = set()
     for message in batch:
         if type(message) is TaskFinished:
-            over.add((message.token, message.attempt))
-        elif type(message) not in _RIDERS:
+            finished.add((message.token, message.attempt))
+        elif type(message) not in _TASK_NOTICES:
             return ()
-    return over
+    return finished
 
 
-_RIDERS = frozenset((TaskStarted, TaskNoted))
+_TASK_NOTICES = frozenset((TaskStarted, TaskNoted))
 
 
 def suppose(program: Program, run: LiveRun, plan: Plan, now: int) -> tuple[Decision, ...]:
-    """What would follow from decisions that no message led to: a question, and never an entry.
-
-    `run` is a copy that nobody else holds; it is of no use afterwards."""
+    """The decisions that would follow from a plan. Nothing is stored; `run` is a copy that is of no use afterwards."""
     draft = Draft(run.state, run.timers)
     draft.begin(now)
     handling = _Handling(program, draft)
@@ -112,7 +110,7 @@ def suppose(program: Program, run: LiveRun, plan: Plan, now: int) -> tuple[Decis
 
 
 def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commit:
-    """End a run whose next commit cannot be stored: `run` is as it was before the batch that led there."""
+    """End a run whose commit cannot be stored. `run` is as it was before the batch."""
     draft = Draft(run.state, run.timers)
     error = RunError("cannot_be_stored", f"what the run came to cannot be stored: {problem}")
     decisions: list[Decision] = [EndRun(batch[-1].at, "failed", error=error, broken=True)]
@@ -125,12 +123,12 @@ def give_up(run: LiveRun, batch: Sequence[Message], problem: Exception) -> Commi
     return _commit(run, draft, batch, decisions, again=False)
 
 
-_LETTING_GO = frozenset((ContinueRun, UnpauseRun, CreditsGranted))
-_RINGING = frozenset((AlarmRang, UnpauseRun))
+_RESUMING = frozenset((ContinueRun, UnpauseRun, CreditsGranted))
+_WAKING = frozenset((AlarmRang, UnpauseRun))
 
 
 class _Handling:
-    """Message after message, each with everything that follows from it inside the run."""
+    """Handles the messages of a batch, each with everything that follows from it inside the run."""
 
     __slots__ = ("_draft", "_moves", "_now", "_program", "again", "made")
 
@@ -140,65 +138,65 @@ class _Handling:
         self._now = 0
         self._moves = 0
         self.made: list[Decision] = []
-        self.again = False  # some message left something behind
+        self.again = False  # the limit of moves was reached
 
     def handle(self, message: Message, moves: int) -> None:
         self._now, self._moves = message.at, moves
         draft, state = self._draft, self._draft.state
-        self._take(plan_run(self._program, state, message))
+        self._fold(plan_run(self._program, state, message))
         kind = type(message)
         if kind is TaskStarted or kind is TriggerHeard:
-            return  # nothing follows from it
-        if kind in _LETTING_GO:
+            return  # nothing follows from these
+        if kind in _RESUMING:
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
-        self._settle()
-        if kind in _RINGING:
+        self._run_cues()
+        if kind in _WAKING:
             while (timer := draft.timers.take_due(message.at)) is not None:
-                self._take(plan_cue(self._program, state, timer, self._now))
-                self._settle()
+                self._fold(plan_cue(self._program, state, timer, self._now))
+                self._run_cues()
 
     def suppose(self, plan: Plan, now: int) -> None:
         self._now, self._moves = now, MOVES_PER_BATCH
-        self._take(plan)
-        self._settle()
+        self._fold(plan)
+        self._run_cues()
 
-    def _settle(self) -> None:
-        """Go on until nothing moves by itself, or the bound is reached."""
+    def _run_cues(self) -> None:
+        """Plan what follows until nothing moves by itself, or the limit of moves is reached."""
         draft, state = self._draft, self._draft.state
         head = state.head
         while head.ended_at is None:
             if draft.urgent:
-                self._take(plan_cue(self._program, state, draft.urgent.popleft(), self._now))
+                self._fold(plan_cue(self._program, state, draft.urgent.popleft(), self._now))
             elif draft.ready and head.paused:
-                draft.ready.clear()  # they begin when the run goes on
+                draft.ready.clear()  # these tokens begin when the run is unpaused
             elif draft.ready and self._moves > 0:
                 plan = plan_cue(self._program, state, draft.ready.popleft(), self._now)
-                self._moves -= bool(plan.decisions)  # one that cannot begin must not keep the others from it
-                self._take(plan)
+                self._moves -= bool(plan.decisions)  # a token that cannot begin is not counted
+                self._fold(plan)
             elif draft.ready:
                 self.again = True
-                draft.ready.clear()  # they are pending in the state, and found there
+                draft.ready.clear()  # they are pending in the state, where the next batch finds them
                 return
             elif head.busy and head.purse is None:
-                return  # somebody works for it
+                return  # tasks are running
             elif over := plan_idle(self._program, state, self._now):
-                self._take(Plan(over))
+                self._fold(Plan(over))
             else:
                 return
 
-    def _take(self, plan: Plan) -> None:
-        """Make it true; a node that finished with it is left right away, before anything else moves."""
+    def _fold(self, plan: Plan) -> None:
+        """Fold decisions. A node that finished with them is routed at once, before anything else moves."""
         decisions = batch_creations(plan.decisions)
         for decision in decisions:
             fold(self._draft, decision)
         self.made += decisions
         if plan.then is not None:
-            self._take(Plan(plan_onward(self._program, self._draft.state, plan.then, self._now)))
+            self._fold(Plan(plan_onward(self._program, self._draft.state, plan.then, self._now)))
 
 
 def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: list[Decision], again: bool) -> Commit:
     head = run.state.head
-    if not head.ended and decisions and head.status != "submitted":  # what overtakes the start does not begin the run
+    if not head.ended and decisions and head.status != "submitted":  # a message before the start does not begin the run
         status = "waiting" if head.busy == 0 and head.parked else "running"
         if status != head.status:
             change = SetStatus("waiting" if status == "waiting" else "running")
@@ -206,15 +204,15 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
             decisions.append(change)
     entry = None
     if decisions:
-        told = [_as_told(m) if type(m) is StartRun else m for m in batch if type(m) not in _RIDERS] or batch
-        entry = Entry(head.entries, head.events, tuple(told), tuple(decisions))
+        kept = [_without_input(m) if type(m) is StartRun else m for m in batch if type(m) not in _TASK_NOTICES] or batch
+        entry = Entry(head.entries, head.events, tuple(kept), tuple(decisions))
         head.entries += 1
         head.events += count_events(decisions)
     return Commit(entry, draft.touched, tuple(draft.effects), run.timers.next_due(), again, head.ended)
 
 
-def _as_told(start: StartRun) -> StartRun:
-    """As the journal keeps it: without its input, which the first decision has."""
+def _without_input(start: StartRun) -> StartRun:
+    """A start as the journal stores it, because the first decision has the input."""
     return StartRun(start.at, None, start.workflow)
 
 

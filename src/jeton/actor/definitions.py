@@ -1,4 +1,4 @@
-"""Deployed definitions: a bundle per version, numbered by what it does, and compiled once."""
+"""Deployed definitions: one bundle per version, numbered by content, and compiled once."""
 
 import hashlib
 from typing import Protocol
@@ -10,6 +10,7 @@ from jeton.definitions.version import definition_hash
 from jeton.model.definition.trigger import Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
+from jeton.model.reference import parse_reference
 from jeton.planning.program.compile import compile_definition
 from jeton.planning.program.workflow import Program
 from jeton.planning.triggers.firing import Startable, startable_in
@@ -31,7 +32,7 @@ class StoredBundles(Protocol):
 
 
 class Bundles:
-    """Every version that was asked for, decoded and compiled."""
+    """A cache of versions, decoded and compiled."""
 
     def __init__(self, store: StoredBundles) -> None:
         self._store = store
@@ -40,17 +41,17 @@ class Bundles:
         self._children: dict[tuple[str, int, str], int] = {}
         self._newest: dict[str, int] | None = None
 
-    def own(self) -> None:
-        """From here on only this process deploys: what is newest need not be looked up each time."""
+    def cache_newest(self) -> None:
+        """Cache which version is the newest, because from now on only this process deploys."""
         self._newest = {}
 
-    def deployed(self, name: str, version: int) -> None:
-        """New runs get this version from now on."""
+    def set_newest(self, name: str, version: int) -> None:
+        """Set the version that new runs get."""
         if self._newest is not None:
             self._newest[name] = version
 
     def find(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
-        """The bundle of a version; without one, of the version deployed last."""
+        """A version's bundle and number; without a number, the version deployed last."""
         if version is None and self._newest is not None:
             version = self._newest.get(name)
         if version is not None and (name, version) in self._libraries:
@@ -60,26 +61,26 @@ class Bundles:
             return None
         body, number = found
         if version is None:
-            self.deployed(name, number)
+            self.set_newest(name, number)
         return self._libraries.setdefault((name, number), _decode(body)), number
 
     def child(self, name: str, version: int, reference: str) -> tuple[str, int]:
-        """Which version of a workflow a run of this version calls: the named one, or the one it was deployed with."""
-        child, at, number = reference.partition("@")
-        if at:
-            return child, int(number)
-        asked = (name, version, child)
-        if asked not in self._children:
+        """The workflow and version that a run of this version calls: the named version, or the one deployed with it."""
+        child, number = parse_reference(reference)
+        if number is not None:
+            return child, number
+        call = (name, version, child)
+        if call not in self._children:
             bundle = self.program(name, version)[1]
             found = self._store.version_of(child, bundle_hash(bundle_of(bundle, child)))
             if found is None:
                 problem = f"version {version} of workflow '{name}' was stored without '{child}'"
                 raise Refused("unknown_workflow", problem, "deploy it again")
-            self._children[asked] = found
-        return child, self._children[asked]
+            self._children[call] = found
+        return child, self._children[call]
 
     def program(self, name: str, version: int) -> tuple[Program, Library]:
-        """What planning needs, and what the executor needs."""
+        """A version compiled for planning, and its bundle for the executor."""
         found = self.find(name, version)
         if found is None:
             problem = f"version {version} of workflow '{name}' is not in this store"
@@ -89,9 +90,9 @@ class Bundles:
         return self._programs[name, version], found[0]
 
     def startable(self, trigger: Trigger) -> Startable | None:
-        """What a trigger starts, as it is deployed now."""
-        name, _, version = trigger.start.partition("@")
-        found = self.find(name, int(version) if version else None)
+        """What a trigger starts, as it is deployed now; None if it is not deployed."""
+        name, version = parse_reference(trigger.start)
+        found = self.find(name, version)
         return None if found is None else startable_in(found[0], name, found[1])
 
 
@@ -100,14 +101,14 @@ def encode_bundle(bundle: Library) -> bytes:
     return _encode(bundle)
 
 
-def reached(name: str, bundle: Library) -> list[tuple[str, Library]]:
-    """Whatever a workflow calls, with its own bundle: stored beside it as the versions that its runs will call."""
+def called_bundles(name: str, bundle: Library) -> list[tuple[str, Library]]:
+    """The bundles of all that a workflow calls. They are stored with it, as the versions that its runs will call."""
     whole = bundle_of(bundle, name)
     return [(child, bundle_of(bundle, child)) for child in (*whole.workflows, *whole.flows) if child != name]
 
 
 def bundle_hash(bundle: Library) -> str:
-    """The same for bundles that do the same, however they are described."""
+    """A hash that is the same for bundles that do the same, whatever their descriptions."""
     parts = {
         section: {name: definition_hash(definition) for name, definition in definitions.items()}
         for section, definitions in (

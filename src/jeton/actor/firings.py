@@ -1,7 +1,7 @@
-"""Deliveries to triggers: what runs cause, what a delivery becomes, and what the run that caused it is told.
+"""Firings: the deliveries that runs cause, and the rows and messages that a delivery leads to.
 
-A firing is one transaction of a host: the row that says so, and the messages that follow from it. The same delivery
-finds the row of the first and starts nothing.
+A host stores a firing in one transaction: its row, and the messages that follow from it. The same delivery finds the
+row of the first and starts nothing.
 """
 
 import msgspec
@@ -13,6 +13,7 @@ from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import StartRun, TriggerHeard
+from jeton.model.reference import name_of
 from jeton.planning.triggers.firing import Delivery, Planned, Refusal, firing_depth
 
 
@@ -35,9 +36,9 @@ def by_end(row: RunRow, at: int) -> Delivery:
 
 
 class SettledFiring(msgspec.Struct, frozen=True):
-    """What a delivery became: its row, and the messages to store with it. Not `new`: it was delivered before.
+    """The row of a delivery, and the messages to store with it. Not `new`: it was delivered before.
 
-    A message to the run that caused it is of no use once that run has ended."""
+    The message to the run that caused it is not stored if that run has ended."""
 
     row: FiringRow
     new: bool
@@ -46,9 +47,9 @@ class SettledFiring(msgspec.Struct, frozen=True):
 
 
 def settle_firing(planned: Planned, known: FiringRow | None, disabled: bool, run: RunId) -> SettledFiring:
-    """Settle one delivery. `known` is the row of the same delivery, if there is one; `run` names the run to start.
+    """The firing of one delivery. `known` is the row of the same delivery, if any; `run` names the run to start.
 
-    A delivery that was refused before may be tried again; one that started a run is over."""
+    A delivery that was refused before may be tried again; one that started a run starts no other."""
     if known is not None and known.run is not None:
         return SettledFiring(known, new=False)
     trigger, delivery, firing = planned.trigger, planned.delivery, planned.firing
@@ -61,15 +62,15 @@ def settle_firing(planned: Planned, known: FiringRow | None, disabled: bool, run
     else:
         row, start = FiringRow(*facts, None, firing.code, firing.problem), None
     to_cause = None
-    if row.type == "event" and row.source is not None:  # of its end a run hears nothing
-        heard = TriggerHeard(row.at, row.trigger, row.depth, row.run, row.code, row.problem)
-        to_cause = SendMessage(RunId(row.source), heard)
+    if row.type == "event" and row.source is not None:  # a run gets no message about its own end
+        message = TriggerHeard(row.at, row.trigger, row.depth, row.run, row.code, row.problem)
+        to_cause = SendMessage(RunId(row.source), message)
     return SettledFiring(row, True, start, to_cause)
 
 
 def started_workflow(trigger: Trigger) -> str:
     """The name of what a trigger starts, without a version."""
-    return trigger.start.partition("@")[0]
+    return name_of(trigger.start)
 
 
 def _depth(row: RunRow | None) -> int:

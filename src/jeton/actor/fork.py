@@ -1,7 +1,7 @@
-"""Which part of a run's history a new run shares with it.
+"""The part of a run's history that a fork shares.
 
-A history that ends with the run's end is cut just before what ended it, so that there is something to go on with:
-a failed node is done again, a cancelled or timed out run goes on, a completed one comes to its output again.
+A history with the run's end is cut just before what ended it, so that the fork can go on: a failed node is run again, a
+cancelled or timed out run continues, a completed one produces its output again.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _ENDS_NODE = (FinishNode, FailNode, BreakNode, RouteToken, EndChild, StopChild, 
 
 
 def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
-    """The entries up to and with number `at`; the last of them without the end of the run, if it is there."""
+    """The entries up to and including number `at`, without the end of the run."""
     if not 0 <= at < len(entries):
         problem = f"the run has entries 0 to {len(entries) - 1}, and none is number {at}"
         raise Refused("unknown_entry", problem, "name one of them")
@@ -50,12 +50,12 @@ def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
 
 
 def _before_end(decisions: tuple[Decision, ...], end: EndRun) -> int:
-    """Where what ended the run begins."""
+    """The index of the first decision that belongs to the end of the run."""
     if not end.broken:
         failing = None if end.error is None else end.error.token
         for index, decision in enumerate(decisions):
             if isinstance(decision, _ENDS_NODE) and decision.token == failing:
-                # a node of a flow that failed as soon as it began has not begun yet
+                # a node of a flow that failed as soon as it began is cut with its beginning
                 return index - (index > 0 and isinstance(decisions[index - 1], BeginNode))
             if failing is None and isinstance(decision, FailNode | TimeOutFanIn) and end.status == "failed":
                 return index

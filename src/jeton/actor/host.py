@@ -37,7 +37,7 @@ from jeton.planning.triggers.firing import Delivery
 
 
 class Reads(Protocol):
-    """What anybody may ask. Needs no ownership, changes nothing, and sees durable commits only."""
+    """Queries. They need no ownership, change nothing, and see durable commits only."""
 
     async def row(self, run: RunId) -> RunRow | None:
         """A run, as lists show it."""
@@ -75,7 +75,7 @@ class Reads(Protocol):
         ...
 
     async def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
-        """A version of a workflow with all it reaches; without a number, the version deployed last."""
+        """A version of a workflow with all it calls; without a number, the version deployed last."""
         ...
 
     async def triggers(self) -> list[TriggerRow]:
@@ -113,12 +113,12 @@ class Reads(Protocol):
         ...
 
     async def metrics(self, run: RunId | None = None) -> list[CurrentMetric]:
-        """What actions measured in a run, or in all runs there ever were."""
+        """The metrics of a run, or of all runs there ever were."""
         ...
 
 
 class Host(Protocol):
-    """Keeps runs and moves them. Every write is durable when its call returns."""
+    """Stores runs and advances them. Every write is durable when its call returns."""
 
     @property
     def reads(self) -> Reads:
@@ -131,7 +131,7 @@ class Host(Protocol):
         ...
 
     def now(self) -> int:
-        """The time that messages are stamped with, and alarms ring by, in milliseconds."""
+        """The current time for messages and alarms, in milliseconds."""
         ...
 
     def new_id(self) -> str:

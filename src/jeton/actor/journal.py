@@ -35,7 +35,7 @@ def decode_entry(body: bytes) -> Entry:
 
 
 def first_hash(run: RunId) -> bytes:
-    """What the first entry is chained to, so that a journal cannot pass for another run's."""
+    """The hash that the first entry is chained to, so that a journal cannot pass for another run's."""
     return hashlib.sha256(run.encode()).digest()
 
 

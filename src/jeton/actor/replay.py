@@ -1,4 +1,4 @@
-"""Fold a journal from nothing. What comes out must equal what is stored; `verify`, fork and explain stand on it."""
+"""A run's state from its journal alone. It must equal what is stored; verify, fork and explain rely on it."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from jeton.model.state.run import Head, RunState
 
 
 def replay(head: Head, entries: Iterable[Entry]) -> LiveRun:
-    """The run as its decisions made it. `head` names the run and its workflow; nothing else of it is used."""
+    """Fold all decisions of a journal. Of `head` only the names of the run and its workflow are used."""
     run = LiveRun(RunState(Head(head.run, head.workflow, head.version)))
     for entry in entries:
         draft = Draft(run.state, run.timers)

@@ -1,4 +1,4 @@
-"""Which ended runs are pruned, and what is left of them: rules and summaries. How rows are deleted is the host's."""
+"""Retention: which ended runs and firings are pruned, and the summary that is left. Hosts delete the rows."""
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
@@ -16,7 +16,7 @@ Counts: TypeAlias = dict[str, dict[str, int]]
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """Of runs that ended longer ago than this: drop the history, which leaves record, context and summary; or all."""
+    """Of runs that ended longer ago than this, drop the history (record, context and summary stay), or everything."""
 
     drop: Literal["history", "run"]
     older_than_ms: int
@@ -25,11 +25,64 @@ class Rule(msgspec.Struct, frozen=True):
 
     @property
     def of_all_runs(self) -> bool:
+        """Whether it concerns every workflow and every status."""
         return self.workflow is None and self.statuses >= TERMINAL
 
 
+class EndedRun(msgspec.Struct, frozen=True):
+    """A run as pruning sees it. `awaited`: a trigger has yet to fire for its end, or for an event it published."""
+
+    submitted_at: int
+    run: RunId
+    workflow: str
+    status: RunStatus
+    ended_at: int
+    awaited: bool
+
+    @property
+    def position(self) -> tuple[int, RunId]:
+        """Its place in the order in which runs are pruned."""
+        return self.submitted_at, self.run
+
+
+def prunable(rule: Rule, run: EndedRun, now: int) -> bool:
+    """Whether a rule prunes a run. One that a trigger has yet to fire for is left for the next time."""
+    return (
+        run.status in rule.statuses
+        and run.status in TERMINAL
+        and rule.workflow in (None, run.workflow)
+        and run.ended_at <= now - rule.older_than_ms
+        and not run.awaited
+    )
+
+
+class OldFiring(msgspec.Struct, frozen=True):
+    """A firing as pruning sees it. `kept`: its run is stored, or its start is in the inbox."""
+
+    at: int
+    number: int
+    refused: bool
+    kept: bool
+    latest: bool  # of its trigger
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Its place in the order in which firings are pruned."""
+        return self.at, self.number
+
+
+def firing_prunable(rule: Rule, firing: OldFiring) -> bool:
+    """Whether a rule that drops runs prunes an old firing.
+
+    A firing is kept as long as the run that it started, so that the same delivery starts no other. Schedules, events
+    and ends need no firing for that: their triggers store how far they have got. The latest of a trigger is kept."""
+    if firing.latest:
+        return False
+    return rule.of_all_runs if firing.refused else not firing.kept
+
+
 class Pruned(msgspec.Struct):
-    """What was removed. `kept`: runs without a snapshot, whose history is all that says how they ended."""
+    """What was removed. `kept` counts runs whose history was kept, because they have no snapshot of their end."""
 
     entries: int = 0
     runs: int = 0
@@ -38,15 +91,15 @@ class Pruned(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """What is left of pruned entries: how many tokens there were at each node, and how they ended."""
+    """What is left of pruned entries: the number of tokens at each node, by how they ended."""
 
     tokens: Counts = msgspec.field(default_factory=Counts)
     events: int = 0
-    alive: dict[TokenId, str] = msgspec.field(default_factory=dict[TokenId, str])  # their ends are further on
+    alive: dict[TokenId, str] = msgspec.field(default_factory=dict[TokenId, str])  # they end in later entries
 
 
 def summarise(summary: Summary, run: RunId, entries: Iterable[Entry]) -> None:
-    """Add entries that are about to be pruned."""
+    """Add entries that are about to be pruned to a summary."""
     for entry in entries:
         for event in events_of(run, entry):
             _add(summary, event.fact)

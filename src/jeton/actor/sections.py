@@ -1,7 +1,4 @@
-"""A run as named sections, each with a size of its own, and back.
-
-A commit stores the sections it touched and no other; loading a run reads its sections and nothing else.
-"""
+"""A run as named sections, and back. A commit stores the sections that it touched; loading a run reads all of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +26,7 @@ from jeton.model.state.run import (
 )
 
 Sections = dict[str, bytes | None]
-"""By name; None: the section is gone."""
+"""By name; None: the section was removed."""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -47,7 +44,7 @@ _early = msgspec.json.Decoder(EarlyAnswer)
 
 
 def encode_sections(state: RunState, touched: Touched) -> Sections:
-    """What a commit stores: the head, and every section that was touched."""
+    """The sections that a commit stores: the head, and every section that was touched."""
     sections: Sections = {"head": _encode(state.head)}
     if touched.input:
         sections["input"] = _encode(state.input)
@@ -61,7 +58,7 @@ def encode_sections(state: RunState, touched: Touched) -> Sections:
         sections["overrides"] = _encode(state.flow.overrides)
     if touched.more:
         _encode_rest(state, touched.rest, sections)
-    return dict(sorted(sections.items()))  # in the same order whatever the order of sets
+    return dict(sorted(sections.items()))  # the order of sets differs between processes
 
 
 def _encode_rest(state: RunState, touched: TouchedRest, sections: Sections) -> None:
@@ -95,7 +92,7 @@ def _token_chunk(state: RunState, chunk: int) -> bytes | None:
     if len(state.tokens) == 1:  # the usual run
         (token,) = state.tokens.values()
         return _encode((token,)) if token.id // TOKENS_PER_SECTION == chunk else None
-    if len(state.tokens) <= TOKENS_PER_SECTION:  # a few are found faster among themselves
+    if len(state.tokens) <= TOKENS_PER_SECTION:  # faster than looking up every number of the chunk
         numbers = [number for number in state.tokens if number // TOKENS_PER_SECTION == chunk]
         numbers.sort()
     else:
@@ -130,7 +127,7 @@ def _node(flow: FlowState, node: str) -> bytes | None:
     return None if facts == _NO_FACTS else _encode(facts)
 
 
-def _take_node(flow: FlowState, node: str, facts: NodeFacts) -> None:
+def _load_node(flow: FlowState, node: str, facts: NodeFacts) -> None:
     if facts.executed is not None:
         flow.executed[node] = facts.executed
     if facts.waiting is not None:
@@ -149,7 +146,7 @@ _NO_FACTS = NodeFacts()
 
 
 def load_run(sections: Mapping[str, bytes]) -> LiveRun:
-    """The run as it was when its last commit was stored."""
+    """The run of stored sections."""
     state = RunState(_head.decode(sections["head"]), _plain(sections.get("input", b"null")))
     for name, body in sections.items():
         kind, _, rest = name.partition("/")
@@ -175,7 +172,7 @@ def load_run(sections: Mapping[str, bytes]) -> LiveRun:
             case "overrides":
                 state.flow.overrides = _overrides.decode(body)
             case "node":
-                _take_node(state.flow, rest, _facts.decode(body))
+                _load_node(state.flow, rest, _facts.decode(body))
             case "signal":
                 number, _, signal = rest.partition("/")
                 state.signals.setdefault(signal, {})[int(number)] = _signal.decode(body)
@@ -216,7 +213,7 @@ def _plain(body: bytes) -> Json:
 
 
 def _rebuild(state: RunState) -> None:
-    """The order of everything, and what is under way in each slot, which the other sections already say."""
+    """Sort the tables, and derive what the other sections imply: waiters of signals, and tokens and groups of slots."""
     state.state = dict(sorted(state.state.items()))
     state.output = dict(sorted(state.output.items()))
     state.tokens = dict(sorted(state.tokens.items()))

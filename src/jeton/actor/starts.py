@@ -1,7 +1,7 @@
-"""Starting runs: new ones, by a key or a name; children; runs of triggers; forks.
+"""Starts of runs: new ones, by a key or a name; children; runs of triggers; forks.
 
-The rules of what a second start means, and what happens to a start that is impossible. Hosts look up rows and store
-what comes out."""
+The rules of a second start, and of a start that is impossible. Hosts look up rows and store the results.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Started(NamedTuple):
 
 
 class StartKey(msgspec.Struct, frozen=True):
-    """A key that started a run, as it is stored: with the hash of what the run was given."""
+    """A key that started a run, as it is stored, with the hash of the run's input."""
 
     workflow: str
     key: str
@@ -79,14 +79,14 @@ def start_message(new: NewRun, at: int) -> StartRun:
 
 
 def input_hash(new: NewRun) -> bytes:
-    """The same for starts that give a run the same."""
+    """A hash that is the same for starts with the same input."""
     return hashlib.sha256(_canonical([new.input, new.overrides] if new.overrides else new.input)).digest()
 
 
 def check_same_input(known: StartKey, given: bytes) -> None:
     """Raise Refused if a key that started a run comes with other input."""
     if known.input_hash != given:
-        problem = f"the key '{known.key}' has begun run {known.run}, with other input"
+        problem = f"the key '{known.key}' has started run {known.run} with other input"
         raise Refused("key_conflict", problem, "use another key, or the same input")
 
 
@@ -112,7 +112,7 @@ def fresh_run(run: RunId, workflow: str, version: int) -> LiveRun:
 
 
 def impossible_start(run: RunId, message: Message, refused: Refused, at: int) -> tuple[RunId, ChildEnded] | None:
-    """What the caller of a run that cannot be started is told, and who that is; None if no run called it."""
+    """The message to the caller of a run that cannot be started, with the caller; None if no run called it."""
     if not isinstance(message, StartRun) or message.parent is None:
         return None
     error = RunError(refused.code, refused.problem)
@@ -139,7 +139,7 @@ def plan_fork(fork: NewFork, row: RunRow, entries: Sequence[Entry], name: RunId,
         problem = f"run {row.run} was called by run {row.parent.run}, and goes on only with it"
         raise Refused("child_run", problem, f"fork its root, {row.parent.root}")
     if len(entries) != row.entries:
-        problem = f"the first entries of run {row.run} are not kept any more"
+        problem = f"the first entries of run {row.run} were pruned"
         raise Refused("history_pruned", problem, "start a new run")
     history = shared_history(entries, fork.entry)
     message = ForkRun(at, fork.run, fork.entry, history[-1].at, fork.writes, fork.again, fork.credits)

@@ -1,6 +1,6 @@
-"""Whether a message can be stored and read back.
+"""Checks that a message can be stored and read back.
 
-Messages from people are checked when they arrive. A task's result may be anything, and is checked when it is stored.
+Messages from outside are checked when they arrive. A task's result may be anything, and is checked when it is stored.
 """
 
 import msgspec

@@ -1,6 +1,6 @@
-"""Triggers as a host minds them: which schedule is due, which event or end concerns which trigger.
+"""Triggers by their cause: which schedule is due, which event or end fires which trigger.
 
-Nothing here is remembered that is not in the rows: looking twice, or crashing in between, fires nothing twice.
+Everything here comes from the rows, so a crash in between fires nothing twice.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,20 +41,20 @@ class Schedule:
         return NEVER if found is None else _ms(found)
 
     def take_due(self, now: int) -> list[Delivery]:
-        """What to deliver now. A time is its own delivery id, so that it fires once whatever was done to the clock.
+        """The deliveries that are due. A time is its own delivery id, so that it fires once even if the clock is set.
 
-        A clock that was set back takes the schedule back with it: otherwise the schedule would stand still until the
-        time that the clock once showed by mistake."""
+        A clock that was set back sets the schedule back too. Otherwise the schedule would stand still until the time
+        that the clock once showed by mistake."""
         if now < self.seen:
-            self._see(now)
+            self._set_seen(now)
         if now < self.next:
             return []
         found = due(self._cron, self._zone, moment(self.seen), moment(now), self._missed)
-        self._see(_ms(found.until))
+        self._set_seen(_ms(found.until))
         times = [rfc3339(_ms(time)) for time in found.times]
         return [Delivery(time, "schedule", now, source=time) for time in times]
 
-    def _see(self, to: int) -> None:
+    def _set_seen(self, to: int) -> None:
         self.seen = to
         self.__dict__.pop("next", None)
 
@@ -68,7 +68,7 @@ class EventTrigger(msgspec.Struct):
 
 
 class TriggerTable:
-    """All triggers of a store by their cause. Webhooks and manual ones are delivered to from outside."""
+    """The triggers of a store by their cause, without webhooks and manual ones, which are fired from outside."""
 
     def __init__(self, rows: Iterable[TriggerRow] = ()) -> None:
         self.schedules: list[Schedule] = []
@@ -91,7 +91,7 @@ class TriggerTable:
         return min((schedule.next for schedule in self.schedules), default=NEVER)
 
     def plan_schedules(self, now: int, startable: FindStartable) -> tuple[list[Planned], dict[str, int]]:
-        """What is due, and how far that brings each schedule."""
+        """The firings of due schedules, and the new `seen` of each schedule."""
         planned, seen = list[Planned](), dict[str, int]()
         for schedule in self.schedules:
             before = schedule.seen
@@ -101,7 +101,7 @@ class TriggerTable:
         return planned, seen
 
     def plan_ends(self, rows: Sequence[RunRow], now: int, startable: FindStartable) -> list[Planned]:
-        """What follows from the ends of these runs."""
+        """The firings for the ends of these runs."""
         return [
             _planned(trigger, by_end(row, now), startable)
             for row in rows
@@ -110,15 +110,15 @@ class TriggerTable:
 
 
 def plan_published(
-    listening: EventTrigger, event: Published, publisher: RunRow | None, now: int, startable: FindStartable
+    waiting: EventTrigger, event: Published, publisher: RunRow | None, now: int, startable: FindStartable
 ) -> Planned | None:
-    """What follows from an event for a trigger that waits for its name; None if it does not fit its condition."""
-    trigger = listening.trigger
-    return plan_event(trigger, listening.on, by_event(event.emitted, publisher, now), startable(trigger))
+    """The firing of a trigger for an event of its name; None if the event does not meet its condition."""
+    trigger = waiting.trigger
+    return plan_event(trigger, waiting.on, by_event(event.emitted, publisher, now), startable(trigger))
 
 
 def first_seen(trigger: Trigger, known: TriggerRow | None, now: int, last_event: int) -> int:
-    """Where a trigger begins: one whose cause is new, or changed, sees nothing that was before."""
+    """The `seen` of a deployed trigger. One whose cause is new, or changed, ignores everything before now."""
     if known is not None and known.trigger.on == trigger.on:
         return known.seen
     return last_event if isinstance(trigger.on, OnEvent) else now

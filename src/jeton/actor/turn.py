@@ -1,4 +1,4 @@
-"""One batch of one actor: advance it, and give one plain, ordered, serialisable value that a host commits.
+"""One batch of one run: advance it, and give one plain, ordered, serialisable value that a host commits.
 
 The same batch gives the same turn, byte for byte and in the same order, in every process.
 """
@@ -33,14 +33,14 @@ class Turn(msgspec.Struct, frozen=True):
     sections: Sections  # those that changed, by name
     queries: Queries
     effects: tuple[Effect, ...]
-    wake: int | None  # the one time to be woken
-    again: bool  # the bound on moves was reached: the actor sends itself a message
+    wake: int | None  # the time of the run's alarm
+    again: bool  # the limit of moves was reached: the run needs another batch
     ended: bool
     shared: tuple[JournalEntry, ...] = ()  # entries that a fork shares with another run, stored with its first turn
 
     @property
     def row(self) -> RunRow:
-        """What lists show. Made when it is asked for, because most turns change little of it."""
+        """The run as lists show it. Not made in advance, because most turns do not need it."""
         return run_row(self.head, self.wake)
 
     @property
@@ -114,7 +114,7 @@ def take_turn(
     """Handle a batch.
 
     If what it leads to is not JSON, the run is loaded again and the messages at fault are left out; if every message is
-    sound, the run ends failed with the evidence. Either way no actor is stuck."""
+    sound, the run ends failed with the evidence. Either way the run is not blocked."""
     try:
         return Taken(turn_of(program, run, advance(program, run, batch, moves), before, policy, shared), run)
     except Exception as problem:  # a value may be anything, and so may what it raises
@@ -131,9 +131,9 @@ def _take_storable(
     moves: int,
     problem: Exception,
 ) -> Taken:
-    mended = [storable(message) for message in batch]
-    kept = [message for message in mended if message is not None]
-    refused = tuple(message for message, sound in zip(batch, mended, strict=True) if sound is None)
+    repaired = [storable(message) for message in batch]
+    kept = [message for message in repaired if message is not None]
+    refused = tuple(message for message, sound in zip(batch, repaired, strict=True) if sound is None)
     run = reload()
     if kept != list(batch):
         try:

@@ -1,4 +1,4 @@
-"""The executor as a host sees it."""
+"""The protocol between a host and the executor."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,7 +13,7 @@ from jeton.model.note import Note
 
 
 class Workers(Protocol):
-    """Runs tasks for a host. Every call is made, and answered, on the host's event loop."""
+    """Runs tasks for a host. Every call and every callback is made on the host's event loop."""
 
     def missing(self, task: Task, bundle: Library) -> str | None:
         """The name of a Python function of the task that cannot be found here, if any.

@@ -1,1 +1,1 @@
-"""The public face: open a store, deploy definitions, start runs, and ask them what they did and why."""
+"""The public API: open a store, deploy definitions, start runs, and query and control them."""

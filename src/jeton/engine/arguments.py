@@ -1,4 +1,4 @@
-"""What is asked of the engine, checked at its door: whatever got past it would be found in the store, by everybody."""
+"""Checks of arguments, before anything is stored."""
 
 from jeton.model.codes import RefusalCode
 from jeton.model.failure import Refused
@@ -9,7 +9,7 @@ MOST_CREDITS = 1 << 53
 
 
 def check_texts(**given: object) -> None:
-    """Raises Refused unless each is a text, and one that can be stored."""
+    """Raise Refused unless each argument is a text that can be stored."""
     for name, value in given.items():
         if not isinstance(value, str):
             raise _refused(name, f"must be a text, and is {_shown(value)}", "give a text")
@@ -18,19 +18,19 @@ def check_texts(**given: object) -> None:
 
 
 def check_maybe_texts(**given: object) -> None:
-    """The same, where None says that nothing is given."""
+    """Raise Refused unless each argument is None or a text that can be stored."""
     check_texts(**{name: value for name, value in given.items() if value is not None})
 
 
 def check_whole(name: str, value: object, least: int, most: int, code: RefusalCode = "bad_argument") -> None:
-    """Raises Refused unless it is a whole number within these bounds; `True` is none."""
+    """Raise Refused unless an argument is a whole number within these bounds; `True` is none."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         problem = f"must be a whole number from {least} to {most}, and is {_shown(value)}"
         raise _refused(name, problem, "give such a number", code)
 
 
 def check_credits(name: str, value: object, least: int = 0) -> None:
-    """Raises Refused unless it is an amount of credits."""
+    """Raise Refused unless an argument is an amount of credits."""
     check_whole(name, value, least, MOST_CREDITS - 1, "bad_amount")
 
 

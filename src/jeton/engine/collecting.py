@@ -1,10 +1,10 @@
-"""How often Python looks for garbage while an engine works (ADR 6)."""
+"""Fewer runs of Python's garbage collector while an engine is open (ADR 6)."""
 
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
-ALLOCATIONS = 50_000  # before the youngest are looked at; Python's own number is 700
+ALLOCATIONS = 50_000  # before a collection of the youngest generation; Python's default is 700
 
 _open = 0
 _before = gc.get_threshold()
@@ -12,9 +12,9 @@ _before = gc.get_threshold()
 
 @contextmanager
 def fewer_collections() -> Generator[None]:
-    """Look less often until the last engine is closed; a program that looks less still, or never, is left be.
+    """Collect less often until the last engine is closed. A higher threshold, or none, is left as it is.
 
-    A run makes many small values and hardly a cycle, so that looking costs a quarter of the time and finds nothing."""
+    A run makes many small values and hardly a cycle, so collections cost a quarter of the time and find nothing."""
     global _open, _before
     if _open == 0:
         _before = gc.get_threshold()

@@ -1,4 +1,4 @@
-"""Telling runs something: cancel, pause, fork, retry, answers and signals."""
+"""Control of runs: cancel, pause, fork, retry, answers and signals."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
 
 
 class CancelAnswer(msgspec.Struct, frozen=True):
-    """Whether a cancellation was taken, or came after the end; `record` is the run's record then."""
+    """Whether a cancellation was accepted, or came after the run's end, and the run's record."""
 
     accepted: bool
     record: RunRecord
 
 
 class Control:
-    """Sends messages to runs, and reports what became of them."""
+    """Sends messages to runs, and returns the results."""
 
     def __init__(self, lookup: Lookup, reading: Reading) -> None:
         self._lookup = lookup
@@ -39,7 +39,7 @@ class Control:
         self._host = lookup.host
 
     async def cancel(self, run: str, reason: str) -> CancelAnswer:
-        """Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
         check_texts(reason=reason)
         row = await self._lookup.row(run)
         if row.status in TERMINAL:
@@ -48,11 +48,11 @@ class Control:
         try:
             record = await self._reading.ended(row.run, timeout=ANSWER_WITHIN_S)
         except TimeoutError:
-            return CancelAnswer(True, await self._reading.get(run))  # it is in the inbox, for the store's owner
+            return CancelAnswer(True, await self._reading.get(run))  # it is in the inbox until there is an owner
         return CancelAnswer(record.status == "cancelled", record)
 
     async def pause(self, run: str, *, paused: bool) -> RunRecord:
-        """Repeating it changes nothing. If the owner does not answer in time, the message is left for the next."""
+        """Pause or unpause a run. If the owner does not answer in time, the message is left for the next owner."""
         row = await self._lookup.row(run)
         if row.status in TERMINAL:
             raise ended(run, row.status)
@@ -62,19 +62,19 @@ class Control:
             async with asyncio.timeout(ANSWER_WITHIN_S):
                 while (row := await self._lookup.row(run)).paused != paused and row.status not in TERMINAL:
                     await asyncio.sleep(LOOK_AGAIN_S)
-        if row.paused != paused and row.status in TERMINAL:  # it ended first; one that was unpaused may end at once
+        if row.paused != paused and row.status in TERMINAL:  # it ended before it was paused
             raise ended(run, row.status)
         return await self._reading.get(run)
 
     async def fork(self, run: str, at: int, writes: Mapping[str, Json] | None) -> RunId:
-        """The new run's id."""
+        """Start a fork of a run. Returns its id."""
         check_whole("at", at, 0, MOST_ROWS)
         check_texts(**{f"writes[{index}]": path for index, path in enumerate(writes or {})})
         edits = {path: plain_value(value, path) for path, value in (writes or {}).items()}
         return await self._host.fork(NewFork((await self._lookup.row(run)).run, at, edits))
 
     async def retry(self, run: str, credits: int) -> RunId:
-        """The id of the run's fork at its end."""
+        """Start a fork of a failed run at its end. Returns its id."""
         row = await self._lookup.row(run)
         check_credits("credits", credits)
         if row.status not in RETRIED:
@@ -90,7 +90,7 @@ class Control:
     async def answer(
         self, run: str, value: Json, gate: str | None, node: str | None, path: str | None, by: str | None
     ) -> Reply:
-        """The run's reply."""
+        """Answer a gate. Returns the run's reply."""
         row = await self._lookup.row(run)
         check_maybe_texts(gate=gate, node=node, path=path, by=by)
         answer = plain_value(value, "answer")
@@ -108,7 +108,7 @@ class Control:
         return Reply(to, await ask(self._host, to, message), await self._reading.get(run))
 
     async def signal(self, run: str, name: str, value: Json, key: str | None) -> Reply:
-        """The run's reply."""
+        """Send a run a signal. Returns the run's reply."""
         row = await self._lookup.row(run)
         check_texts(name=name)
         check_maybe_texts(key=key)

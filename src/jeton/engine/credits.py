@@ -1,4 +1,4 @@
-"""Credits, as people see them: what is left, what was used, and putting more in."""
+"""The project's credit account, and what runs used."""
 
 import msgspec
 
@@ -10,23 +10,23 @@ from jeton.model.ids import RunId
 
 
 class CreditsView(msgspec.Struct, frozen=True):
-    """The project's account: what is left, and what runs under way have of it. Without one there is no limit."""
+    """The project's account: what is left, and what unfinished runs were granted. Without one there is no limit."""
 
     balance: int | None
     granted: int
 
 
 class TokensView(msgspec.Struct, frozen=True):
-    """What calls of a model used: tokens that went in, and tokens that came out."""
+    """Tokens that model calls read and wrote."""
 
     input: int
     output: int
 
 
 class UsageView(msgspec.Struct, frozen=True):
-    """What a node of a run cost on a day, in UTC. `shortfall`: what it used beyond its price, and nobody paid.
+    """What a node of a run cost on a day, in UTC. `shortfall` is what it used beyond its price, unpaid.
 
-    `tokens`: what its model calls used, by profile, those of attempts that failed too."""
+    `tokens` is what its model calls used, by profile, including failed attempts."""
 
     run_id: RunId
     workflow: str

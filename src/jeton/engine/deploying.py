@@ -1,4 +1,4 @@
-"""Storing definitions: versions, the project's account, and the triggers that a source declares."""
+"""Deployment of definitions: versions, the project's account, and the triggers that a source declares."""
 
 import msgspec
 
@@ -13,9 +13,9 @@ from jeton.planning.credits import balance_of
 
 
 class Deployment(msgspec.Struct, frozen=True):
-    """The version each workflow and each flow has now, and the warnings that did not stop it.
+    """The version of each workflow and flow, and warnings about the definitions.
 
-    `removed` are triggers that the same source had before and has no longer."""
+    `removed` are triggers that the same source declared before and does not declare any more."""
 
     versions: dict[str, int]
     warnings: tuple[Problem, ...]
@@ -23,7 +23,7 @@ class Deployment(msgspec.Struct, frozen=True):
 
 
 async def deploy_library(host: Host, library: Library, file: str | None, warnings: tuple[Problem, ...]) -> Deployment:
-    """Store definitions that were loaded and checked before. `file` is where they are declared."""
+    """Store definitions that were loaded and checked. `file` is where they are declared."""
     await check_pins(host.reads, library)
     origins = origins_of(library, file)
     await check_paths(host.reads, library, origins)
@@ -37,8 +37,8 @@ async def deploy_library(host: Host, library: Library, file: str | None, warning
 
 
 async def _deploy_triggers(host: Host, library: Library, file: str | None, origins: tuple[str, ...]) -> list[str]:
-    """Store the triggers of a file, and remove those that it had before and has no longer."""
+    """Store the triggers of a file, and remove those that it does not declare any more."""
     known = {row.origin for row in await host.reads.triggers()} if origins else set[str]()
     if not library.triggers and known.isdisjoint(origins):
-        return []  # the usual case, and then nothing need be written
+        return []  # the usual case, without a write
     return await host.deploy_triggers(library.triggers, file=file or "", origins=origins)

@@ -1,6 +1,6 @@
-"""The engine: deploy definitions, start runs, ask about them, and tell them something.
+"""The engine: deploy definitions, start runs, query them and control them.
 
-Every rule is below it. It checks arguments, and asks a host through the `Host` protocol.
+It checks arguments and calls a host through the `Host` protocol. The rules are in the layers below.
 """
 
 from collections.abc import AsyncGenerator, Collection, Mapping
@@ -62,11 +62,11 @@ class Engine:
     async def deploy_library(
         self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()
     ) -> Deployment:
-        """Store definitions that were loaded and checked before. `file` is where they are declared."""
+        """Store definitions that were loaded and checked. `file` is where they are declared."""
         return await deploy_library(self._host, library, file, warnings)
 
     async def workflow(self, reference: str) -> Library:
-        """A deployed workflow with all it reaches. Raises Refused if there is none."""
+        """A deployed workflow with all it calls. Raises Refused if there is none."""
         return await self._reading.workflow(reference)
 
     # runs
@@ -133,7 +133,7 @@ class Engine:
         return Run(self, await self._control.retry(run, credits))
 
     async def idle(self) -> None:
-        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
+        """Wait until nothing moves: every run has ended, or waits for a time or for people."""
         await self._host.idle()
 
     async def prune(
@@ -152,7 +152,7 @@ class Engine:
         rule = Rule("run", older_than_ms, frozenset(statuses), workflow)
         return await self._host.prune((rule,), dry_run=dry_run)
 
-    # questions about runs
+    # queries
 
     async def get(self, run: str) -> RunRecord:
         """A run's record."""
@@ -245,7 +245,7 @@ class Engine:
         """Runs that are parked because a Python function of theirs is not here, and the function's name."""
         return dict(self._host.needs_app)
 
-    # people and other systems
+    # answers and signals
 
     async def answer(
         self,

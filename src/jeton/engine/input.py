@@ -1,6 +1,6 @@
-"""A run's input, before there is a run: plain JSON that every later layer can keep, and that fits its schema.
+"""Checks of a run's input: plain JSON that can be stored, and that fits the schema.
 
-All that is wrong with it is said at once, each with its path. Whatever is refused here makes no run.
+All problems are reported at once, each with its path. A refused input makes no run.
 """
 
 import json
@@ -21,28 +21,28 @@ CHANGED_NOTHING = "correct it; nothing was changed"
 
 
 class InputProblem(msgspec.Struct, frozen=True):
-    """One thing wrong with an input, and where."""
+    """One problem of an input, and its path."""
 
     path: str
     problem: str
 
 
 class InputInvalid(Refused):
-    """What was given cannot be used. Carries every problem found, not the first."""
+    """An input, answer or signal that cannot be used. `problems` has every problem, not only the first."""
 
     def __init__(self, problems: tuple[InputProblem, ...], remedy: str = MADE_NO_RUN) -> None:
         self.problems = problems
-        said = "; ".join(f"{found.path}: {found.problem}" for found in problems)
-        super().__init__("input_invalid", said, remedy)
+        text = "; ".join(f"{found.path}: {found.problem}" for found in problems)
+        super().__init__("input_invalid", text, remedy)
 
 
 def read_value(text: str, name: str) -> Json:
-    """JSON that is no run's input: an answer, a signal, an edit; `name` says which in the problems."""
+    """Parse the JSON of an answer, a signal or an edit. `name` is its name in the problems."""
     return _read(text, name, CHANGED_NOTHING)
 
 
 def read_input(text: str) -> Json:
-    """JSON as the standard has it: no NaN, no key twice, no half characters, no number that 64 bits cannot hold."""
+    """Parse the JSON of a run's input: no NaN, no repeated key, no half character, no number beyond 64 bits."""
     return _read(text, "input", MADE_NO_RUN)
 
 
@@ -71,12 +71,12 @@ def _read(text: str, name: str, remedy: str) -> Json:
 
 
 def plain_value(value: object, name: str) -> Json:
-    """A Python value that is no run's input; `name` says in the problems which."""
+    """The value of an answer, a signal or an edit as plain JSON. `name` is its name in the problems."""
     return _plain(value, name, CHANGED_NOTHING)
 
 
 def plain_input(value: object) -> Json:
-    """A Python value as plain JSON: dataclasses, models and tuples become objects and lists, and nothing is shared."""
+    """A run's input as plain JSON: dataclasses, models and tuples become objects and lists. It is a copy."""
     return _plain(value, "input", MADE_NO_RUN)
 
 
@@ -98,7 +98,7 @@ def _without_flaws(value: object, name: str, remedy: str, flaws: Flaws) -> Json:
 
 
 def check_input(program: Program, value: Json) -> None:
-    """Raises InputInvalid with every place where the value does not fit."""
+    """Raise InputInvalid with every place where the value does not fit the schema."""
     if program.input_validator is None:
         return
     misfits = program.input_validator.misfits(value)
@@ -108,7 +108,7 @@ def check_input(program: Program, value: Json) -> None:
 
 
 def _dumped(value: object) -> object:
-    """A model that knows how to become plain data itself (pydantic's do)."""
+    """The plain data of a model with a `model_dump` method, such as pydantic's."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump(mode="json")

@@ -1,4 +1,4 @@
-"""Finding runs, definitions and compiled programs on a host. Raises Refused for what is not there."""
+"""Runs, definitions and compiled programs of a host, looked up. Raises Refused for what is not there."""
 
 from jeton.actor.advance import LiveRun
 from jeton.actor.host import Host
@@ -13,7 +13,7 @@ from jeton.planning.program.workflow import Program
 
 
 class Lookup:
-    """What every part of an engine looks up. Programs are compiled once."""
+    """Looks up runs and definitions for the parts of an engine. Programs are compiled once."""
 
     def __init__(self, host: Host) -> None:
         self.host = host

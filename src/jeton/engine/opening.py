@@ -1,4 +1,4 @@
-"""Opening a store: pick its host, wire up an executor, and give an engine on it."""
+"""Opening a store: its host, an executor, and an engine on them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager

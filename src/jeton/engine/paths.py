@@ -1,4 +1,4 @@
-"""Paths of webhooks: a request goes to one trigger, so no two of a store may have the same."""
+"""Paths of webhooks, which are unique in a store, because a request goes to one trigger."""
 
 from collections.abc import Collection
 
@@ -9,9 +9,9 @@ from jeton.model.failure import Refused
 
 
 async def check_paths(reads: Reads, library: Library, origins: Collection[str]) -> None:
-    """Raises Refused for a path that a trigger has which stays, before anything of the library is stored.
+    """Raise Refused for a path that another trigger has, before anything of the library is stored.
 
-    What was declared in `origins` and is not in the library will be gone, and its path is free."""
+    Triggers that were declared in `origins` and are not in the library are removed, so their paths are free."""
     wanted = {each.on.path: name for name, each in library.triggers.items() if isinstance(each.on, OnWebhook)}
     if not wanted:
         return

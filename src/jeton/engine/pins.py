@@ -1,4 +1,4 @@
-"""Versions that a definition names: `workflow: child@2` must be there once the definition is."""
+"""Versions that a definition names, such as `workflow: child@2`: they must exist when it is deployed."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -22,10 +22,10 @@ async def _problems(reads: Reads, library: Library) -> AsyncIterator[Problem]:
         child, version = parse_reference(called)
         if version is None or await reads.bundle(child, version) is not None:
             continue
-        brought = await _brought(reads, library, child)
-        if brought != version:
+        available = await _library_version(reads, library, child)
+        if available != version:
             problem = f"there is no version {version} of workflow '{child}'"
-            remedy = f"write '{child}@{brought}', which it has here, or '{child}'"
+            remedy = f"write '{child}@{available}', which it has here, or '{child}'"
             yield Problem("error", "unknown_version", "", 0, path, problem, remedy)
 
 
@@ -42,7 +42,7 @@ def _calls(library: Library) -> Iterator[tuple[str, str]]:
                 yield f"flows.{flow.name}.nodes.{name}.data.workflow", called
 
 
-async def _brought(reads: Reads, library: Library, name: str) -> int:
+async def _library_version(reads: Reads, library: Library, name: str) -> int:
     """The version that the library's own definition has or will have: the one with the same content, or the next."""
     ours = bundle_hash(bundle_of(library, name))
     version = 1

@@ -1,4 +1,4 @@
-"""Questions about runs. They need no ownership of the store, and change nothing."""
+"""Queries. They need no ownership of the store, and change nothing."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -31,7 +31,7 @@ from jeton.model.state.run import TERMINAL, Head, RunStatus
 
 
 class Context(msgspec.Struct, frozen=True):
-    """A run's data: what it was given, what it keeps, what it has to say so far."""
+    """A run's data: its input, its state, and its output so far."""
 
     input: Json
     state: JsonObject
@@ -39,7 +39,7 @@ class Context(msgspec.Struct, frozen=True):
 
 
 class Reading:
-    """Answers questions about the runs of one host."""
+    """Queries on the runs of one host."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -48,14 +48,14 @@ class Reading:
     # runs
 
     async def get(self, run: str) -> RunRecord:
-        """How a run stands."""
+        """A run's record."""
         row = await self._lookup.row(run)
         record = await self._record(row)
         fired = tuple(map(firing_view, await self._reads.fired_by(row.run)))
         return msgspec.structs.replace(record, fired=fired)
 
     async def _record(self, row: RunRow) -> RunRecord:
-        """The record with all that the state says; of a run that has ended, only a flow's says more than the row."""
+        """The record with what the state adds to the row. Of an ended run, only a flow's state adds something."""
         program = await self._lookup.program(row.workflow, row.version)
         if row.status in TERMINAL and program.flow is None:
             return record_of(row, None)
@@ -70,9 +70,9 @@ class Reading:
         after: str | None = None,
         limit: int = 100,
     ) -> tuple[RunRecord, ...]:
-        """Runs, newest first; `after` is the last run of the page before.
+        """Runs, newest first; `after` is the last run of the previous page.
 
-        One that is damaged keeps its status, and has the error `run_damaged`."""
+        A damaged run keeps its status, and has the error `run_damaged`."""
         check_maybe_texts(workflow=workflow, status=status, after=after)
         check_whole("limit", limit, 1, MOST_ROWS)
         last = None if after is None else RunId(after)
@@ -81,7 +81,7 @@ class Reading:
         return tuple([ended.get(row.run) or await self._record_or_damage(row) for row in rows])
 
     async def _record_or_damage(self, row: RunRow) -> RunRecord:
-        """A run that cannot be read is listed with the others: its `error` says that it is damaged."""
+        """The record of a run; of one that cannot be read, its row with the error `run_damaged`."""
         try:
             return await self._record(row)
         except Refused as refused:
@@ -94,7 +94,7 @@ class Reading:
         return tuple(record_of(row, None) for row in rows)
 
     async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
-        """Wait for a run's end. Raises TimeoutError if it has not come in time; the run goes on."""
+        """Wait for a run's end. Raises TimeoutError if it has not ended in time; the run goes on."""
         check_texts(run=run)
         if timeout is None:
             return await self._record(await self._lookup.host.ended(RunId(run)))
@@ -103,7 +103,7 @@ class Reading:
         return await self._record(row)
 
     async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
-        """What waits for people, the oldest first: in one run and the runs it called, or in all."""
+        """Open gates, oldest first: of one run and the runs it called, or of all."""
         if run is None:
             rows = await self._reads.gates()
         else:
@@ -118,17 +118,15 @@ class Reading:
                 views.append(gate_view(row, program.workflow))
         return tuple(views)
 
-    # what happened, and why
+    # history
 
     async def events(
         self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
     ) -> AsyncGenerator[JsonObject, None]:
         """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
 
-        `after` is a sequence number of the run itself, or one for each run: those up to it are left out. So are runs
-        that ended, as the run's own sequence tells it, by then. With `follow`, also events to come, until the run has
-        ended.
-        """
+        `after` is a sequence number of the run itself, or one for each run: those up to it are left out, and so are
+        runs that ended by then. With `follow`, also events to come, until the run has ended."""
         root = (await self._lookup.row(run)).run
         behind = dict(after) if isinstance(after, Mapping) else {str(root): after}
         async for source, entry in self.tree(root, behind.get(root, -1), follow=follow):
@@ -146,8 +144,8 @@ class Reading:
         Calls that ended by event `after` of the run are left out."""
         known = (await self._lookup.row(run)).run
         found = follow_tree(self._reads, known, after) if follow else read_tree(self._reads, known, after)
-        async for told in found:
-            yield told
+        async for each in found:
+            yield each
 
     async def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
         """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
@@ -174,7 +172,7 @@ class Reading:
     async def emitted(
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
     ) -> tuple[EmittedEvent, ...]:
-        """What actions published, oldest first: of a run, of a name, or all. `after` is the last one's number."""
+        """Events that actions published, oldest first: of a run, of a name, or all, behind the number `after`."""
         check_maybe_texts(event=event)
         check_whole("limit", limit, 1, MOST_ROWS)
         known = None if run is None else (await self._lookup.row(run)).run
@@ -182,7 +180,7 @@ class Reading:
         return tuple(map(emitted_event, found))
 
     async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
-        """What actions measured in a run; or in all runs, those that are not kept any more too."""
+        """The metrics of a run; or of all runs, including those that were pruned."""
         known = None if run is None else (await self._lookup.row(run)).run
         return tuple(map(metric_value, await self._reads.metrics(known)))
 
@@ -211,8 +209,8 @@ class Reading:
     ) -> WhatIf:
         """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
 
-        `result` is what its task gives, its gate is answered, its signal brings or the run it called puts out. Nothing
-        is changed, and nothing is done."""
+        `result` is what its task returns, its gate is answered, its signal carries or the run it called puts out.
+        Nothing is changed, and nothing is done."""
         row = await self._lookup.row(run)
         program = await self._lookup.program(row.workflow, row.version)
         live, now = await self._lookup.live(row.run), self._lookup.host.now()
@@ -220,5 +218,5 @@ class Reading:
         return await asyncio.to_thread(suppose, program, live, token, now)
 
     async def workflow(self, reference: str) -> Library:
-        """A deployed workflow with all it reaches; raises Refused if there is none."""
+        """A deployed workflow with all it calls. Raises Refused if there is none."""
         return (await self._lookup.bundle(*parse_reference(reference)))[0]

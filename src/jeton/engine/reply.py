@@ -1,4 +1,4 @@
-"""Telling a run something that it answers: the reply is a decision in its journal, found by the message's id."""
+"""Messages that a run replies to. The reply is a decision in its journal, found by the message's id."""
 
 import asyncio
 from typing import Literal, TypeAlias
@@ -20,11 +20,11 @@ ANSWER_WITHIN_S = 10.0
 LOOK_AGAIN_S = 0.05
 
 ReplyOutcome: TypeAlias = Literal["taken", "kept", "heard_before", "sent"]
-"""Somebody took it; nobody waits yet and it is kept; its key was known; it lies in the inbox until an owner comes."""
+"""A token took it; it is kept until one does; its key was known; it is in the inbox until there is an owner."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What became of an answer or a signal. `run_id` is the run that took it; `record` is of the run that was named."""
+    """The result of an answer or a signal. `run_id` is the run that took it; `record` is of the run that was named."""
 
     run_id: RunId
     outcome: ReplyOutcome
@@ -32,23 +32,22 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def ended(run: str, status: str) -> Refused:
-    """Whatever is asked of a run that is over."""
+    """The refusal of a message to a run that has ended."""
     return Refused("run_ended", f"run {run} has ended: it is {status}", "nothing can be changed about it any more")
 
 
 async def ask(host: Host, run: RunId, message: AnswerGate | SignalRun) -> ReplyOutcome:
-    """Deliver the message and say what the run said. Raises Refused for what it does not take.
+    """Deliver a message and return the run's reply. Raises Refused if the run refuses it.
 
-    The owner has the reply when the message is delivered. Beside one it is waited for; an owner that does not answer
-    in time may have been stopped, and the message is there for the next.
-    """
+    The owner has the reply when the message is delivered. Other processes wait for it; if the owner does not answer in
+    time, the message is left for the next owner."""
     row = await host.reads.row(run)
     if row is None or row.status in TERMINAL:
         raise ended(run, "gone" if row is None else row.status)
     await host.deliver(run, message)
     last, deadline = row.entries - 1, asyncio.get_running_loop().time() + ANSWER_WITHIN_S
     while True:
-        row = await host.reads.row(run)  # before the entries: those of a run that has ended are all there
+        row = await host.reads.row(run)  # before the entries, which are complete if the run has ended
         for entry in await host.reads.entries(run, last):
             last = entry.number
             outcome = _outcome(entry, message)
@@ -62,7 +61,7 @@ async def ask(host: Host, run: RunId, message: AnswerGate | SignalRun) -> ReplyO
 
 
 def _outcome(entry: Entry, message: AnswerGate | SignalRun) -> ReplyOutcome | None:
-    """What the entry says to the message. What was done with it stands right before the reply."""
+    """The reply to the message in an entry. The decision right before the reply says what was done with it."""
     for index, decision in enumerate(entry.decisions):
         if not isinstance(decision, ReplyTo) or decision.id != message.id:
             continue

@@ -22,7 +22,7 @@ class Run:
         self.id = run
 
     async def result(self, timeout: float | None = None) -> RunRecord:
-        """Wait for the run's end, whatever its status. Raises TimeoutError if it has not come in time."""
+        """Wait for the run's end, whatever its status. Raises TimeoutError if it has not ended in time."""
         return await self._engine.ended(self.id, timeout)
 
     async def record(self) -> RunRecord:

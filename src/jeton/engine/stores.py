@@ -1,7 +1,6 @@
-"""Which host a store's address names. The only module of the engine that knows hosts.
+"""The host of a store, chosen by its address. The only module of the engine that knows hosts.
 
-The tools for a whole store (verify, backup, export, import) depend on how a host keeps its data: they are chosen here
-too.
+The tools for a whole store (verify, backup, export, import) depend on the host, and are chosen here too.
 """
 
 from collections.abc import AsyncGenerator
@@ -52,7 +51,7 @@ def backup_store(store: str | PathLike[str], to: str | PathLike[str], now_ms: in
 
 
 def export_from(store: str | PathLike[str], run: str) -> bytes:
-    """One run, with its definition and its history, as a file."""
+    """The file of one run, with its definition and its history."""
     from jeton.hosts.sqlite.tools.portable import export_run
 
     return export_run(_file(store), RunId(run))

@@ -50,7 +50,7 @@ class SyncRun:
         return f"SyncRun({self.id!r})"
 
     def result(self, timeout: float | None = None) -> RunRecord:
-        """Wait for the run's end, whatever its status. Raises TimeoutError if it has not come in time."""
+        """Wait for the run's end, whatever its status. Raises TimeoutError if it has not ended in time."""
         return self._loop.wait(self._run.result(timeout))
 
     def record(self) -> RunRecord:
@@ -94,11 +94,11 @@ class SyncEngine:
         return self._loop.wait(self._engine.deploy(source))
 
     def deploy_library(self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()) -> Deployment:
-        """Store definitions that were loaded and checked before. `file` is where they are declared."""
+        """Store definitions that were loaded and checked. `file` is where they are declared."""
         return self._loop.wait(self._engine.deploy_library(library, file, warnings))
 
     def workflow(self, reference: str) -> Library:
-        """A deployed workflow with all it reaches. Raises Refused if there is none."""
+        """A deployed workflow with all it calls. Raises Refused if there is none."""
         return self._loop.wait(self._engine.workflow(reference))
 
     def start(
@@ -154,7 +154,7 @@ class SyncEngine:
         return SyncRun(self._loop.wait(self._engine.retry(run, credits=credits)), self._loop)
 
     def idle(self) -> None:
-        """Wait until nothing moves: every run has ended, or waits for a time or for somebody."""
+        """Wait until nothing moves: every run has ended, or waits for a time or for people."""
         self._loop.wait(self._engine.idle())
 
     def prune(

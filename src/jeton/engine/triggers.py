@@ -1,4 +1,4 @@
-"""Triggers, as people and web servers use them: list, fire, and take a webhook's request."""
+"""Triggers: list them, fire them, and accept requests of webhooks."""
 
 import hashlib
 import hmac
@@ -31,15 +31,15 @@ DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
 REMEDIES: dict[RefusalCode, str] = {
     "disabled": "enable it with engine.enable, or `jeton triggers --enable`",
     "too_deep": "check whether runs trigger each other in a cycle, or set triggers.max_depth",
-    "input_invalid": "mend what is delivered, or the trigger's own input",
+    "input_invalid": "correct what is delivered, or the trigger's own input",
     "unknown_workflow": "deploy it",
 }
 
 
 class TriggerView(msgspec.Struct, frozen=True):
-    """A trigger, when it fires next if that is known, and what became of its last delivery.
+    """A trigger, when it fires next if that is known, and its last firing.
 
-    `origin` is the file or folder it was deployed from; of plain data, the name of what it starts."""
+    `origin` is the file or folder it was deployed from; without one, the name of what it starts."""
 
     name: str
     type: str
@@ -52,7 +52,7 @@ class TriggerView(msgspec.Struct, frozen=True):
 
 
 class Triggers:
-    """Lists triggers, fires them, and takes webhook requests."""
+    """Lists triggers, fires them, and accepts webhook requests."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -71,7 +71,7 @@ class Triggers:
     async def firings(
         self, trigger: str | None = None, *, run: str | None = None, limit: int = 100
     ) -> tuple[FiringView, ...]:
-        """What became of deliveries, newest first: to one trigger or to all, or the one that began a run."""
+        """Results of deliveries, newest first: to one trigger or to all, or the one that started a run."""
         check_maybe_texts(trigger=trigger, run=run)
         check_whole("limit", limit, 1, MOST_ROWS)
         known = None if run is None else RunId(run)
@@ -84,13 +84,13 @@ class Triggers:
         Raises Refused if it may not fire: the workflow is disabled, is not there, or takes no such input."""
         check_texts(trigger=trigger)
         check_maybe_texts(delivery_id=delivery_id)
-        brings = None if payload is None else plain_input(payload)
-        return await self._fire(await self._trigger(trigger), "manual", delivery_id, brings, None)
+        data = None if payload is None else plain_input(payload)
+        return await self._fire(await self._trigger(trigger), "manual", delivery_id, data, None)
 
     async def deliver_webhook(
         self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
     ) -> FiringView:
-        """Take a request to `/hooks/{path}`: its signature is checked, then its body, and then the trigger fires.
+        """Take a request to `/hooks/{path}`: check its signature, then its body, and fire the trigger.
 
         The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
         Raises Refused, with the codes `unknown_hook`, `bad_signature`, `input_invalid` and those of `fire`."""
@@ -106,12 +106,12 @@ class Triggers:
             text = body.decode()
         except UnicodeDecodeError:
             raise Refused("input_invalid", "the body is no text in utf-8", "send JSON") from None
-        brings: Json = read_input(text) if text.strip() else None
-        problem = schema_problem(compile_schema(on.schema), brings, "body")
+        data: Json = read_input(text) if text.strip() else None
+        problem = schema_problem(compile_schema(on.schema), data, "body")
         if problem is not None:
             raise Refused("input_invalid", problem, "send what the trigger's schema says")
         delivery = delivery_id or next((lowered[name] for name in DELIVERIES if name in lowered), None)
-        return await self._fire(trigger, "webhook", delivery, brings, on.path)
+        return await self._fire(trigger, "webhook", delivery, data, on.path)
 
     async def enable(self, workflow: str) -> None:
         """Let triggers start a workflow or flow again."""
@@ -145,12 +145,12 @@ class Triggers:
         raise Refused("unknown_hook", f"no trigger has the path '{path}'", "list the triggers there are")
 
     async def _check_signature(self, trigger: Trigger, name: str, body: bytes, headers: Mapping[str, str]) -> None:
-        """HMAC-SHA256 over the body's very bytes, compared in a time that says nothing about how much was right."""
+        """Check the HMAC-SHA256 of the body's bytes, compared in constant time."""
         bundle, _ = await self._lookup.bundle(*parse_reference(trigger.start))
         try:
             secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), ThreadPool())
         except SecretUnavailable as unavailable:
-            raise Refused("secret_unavailable", str(unavailable), "see to the project's secrets") from None
+            raise Refused("secret_unavailable", str(unavailable), "check the project's secrets") from None
         wanted = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
         given = next((headers[header] for header in SIGNATURES if header in headers), "")
         if not hmac.compare_digest(f"sha256={wanted}".encode(), given.strip().encode()):
@@ -158,10 +158,10 @@ class Triggers:
             raise Refused("bad_signature", "the signature does not fit the body", remedy)
 
     async def _fire(
-        self, trigger: Trigger, type: str, delivery_id: str | None, brings: Json, source: str | None
+        self, trigger: Trigger, type: str, delivery_id: str | None, data: Json, source: str | None
     ) -> FiringView:
         row = await self._host.fire(
-            trigger, Delivery(delivery_id or self._host.new_id(), type, self._host.now(), brings, source)
+            trigger, Delivery(delivery_id or self._host.new_id(), type, self._host.now(), data, source)
         )
         if row.code is not None:
             raise Refused(row.code, row.problem or "", REMEDIES.get(row.code, ""))

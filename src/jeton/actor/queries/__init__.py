@@ -1,4 +1,4 @@
-"""What queries see of a commit beside the run's row. Worked out once, with the commit; a host only stores it."""
+"""What a commit changes for queries beside the run's row. Computed with the commit; a host only stores it."""
 
 import msgspec
 from msgspec import UnsetType
@@ -22,7 +22,7 @@ class Queries(msgspec.Struct, omit_defaults=True):
     closed_gates: tuple[TokenId, ...] = ()
     credits: tuple[CreditsSpent, ...] = ()
     tokens: tuple[TokensSpent, ...] = ()
-    state: dict[str, Json | UnsetType] = {}  # by top-level key, if the workflow has a state schema; unset: it is gone
+    state: dict[str, Json | UnsetType] = {}  # by top-level key, if the workflow has a state schema; unset: removed
     branches: tuple[Stretch, ...] = ()  # likewise
     snapshot: Snapshot | None = None
 

@@ -18,7 +18,7 @@ _canonical = msgspec.json.Encoder(order="sorted").encode
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The state after an entry. Without sections, those of the run itself are meant: it has ended."""
+    """The state after an entry. Without sections it is the state of the run itself, which has ended."""
 
     digest: bytes
     sections: dict[str, bytes] | None
@@ -48,7 +48,7 @@ def snapshot_policy(settings: JsonObject) -> SnapshotPolicy:
 
 
 def snapshot_due(policy: SnapshotPolicy, number: int, ended: bool) -> bool:
-    """Whether the state after this entry is kept."""
+    """Whether a snapshot is taken after this entry."""
     return (ended and policy.at_end) or (policy.every > 0 and (number + 1) % policy.every == 0)
 
 
@@ -67,7 +67,7 @@ def whole_sections(state: RunState) -> dict[str, bytes]:
 
 
 def canonical(body: bytes) -> bytes:
-    """The same bytes for the same JSON, however it is written; 1 and 1.0 stay apart."""
+    """The same bytes for the same JSON, whatever its spaces and order of keys; 1 and 1.0 stay different."""
     return _canonical(msgspec.json.decode(body))
 
 

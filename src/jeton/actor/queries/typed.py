@@ -1,4 +1,4 @@
-"""Typed state and branch outputs that a commit wrote: what the tables of a workflow with a `state_schema` follow."""
+"""State and branch outputs that a commit wrote, for the tables of a workflow with a `state_schema`."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from jeton.model.state.ranges import numbers_in
 from jeton.model.state.run import SLOTS_PER_STRETCH, Arrived, RunState
 
 _encode = msgspec.json.Encoder().encode
-_NOBODY = Arrived()
+_NONE_ARRIVED = Arrived()
 
 
 class BranchRow(msgspec.Struct, frozen=True, order=True):
@@ -25,7 +25,7 @@ class BranchRow(msgspec.Struct, frozen=True, order=True):
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """All rows of one stretch of a group's slots; what is not among them is gone."""
+    """All rows of one stretch of a group's slots. They replace the stored ones."""
 
     group: GroupId
     first: int
@@ -46,7 +46,7 @@ def branch_rows(state: RunState, group: GroupId, stretch: int) -> Iterator[Branc
             yield BranchRow(group, index, "live", _text(slot.output))
     progress = state.progress.get(group)
     for node in () if progress is None else progress.fan_ins:
-        arrived = state.arrived.get((group, node, stretch), _NOBODY)
+        arrived = state.arrived.get((group, node, stretch), _NONE_ARRIVED)
         for index in numbers_in(arrived.slots):
             output = _text(arrived.values[index]) if index in arrived.values else None
             yield BranchRow(group, index, "arrived", output)
@@ -61,7 +61,7 @@ def all_branch_rows(state: RunState) -> list[BranchRow]:
 
 
 def changed_branches(state: RunState, touched: Touched) -> tuple[Stretch, ...]:
-    """The stretches of slots that wrote or arrived, or are merged and gone."""
+    """The stretches of slots that wrote or arrived, or were merged."""
     if not touched.more:
         return ()
     places = touched.rest.slots | {(group, stretch) for group, _, stretch in touched.rest.arrived}

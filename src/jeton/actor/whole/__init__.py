@@ -1,1 +1,1 @@
-"""One run as a whole: a copy of all that is stored of it, checked, and as a file."""
+"""A whole run: a copy of everything stored of it, its checks, and its file format."""

@@ -1,8 +1,8 @@
-"""One run as a file.
+"""The file format of an exported run.
 
-The file is JSON and holds everything: the definition, the journal, and what follows from it. It may be formatted anew,
-but not changed: the digest covers all of it, and the journal has to lead to the rest as it does in a store. That is no
-signature: whoever makes up a definition, or a whole run, can make up a digest to match.
+The file is JSON and holds everything: the definition, the journal, and what follows from it. It may be reformatted, but
+not changed: a digest covers all of it, and the journal has to lead to the rest as in a store. The digest is no
+signature: whoever invents a run can compute it too.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ _T = TypeVar("_T")
 
 
 class StepRow(NamedTuple):
-    """A durable step of a run. Without a result it has only begun."""
+    """A durable step of a run. Without a result it has begun and not finished."""
 
-    key: str  # without the prefix that says whose it is
+    key: str  # without the prefix of the run
     call: str
     result: bytes | None
 
@@ -39,7 +39,7 @@ class PortableEntry(msgspec.Struct, frozen=True):
 
 
 class PortableSnapshot(msgspec.Struct, frozen=True):
-    """Where the run stood after an entry; the body is null for one of the end."""
+    """The state after an entry; the body is null for the end of the run."""
 
     number: int
     hash: bytes
@@ -48,7 +48,7 @@ class PortableSnapshot(msgspec.Struct, frozen=True):
 
 
 class PortableSummary(msgspec.Struct, frozen=True):
-    """What pruning left of the first entries."""
+    """The summary of pruned entries."""
 
     entries: int
     hash: bytes
@@ -56,7 +56,7 @@ class PortableSummary(msgspec.Struct, frozen=True):
 
 
 class PortableStep(msgspec.Struct, frozen=True):
-    """A step that a node of the run took, or had only begun: then its result is null, which a done one's may be."""
+    """A durable step. The result is null if it is not done, and may be null if it is."""
 
     key: str
     call: str
@@ -145,7 +145,7 @@ def _read(file: bytes) -> Portable:
     if isinstance(version, int) and version > FORMAT_VERSION:
         problem = f"the file has format {version}, and this version of jeton knows formats up to {FORMAT_VERSION}"
         raise Refused("newer_file", problem, "use the jeton that wrote it, or a newer one")
-    # laid out anew it is still the same file: what is hashed is what was written, without the spaces
+    # without spaces, because a reformatted file has the same digest
     compact = _checked(lambda: msgspec.json.format(file, indent=-1))
     portable = _checked(lambda: msgspec.json.decode(compact, type=Portable))
     if portable.digest != _digest(portable):

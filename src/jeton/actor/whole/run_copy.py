@@ -1,7 +1,7 @@
-"""Everything a store has of one run, and whether it agrees with itself.
+"""A copy of everything stored of one run, and the check that it is consistent.
 
-The journal is the truth and the rest follows from it: each entry's hash covers the one before, the last is in the
-run's row, and folding all entries gives the sections and the row. Damage to any of them shows in the others.
+The rest follows from the journal: each entry's hash covers the one before, the last hash is in the run's row, and
+folding all entries gives the sections and the row. Damage to one of them shows in the others.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from jeton.model.state.run import Head
 
 
 class SnapshotRow(msgspec.Struct, frozen=True):
-    """Where the run stood after an entry. Without a body, the sections themselves are meant."""
+    """The state after an entry. Without a body it is that of the run's own sections."""
 
     number: int
     hash: bytes
@@ -46,7 +46,7 @@ class Columns(msgspec.Struct, frozen=True):
 
 
 class RunCopy(msgspec.Struct, frozen=True):
-    """One run, as it lies in a store. `pruned` entries are gone, from the first."""
+    """One run as it is stored. The first `pruned` entries were pruned."""
 
     run: RunId
     columns: Columns
@@ -55,7 +55,7 @@ class RunCopy(msgspec.Struct, frozen=True):
     journal: tuple[JournalEntry, ...]
     snapshots: tuple[SnapshotRow, ...] = ()
     pruned: int = 0
-    pruned_hash: bytes = b""  # of the last entry that is gone
+    pruned_hash: bytes = b""  # of the last pruned entry
 
     @property
     def live(self) -> LiveRun:
@@ -64,7 +64,7 @@ class RunCopy(msgspec.Struct, frozen=True):
 
 
 def problems_in(copy: RunCopy) -> Iterator[str]:
-    """What does not agree, in words. Nothing is trusted: a reader that fails on damage is a problem, not an error."""
+    """The inconsistencies of a run, in words. An exception on damaged data is a problem too, not an error."""
     yield from _tried("the journal", lambda: _chain_problems(copy))
     yield from _tried("the sections", lambda: _section_problems(copy))
     yield from _tried("the row", lambda: _row_problems(copy))
@@ -115,7 +115,7 @@ def _section_problems(copy: RunCopy) -> Iterator[str]:
             return
         events += count_events(entry.decisions)
     if copy.pruned:
-        return  # the run has ended; its snapshot says whether it is as it was
+        return  # the run has ended, and its snapshot is compared instead
     folded = whole_sections(replay(copy.live.state.head, entries).state)
     for name in sorted({*folded, *copy.sections}):
         there, here = folded.get(name), copy.sections.get(name)

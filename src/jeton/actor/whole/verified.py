@@ -1,4 +1,4 @@
-"""What checking a store for damage finds."""
+"""The result of a check of a store for damage."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Verified(msgspec.Struct, frozen=True):
-    """What `jeton verify` answers."""
+    """The result of `jeton verify`."""
 
     ok: bool
     problems: tuple[Finding, ...]

@@ -6,7 +6,7 @@ keeps the idempotency key of that call, and the next one repeats it under the sa
 
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import msgspec
 
@@ -52,7 +52,26 @@ def steps_prefix(run: RunId) -> str:
     return f"step:{run}:"
 
 
-_Kept: TypeAlias = tuple[str, Completed | None, int | None]
+class StoredCall(msgspec.Struct, frozen=True):
+    """What a store has under a key: the call, its result as JSON once it has finished, and when that expires."""
+
+    call: str
+    result: bytes | None = None
+    expires: int | None = None
+
+
+def begin_call(stored: StoredCall | None, call: str, now: int) -> Claimed | Completed:
+    """The rule of every store: an unfinished call is repeated under its own key, an expired one is forgotten."""
+    if stored is None or (stored.expires is not None and stored.expires <= now):
+        return Claimed(call)
+    if stored.result is None:
+        return Claimed(stored.call)
+    return Completed(msgspec.json.decode(stored.result))
+
+
+def expiry(now: int, ttl_ms: int | None) -> int | None:
+    """When a result expires; None if it does not."""
+    return None if ttl_ms is None else now + ttl_ms
 
 
 class MemoryIdempotencyStore:
@@ -60,19 +79,17 @@ class MemoryIdempotencyStore:
 
     def __init__(self, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self._clock = clock
-        self._kept: dict[str, _Kept] = {}
+        self._calls: dict[str, StoredCall] = {}
 
     async def begin(self, key: str, call: str) -> Claimed | Completed:
-        first, done, expires = self._kept.get(key, (call, None, None))
-        if done is not None and (expires is None or self._clock() < expires):
-            return done
-        claimed = Claimed(call if done is not None else first)
-        self._kept[key] = (claimed.idempotency_key, None, None)
-        return claimed
+        found = begin_call(self._calls.get(key), call, self._clock())
+        if isinstance(found, Claimed):
+            self._calls[key] = StoredCall(found.idempotency_key)
+        return found
 
     async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
-        call = self._kept[key][0]
-        self._kept[key] = (call, Completed(result), None if ttl_ms is None else self._clock() + ttl_ms)
+        body = msgspec.json.encode(result)
+        self._calls[key] = StoredCall(self._calls[key].call, body, expiry(self._clock(), ttl_ms))
 
     async def forget(self, key: str) -> None:
-        self._kept.pop(key, None)
+        self._calls.pop(key, None)

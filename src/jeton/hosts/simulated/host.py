@@ -92,7 +92,7 @@ class SimulatedHost:
         if name not in bundle.workflows and name not in bundle.flows:
             raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
         version = self._store.definitions.deploy(bundle, name)
-        self._bundles.deployed(name, version)
+        self._bundles.set_newest(name, version)
         return version
 
     async def deploy_triggers(

@@ -13,7 +13,7 @@ from jeton.actor.advance import LiveRun
 from jeton.actor.definitions import Bundles
 from jeton.actor.journal import decode_entry
 from jeton.actor.queries.snapshots import SnapshotPolicy, snapshot_policy
-from jeton.actor.recovery import owed_to
+from jeton.actor.recovery import plan_recovery
 from jeton.actor.starts import impossible_start
 from jeton.actor.turn import Turn, take_turn
 from jeton.hosts.simulated.agenda import Act, Agenda
@@ -251,10 +251,10 @@ class Process:
         for run in sorted(self._store.busy, key=self._store.runs().index):
             row, live = self._store.row(run), self._live.get(run) or self.load(run)
             wake = None if row is None else row.wake
-            owed = owed_to(live.state, wake, self._clock.now(), partial(self._missing, run))
-            if owed.needs_app is not None:
-                self.needs_app[run] = owed.needs_app
-            for message in owed.messages:
+            plan = plan_recovery(live.state, wake, self._clock.now(), partial(self._missing, run))
+            if plan.needs_app is not None:
+                self.needs_app[run] = plan.needs_app
+            for message in plan.messages:
                 if not isinstance(message, TaskLost):
                     continue  # alarms are set, and messages of a run to itself are in its inbox
                 self._look_after_soon()

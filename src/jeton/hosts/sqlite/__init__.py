@@ -1,4 +1,4 @@
-"""The embedded host: asyncio and one SQLite file."""
+"""The SQLite host: asyncio, and one file."""
 
 from jeton.hosts.sqlite.file.connect import Durability
 from jeton.hosts.sqlite.host import SqliteHost, wall_ms

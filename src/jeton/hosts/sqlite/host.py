@@ -1,4 +1,4 @@
-"""The embedded host: one process owns the store and advances its runs; others read, and leave messages."""
+"""The SQLite host: one process owns the store and advances its runs; others read it, and store messages."""
 
 import asyncio
 import time
@@ -20,9 +20,9 @@ from jeton.actor.workers import Workers
 from jeton.executor.artifacts import Artifacts
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
-from jeton.hosts.sqlite.file.opening import take, visit
+from jeton.hosts.sqlite.file.opening import check_readable, open_owned
 from jeton.hosts.sqlite.loop.owner import Owner
-from jeton.hosts.sqlite.loop.recovery import leave_message, write_beside
+from jeton.hosts.sqlite.loop.recovery import store_message, write_unowned
 from jeton.hosts.sqlite.mirrors.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.mirrors.credits import UsageMirror, open_account, top_up
 from jeton.hosts.sqlite.mirrors.event_sink import SqliteEventSink
@@ -45,7 +45,7 @@ Value = TypeVar("Value")
 
 
 def wall_ms() -> int:
-    """What the clock on the wall says."""
+    """The system clock, in milliseconds."""
     return time.time_ns() // 1_000_000
 
 
@@ -61,7 +61,7 @@ class SqliteHost:
         self._owner = owner
         self.now = clock
         self.reads = SqliteReads(store, bundles, owner)
-        self.needs_app: Mapping[RunId, str] = {} if owner is None else owner.runs.needs_app
+        self.needs_app: Mapping[RunId, str] = {} if owner is None else owner.runs.tasks.needs_app
 
     @classmethod
     async def open(
@@ -74,17 +74,17 @@ class SqliteHost:
         clock: Callable[[], int] = wall_ms,
         mirrors: Sequence[Mirror] = (),
     ) -> "SqliteHost":
-        """Open a store. The owner makes it if there is none, holds its lock, and advances its runs."""
-        file = Path(path).resolve()  # by whichever link one comes, it is one store with one lock
+        """Open a store. The owner creates it if there is none, holds its lock, and advances its runs."""
+        file = Path(path).resolve()  # a store has one lock, whichever link leads to it
         if not owner:
-            await asyncio.to_thread(visit, file)
+            await asyncio.to_thread(check_readable, file)
             store = Store(file)
             return cls(file, store, Bundles(store), None, clock)
-        lock, epoch = await asyncio.to_thread(take, file, clock())
+        lock, epoch = await asyncio.to_thread(open_owned, file, clock())
         store = Store(file)
         bundles = Bundles(store)
         try:
-            taken = Owner(
+            held = Owner(
                 file,
                 lock,
                 epoch,
@@ -98,14 +98,14 @@ class SqliteHost:
         except apsw.Error as problem:
             lock.release()
             raise refusal(problem) from problem
-        return cls(file, store, bundles, taken, clock)
+        return cls(file, store, bundles, held, clock)
 
     def new_id(self) -> str:
         """An id for a message or a delivery that no other has."""
         return uuid4().hex
 
     async def close(self, grace_s: float = 5.0) -> None:
-        """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
+        """Accept nothing more, let running tasks finish within the grace time, and leave the rest to the next owner."""
         if self._owner is not None:
             await self._owner.close(grace_s)
         self._store.close()
@@ -114,24 +114,24 @@ class SqliteHost:
 
     async def deploy(self, bundle: Library, name: str) -> int:
         """The version number of a bundle: that of the same content, or a new one. New runs get it from now on."""
-        return await self._owning().deploy(bundle, name)
+        return await self._require_owner().deploy(bundle, name)
 
     # triggers
 
     async def deploy_triggers(
         self, triggers: Mapping[str, Trigger], *, file: str = "", origins: Sequence[str] = ()
     ) -> list[str]:
-        """Have these triggers, by name, from now on: declared in `file`, or each with what it starts.
+        """Store triggers by name, declared in `file`, or each with what it starts.
 
-        Those that were declared in `origins` and are not among them are removed: their names."""
-        return await self._owning().triggers.deploy(triggers, file, origins)
+        Removes those that were declared in `origins` and are not among them. Returns the removed names."""
+        return await self._require_owner().triggers.deploy(triggers, file, origins)
 
     async def remove_trigger(self, name: str) -> bool:
         """Remove a trigger. Returns False if there was none."""
-        return await self._owning().triggers.remove(name)
+        return await self._require_owner().triggers.remove(name)
 
     async def fire(self, trigger: Trigger, delivery: Delivery) -> FiringRow:
-        """Deliver something to a trigger. Durable when this returns; the run begins with whoever owns the store."""
+        """Deliver something to a trigger. Durable when this returns; the owner of the store starts the run."""
         firing = plan_firing(trigger, delivery, self._bundles.startable(trigger))
         (row,) = await self._write(partial(put_firings, planned=[Planned(trigger, delivery, firing)]))
         if self._owner is not None:
@@ -139,47 +139,47 @@ class SqliteHost:
         return row
 
     async def set_disabled(self, workflow: str, disabled: bool) -> None:
-        """Whether triggers may start a workflow or flow."""
+        """Set whether triggers may start a workflow or flow."""
         await self._write(partial(set_disabled, workflow=workflow, disabled=disabled, now=self.now()))
 
     # credits
 
     async def open_account(self, declared: int) -> None:
-        """Have an account for the project, as its settings say."""
+        """Open the project's account, or change what its settings declare."""
         await self._write(partial(open_account, declared=declared))
 
     async def top_up(self, amount: int) -> bool:
-        """Put credits into the project's account; whether there is one."""
+        """Add credits to the project's account. Returns False if there is none."""
         return await self._write(partial(top_up, amount=amount))
 
     async def _write(self, act: Callable[[Connection], Value]) -> Value:
-        """In a transaction of the owner's, or, beside one, in a short one of our own."""
+        """Write in a transaction of the writer thread, or, without ownership, in a short one of its own."""
         if self._owner is not None:
             return await self._owner.write(act)
-        return await asyncio.to_thread(write_beside, self._path, act)
+        return await asyncio.to_thread(write_unowned, self._path, act)
 
     # runs
 
     async def start(self, new: NewRun) -> Started:
         """Start a run, unless its key or its name says that it was started before."""
-        return await self._owning().start(new)
+        return await self._require_owner().start(new)
 
     async def fork(self, fork: NewFork) -> RunId:
         """Start a run that shares another run's history up to an entry."""
-        return await self._owning().fork(fork)
+        return await self._require_owner().fork(fork)
 
     async def deliver(self, run: RunId, message: Message) -> None:
-        """Tell a run something. Durable when this returns; without ownership it is left for the owner to hand in."""
+        """Send a run a message. Durable when this returns. Without ownership it is left for the owner to deliver."""
         check_storable(message)
         if self._owner is not None:
             await self._owner.deliver(run, message)
         elif self._store.row(run) is None:
             raise unknown_run(run)
         else:
-            await asyncio.to_thread(leave_message, self._path, run, message)
+            await asyncio.to_thread(store_message, self._path, run, message)
 
     async def ended(self, run: RunId) -> RunRow:
-        """The run's row, once it has ended."""
+        """Wait until a run has ended."""
         if self._owner is not None:
             return await self._owner.ended(run)
         while True:
@@ -192,20 +192,20 @@ class SqliteHost:
 
     async def idle(self) -> None:
         """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""
-        await self._owning().idle()
+        await self._require_owner().idle()
 
     async def recover(self) -> None:
-        """Hand in all that the store owes its runs, now. It happens on opening, and again and again, by itself."""
-        await self._owning().recover()
+        """Deliver stored messages and due alarms and start lost tasks again, now. It also happens by itself."""
+        await self._require_owner().recover()
 
     async def prune(self, rules: Sequence[Rule], *, dry_run: bool = False) -> Pruned:
         """Remove what the rules say of ended runs, a little at a time: runs under way do not wait for it."""
-        pruned = await self._owning().prune(rules, dry_run=dry_run)
+        pruned = await self._require_owner().prune(rules, dry_run=dry_run)
         if not dry_run:
             await self.artifacts.collect()
         return pruned
 
-    # what outlives runs
+    # what the executor uses
 
     @property
     def artifacts(self) -> Artifacts:
@@ -224,14 +224,14 @@ class SqliteHost:
 
     @cached_property
     def _services(self) -> tuple[Artifacts, SqliteIdempotencyStore, SqliteEventSink]:
-        owner = self._owning()
+        owner = self._require_owner()
         return (
             Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, owner.write)),
             SqliteIdempotencyStore(owner.write, owner.clock),
-            SqliteEventSink(owner.write, owner.clock, owner.triggers.published),
+            SqliteEventSink(owner.write, owner.clock, owner.triggers.notify_published),
         )
 
-    def _owning(self) -> Owner:
+    def _require_owner(self) -> Owner:
         if self._owner is None:
             raise Refused("not_owner", f"{self._path} was opened for reading", "open it as its owner")
         return self._owner

@@ -1,4 +1,4 @@
-"""Queries on a store. Single rows are read at once; whatever may be long is read on another thread."""
+"""Queries on a store. Single rows are read on the event loop; whatever may be long is read on another thread."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -10,9 +10,9 @@ from jeton.actor.starts import unknown_run
 from jeton.executor.event_sink import CurrentMetric
 from jeton.hosts.sqlite.loop.owner import Owner
 from jeton.hosts.sqlite.mirrors.credits import account_in, usage_in
-from jeton.hosts.sqlite.mirrors.event_sink import numbers, published
+from jeton.hosts.sqlite.mirrors.event_sink import current_metrics, published_events
 from jeton.hosts.sqlite.mirrors.firings import disabled_in, fired_by, firings_in, triggers_in
-from jeton.hosts.sqlite.store import ENTRIES_AT_ONCE, Store
+from jeton.hosts.sqlite.store import ENTRIES_PER_READ, Store
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
@@ -82,10 +82,10 @@ class SqliteReads:
     async def published(
         self, *, run: RunId | None = None, event: str | None = None, after: int = 0, limit: int = 100
     ) -> list[Published]:
-        return await asyncio.to_thread(published, self._store, run, event, after, limit)
+        return await asyncio.to_thread(published_events, self._store, run, event, after, limit)
 
     async def metrics(self, run: RunId | None = None) -> list[CurrentMetric]:
-        return await asyncio.to_thread(numbers, self._store, run)
+        return await asyncio.to_thread(current_metrics, self._store, run)
 
     async def watch(self, run: RunId, after: int = -1) -> AsyncIterator[Entry]:
         if self._owner is None:
@@ -93,28 +93,28 @@ class SqliteReads:
                 yield entry
             return
         owner = self._owner
-        with owner.listening(run) as news:
+        with owner.listen(run) as changed:
 
             async def committed() -> None:
-                await news.wait()
-                news.clear()
+                await changed.wait()
+                changed.clear()
                 owner.check(run)
 
             async for entry in self._follow(run, after, committed):
                 yield entry
 
     async def _follow(
-        self, run: RunId, after: int, news: Callable[[], Coroutine[None, None, None]]
+        self, run: RunId, after: int, wait: Callable[[], Coroutine[None, None, None]]
     ) -> AsyncIterator[Entry]:
         while True:
-            row = self._store.row(run)  # before the entries: those of a run that has ended are all there
+            row = self._store.row(run)  # before the entries, which are complete if the run has ended
             if row is None:
                 raise unknown_run(run)
-            entries = self._store.entries(run, after, ENTRIES_AT_ONCE)
+            entries = self._store.entries(run, after, ENTRIES_PER_READ)
             for entry in entries:
                 yield entry
                 after = entry.number
             if not entries:
                 if row.status in TERMINAL:
                     return
-                await news()
+                await wait()

@@ -1,4 +1,4 @@
-"""What a store holds, read on connections of their own. Every method is one short read transaction."""
+"""Reads of a store. Every method is one short read transaction."""
 
 from collections import deque
 from collections.abc import Generator
@@ -15,14 +15,14 @@ from jeton.actor.rows import GateRow, RunRow
 from jeton.actor.sections import load_run
 from jeton.actor.starts import StartKey
 from jeton.hosts.sqlite.file.connect import Connection, Row, Value, connect_reader
-from jeton.hosts.sqlite.file.damage import reading, why_damaged
+from jeton.hosts.sqlite.file.damage import describe, reading
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.state.run import FiredBy, Fork, Parent, RunStatus
 
-ENTRIES_AT_ONCE = 500
+ENTRIES_PER_READ = 500
 
 _ROW = "run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head"
 
@@ -41,17 +41,17 @@ _outcome = msgspec.json.Decoder(_Outcome).decode
 
 
 class StoredRun(msgspec.Struct, frozen=True):
-    """A run as an actor takes it up."""
+    """A run as an actor loads it."""
 
     sections: dict[str, bytes]
     hash: bytes
     wake: int | None
-    parts: dict[str, int]  # of the sections that lie in more than one
-    small: dict[str, bytes] | None  # all but the head, if they lie in the run's row
+    parts: dict[str, int]  # by section, of those that have more than one
+    small: dict[str, bytes] | None  # all sections but the head, if they are in the run's row
 
 
 class Store:
-    """All reading. It may be called from any thread: each call borrows a connection nobody else is using."""
+    """Reads a store, from any thread: each call takes a connection from a pool."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,7 +59,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Generator[Connection]:
-        """One state of the store for as long as the block lasts, which should be short: it holds up the checkpoint."""
+        """A read transaction. It should be short, because it holds up the checkpoint."""
         try:
             db = self._idle.pop()
         except IndexError:
@@ -79,7 +79,7 @@ class Store:
     # runs
 
     def row(self, run: RunId) -> RunRow | None:
-        """What queries see of a run."""
+        """A run, as lists show it."""
         with self.snapshot() as db:
             found = _all(db, f"select {_ROW} from runs where run = ?", run)
         return _row(found[0]) if found else None
@@ -87,7 +87,7 @@ class Store:
     def rows(
         self, workflow: str | None = None, status: RunStatus | None = None, after: RunId | None = None, limit: int = 100
     ) -> list[RunRow]:
-        """Runs, newest first. `after` is the last one of the page before."""
+        """Runs, newest first. `after` is the last one of the previous page."""
         where, values = ["true"], list[Value]()
         if workflow is not None:
             where.append("workflow = ?")
@@ -103,19 +103,19 @@ class Store:
             return [_row(found) for found in _all(db, query, *values, limit)]
 
     def children(self, run: RunId) -> list[RunRow]:
-        """The runs it called, in order."""
+        """The runs that a run called, in order."""
         with self.snapshot() as db:
             query = f"select {_ROW} from runs where parent = ? order by submitted_at, run"
             return [_row(found) for found in _all(db, query, run)]
 
     def gates(self, run: RunId | None = None) -> list[GateRow]:
-        """What waits for people, the oldest first: in one run, or in all."""
+        """Open gates, oldest first: of one run, or of all."""
         query = "select run, token, node, path, title, since, due, answers from gates where ?1 is null or run = ?1"
         with self.snapshot() as db:
             return [GateRow(*found) for found in _all(db, f"{query} order by since, run, token", run)]
 
     def entries(self, run: RunId, after: int = -1, limit: int | None = None) -> list[Entry]:
-        """The journal behind an entry, oldest first."""
+        """A run's journal behind an entry, oldest first."""
         query = "select body from journal where run = ? and number > ? order by number limit ?"
         with self.snapshot() as db:
             bodies = _all(db, query, run, after, -1 if limit is None else limit)
@@ -123,7 +123,7 @@ class Store:
             return [decode_entry(body) for (body,) in bodies]
 
     def load(self, run: RunId) -> StoredRun | None:
-        """The sections of the last durable commit, or None for a run nobody started."""
+        """The sections of the last durable commit; None if there is no such run."""
         with self.snapshot() as db:
             found = _all(db, "select head, hash, wake, small from runs where run = ?", run)
             if not found:
@@ -149,10 +149,10 @@ class Store:
             found = self.load(run)
             return None if found is None else load_run(found.sections)
 
-    # what recovery and alarms ask for
+    # for recovery and alarms
 
     def due(self, now: int, after: tuple[int, RunId], limit: int) -> list[tuple[int, RunId]]:
-        """Parked runs whose time has come, and when it had; behind `after`, soonest first."""
+        """Waiting runs whose alarm is due, with its time, behind `after`, earliest first."""
         query = (
             "select wake, run from runs where busy = 0 and wake is not null and wake <= ? and (wake, run) > (?, ?)"
             " order by wake, run limit ?"
@@ -161,19 +161,19 @@ class Store:
             return [(wake, RunId(run)) for wake, run in _all(db, query, now, *after, limit)]
 
     def next_wake(self) -> int | None:
-        """When the first parked run wants its alarm."""
+        """The time of the first alarm of a waiting run."""
         with self.snapshot() as db:
             found: int | None = db.execute("select min(wake) from runs where busy = 0 and wake is not null").get
         return found
 
     def busy(self, after: RunId, limit: int) -> list[RunId]:
-        """Runs with something in work or moving by itself, by name."""
+        """Runs with running tasks or tokens that can move, by name."""
         query = "select run from runs where busy = 1 and run > ? order by run limit ?"
         with self.snapshot() as db:
             return [RunId(run) for (run,) in _all(db, query, after, limit)]
 
     def inbox(self, after: int, limit: int) -> list[tuple[int, RunId, bytes]]:
-        """Messages from other processes, oldest first."""
+        """Stored messages that are not handled yet, oldest first."""
         query = "select id, run, body from inbox where id > ? order by id limit ?"
         with self.snapshot() as db:
             return [(number, RunId(run), body) for number, run, body in _all(db, query, after, limit)]
@@ -203,7 +203,7 @@ class Store:
         return found
 
     def meta(self, key: str) -> Value:
-        """A fact about the store itself; None if it was never noted."""
+        """A value of the `meta` table; None if there is none."""
         with self.snapshot() as db:
             found: Value = db.execute("select value from meta where key = ?", (key,)).get
         return found
@@ -218,8 +218,8 @@ def _row(found: Row) -> RunRow:
     run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head = found
     try:
         outcome = _outcome(head)
-    except msgspec.DecodeError as problem:  # it is listed all the same, and says so
-        outcome = _Outcome(RunError("run_damaged", f"its row cannot be read: {why_damaged(problem)}"))
+    except msgspec.DecodeError as problem:  # a damaged run is listed too, with this error
+        outcome = _Outcome(RunError("run_damaged", f"its row cannot be read: {describe(problem)}"))
     return RunRow(
         run=run,
         workflow=workflow,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from jeton.actor.definitions import Bundles, bundle_hash, encode_bundle, reached
+from jeton.actor.definitions import Bundles, bundle_hash, called_bundles, encode_bundle
 from jeton.definitions.bundle import bundle_of
 from jeton.model.definition.workflow import Library
 
@@ -29,7 +29,7 @@ class Definitions:
 
     def deploy(self, bundle: Library, name: str) -> int:
         """Store a bundle and what it calls. Returns its version, which new runs get from now on."""
-        for child, its_bundle in reached(name, bundle):
+        for child, its_bundle in called_bundles(name, bundle):
             body, hash = self._encoded(its_bundle)
             if self.version_of(child, hash) is None:
                 self._versions.setdefault(child, []).append(_Version(hash, body, deployed=0))

@@ -13,12 +13,12 @@ class IdempotencyKeys(MemoryIdempotencyStore):
         """Give a fork the steps that functions had taken when they last went to sleep."""
         for token, sleep in sleeping.items():
             theirs, ours = step_key(run, token, ""), step_key(fork, token, "")
-            steps = [key for key in self._kept if key.startswith(theirs)]
+            steps = [key for key in self._calls if key.startswith(theirs)]
             last = f"{theirs}sleep:{sleep}"
             for key in steps[: steps.index(last) + 1] if last in steps else ():
-                self._kept.setdefault(ours + key.removeprefix(theirs), self._kept[key])
+                self._calls.setdefault(ours + key.removeprefix(theirs), self._calls[key])
 
     def remove_steps(self, run: RunId) -> None:
         """Remove the steps of a run."""
-        for key in [key for key in self._kept if key.startswith(steps_prefix(run))]:
-            del self._kept[key]
+        for key in [key for key in self._calls if key.startswith(steps_prefix(run))]:
+            del self._calls[key]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from jeton.actor.retention import Pruned, Rule
-from jeton.actor.rows import RunRow
+from jeton.actor.retention import EndedRun, OldFiring, Pruned, Rule, firing_prunable, prunable
+from jeton.actor.rows import FiringRow, RunRow
 from jeton.hosts.simulated.memory.store import Store
 from jeton.model.definition.trigger import OnEvent
 
@@ -29,34 +29,29 @@ def prune(store: Store, rules: Sequence[Rule], now: int, *, dry_run: bool) -> tu
 
 
 def _old_runs(store: Store, rule: Rule, now: int) -> list[RunRow]:
-    """Runs of the rule, oldest first. One whose end, or event, a trigger is yet to fire for is left for later."""
-    waiting = set(store.triggers.ended)
+    """The runs that a rule prunes, oldest first."""
+    awaited = set(store.triggers.ended)
     for row in store.triggers.rows():
         if isinstance(row.trigger.on, OnEvent):
             found = store.triggers.published(event=row.trigger.on.name, after=row.seen)
-            waiting |= {each.emitted.run for each in found}
+            awaited |= {each.emitted.run for each in found}
+    ended = [(row, row.ended_at) for row in store.rows() if row.ended_at is not None]
     return [
         row
-        for row in store.rows()
-        if row.ended_at is not None
-        and row.ended_at <= now - rule.older_than_ms
-        and row.status in rule.statuses
-        and rule.workflow in (None, row.workflow)
-        and row.run not in waiting
+        for row, at in ended
+        if prunable(rule, EndedRun(row.submitted_at, row.run, row.workflow, row.status, at, row.run in awaited), now)
     ]
 
 
 def _prune_firings(store: Store, rule: Rule, now: int) -> int:
-    """Remove firings whose run is gone, or that were refused; the latest of each trigger stays."""
     firings = store.triggers.firings()
     latest = {row.trigger: row for row in firings}
-    old = [
-        row
-        for row in firings
-        if row.at <= now - rule.older_than_ms
-        and row is not latest[row.trigger]
-        and (rule.of_all_runs if row.run is None else not store.has(row.run))
-    ]
+    old: list[FiringRow] = []
+    for number, row in enumerate(firings):
+        kept = row.run is not None and store.has(row.run)
+        firing = OldFiring(row.at, number, row.run is None, kept, row is latest[row.trigger])
+        if row.at <= now - rule.older_than_ms and firing_prunable(rule, firing):
+            old.append(row)
     for row in old:
         store.triggers.remove_firing(row)
     return len(old)

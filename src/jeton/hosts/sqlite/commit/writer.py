@@ -1,13 +1,13 @@
-"""The one thread that writes. Whatever waits when it looks shares one transaction, and so one sync of the disk.
+"""The writer thread. All writes that wait share one transaction, and so one sync of the disk.
 
-A failed write is final. What SQLite says after an I/O error cannot be trusted (a later commit may succeed on top of a
-lost one), so the thread ends, and the host has to be opened again.
+A failed write is final: after an I/O error a later commit may succeed on top of a lost one. So the thread ends, and the
+store has to be opened again.
 """
 
 import logging
 import threading
 from asyncio import AbstractEventLoop, Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -16,17 +16,17 @@ from typing import Any, TypeVar
 
 import apsw
 
-from jeton.hosts.sqlite.commit.rows import Mirror, Write, put
-from jeton.hosts.sqlite.file.commit_log import Tail
+from jeton.hosts.sqlite.commit.rows import Mirror, Write, put_writes
+from jeton.hosts.sqlite.file.commit_log import CommitLog
 from jeton.hosts.sqlite.file.connect import BUSY_MS, WAL_LIMIT_BYTES, Connection, Durability, begin, connect_writer
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.model.failure import Refused
 
-LOOK_AROUND_S = 0.05
-FOLD_PAGES = 1000
+POLL_S = 0.05
+CHECKPOINT_PAGES = 1000
 PAGE_BYTES = 4096
-TIDY_AFTER_S = 1.0
-PATIENCE_MS = 500
+TRUNCATE_AFTER_S = 1.0
+CHECKPOINT_BUSY_MS = 500
 TRUNCATE_EVERY_S = 10.0
 FATAL = (apsw.IOError, apsw.FullError, apsw.CorruptError, apsw.NotADBError, apsw.ReadOnlyError, apsw.CantOpenError)
 
@@ -35,36 +35,48 @@ _T = TypeVar("_T")
 
 
 class Job:
-    """Something else to do in a transaction: it takes part in the next one, whole or not at all."""
+    """A function to run in the next transaction, with a future for its result."""
 
-    __slots__ = ("answer", "do", "problem", "result")
+    __slots__ = ("act", "future", "problem", "result")
 
-    def __init__(self, do: Callable[[Connection], Any], answer: "Future[Any]") -> None:
-        self.do = do
-        self.answer = answer
+    def __init__(self, act: Callable[[Connection], Any], future: "Future[Any]") -> None:
+        self.act = act
+        self.future = future
         self.result: Any = None
         self.problem: Exception | None = None
 
-    def carry_out(self, db: Connection) -> None:
+    def execute(self, db: Connection) -> None:
+        """Run the function, on the writer's thread. If it raises, only its own changes are rolled back."""
         try:
             with db:  # a savepoint
-                self.result = self.do(db)
+                self.result = self.act(db)
         except FATAL:
             raise
         except Exception as problem:
             self.problem = problem
 
-    def tell(self) -> None:
-        if self.answer.done():
+    def resolve(self) -> None:
+        """Set the future, on the event loop, after the commit."""
+        if self.future.done():
             return
         if self.problem is not None:
-            self.answer.set_exception(self.problem)
+            self.future.set_exception(self.problem)
         else:
-            self.answer.set_result(self.result)
+            self.future.set_result(self.result)
+
+
+def fail_all(futures: Iterable["Future[Any]"], problem: Exception) -> None:
+    """Set an exception on all futures that are not done."""
+    for future in futures:
+        if not future.done():
+            future.set_exception(problem)
 
 
 class Writer:
-    """Takes writes and jobs from the event loop; tells it of each commit, of others' writes, and of its end."""
+    """Takes writes and jobs from the event loop, and calls back on it.
+
+    `on_commit` after each commit, `on_bad_write` for a commit that cannot be written though others can,
+    `on_foreign_write` after another process wrote, `on_failure` when nothing can be written any more."""
 
     def __init__(
         self,
@@ -73,91 +85,89 @@ class Writer:
         epoch: int,
         loop: AbstractEventLoop,
         mirrors: Sequence[Mirror],
-        written: Callable[[list[Write], list[Job]], None],
-        spoiled: Callable[[Write, Exception], None],
-        noticed: Callable[[], None],
-        failed: Callable[[Exception], None],
+        on_commit: Callable[[list[Write], list[Job]], None],
+        on_bad_write: Callable[[Write, Exception], None],
+        on_foreign_write: Callable[[], None],
+        on_failure: Callable[[Exception], None],
     ) -> None:
         self._db = connect_writer(path, durability)
-        self._db.set_wal_hook(self._note_pages)
-        self._tail = Tail(path, self._db)
-        self._pages = 0  # of the log
-        self._folded = 0  # of them, when they were last brought into the main file
+        self._db.set_wal_hook(self._count_pages)
+        self._commit_log = CommitLog(path, self._db)
+        self._pages = 0  # of the write-ahead log
+        self._checkpointed = 0  # of them, at the last checkpoint
         self._truncated = 0.0
         self._epoch = epoch
         self._loop = loop
         self._mirrors = mirrors
-        self._tell_written = written
-        self._tell_spoiled = spoiled
-        self._tell_noticed = noticed
-        self._tell_failed = failed
-        self._asked: set[Future[Any]] = set()
+        self._on_commit = on_commit
+        self._on_bad_write = on_bad_write
+        self._on_foreign_write = on_foreign_write
+        self._on_failure = on_failure
+        self._futures: set[Future[Any]] = set()
         self._refusing: Refused | None = None
         self._queue: SimpleQueue[list[Write | Job] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="jeton-writer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="jeton-writer", daemon=True)
         self._thread.start()
 
-    def put(self, writes: Sequence[Write | Job]) -> None:
-        """Write these, soon; whoever waits is told after the commit."""
+    def submit(self, writes: Sequence[Write | Job]) -> None:
+        """Queue writes."""
         self._queue.put(list(writes))
 
-    async def do(self, act: Callable[[Connection], _T]) -> _T:
-        """Carry something out in a transaction; durable when this returns."""
+    async def transact(self, act: Callable[[Connection], _T]) -> _T:
+        """Run a function in a transaction. Durable when this returns."""
         if self._refusing is not None:
             raise self._refusing
-        answer: Future[_T] = self._loop.create_future()
-        self._asked.add(answer)
-        answer.add_done_callback(self._asked.discard)
-        self._queue.put([Job(act, answer)])
-        return await answer
+        future: Future[_T] = self._loop.create_future()
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        self._queue.put([Job(act, future)])
+        return await future
 
     def fail(self, refused: Refused) -> None:
-        """Tell all who wait for a job that it will not be done."""
+        """Refuse all jobs, those that wait too."""
         self._refusing = refused
-        for answer in list(self._asked):
-            if not answer.done():
-                answer.set_exception(refused)
+        fail_all(list(self._futures), refused)
 
     async def close(self) -> None:
-        """Write what is left, fold the log into the main file, and end."""
+        """Write what is queued, bring the log into the main file, and end the thread."""
         self._queue.put(None)
         await self._loop.run_in_executor(None, self._thread.join)
 
     # on the thread
 
-    def _work(self) -> None:
-        others = self._others()
+    def _run(self) -> None:
+        version = self._data_version()
         last = monotonic()
         try:
-            while (batch := self._take()) is not None:
+            while (batch := self._next_batch()) is not None:
                 if batch:
                     self._commit(batch)
                     last = monotonic()
-                elif self._pages and monotonic() - last > TIDY_AFTER_S:
+                elif self._pages and monotonic() - last > TRUNCATE_AFTER_S:
                     self._truncate_log()
                     last = monotonic()
-                if (seen := self._others()) != others:
-                    others = seen
-                    self._stay_owner()
-                    self._tell(self._tell_noticed)
+                if (found := self._data_version()) != version:
+                    version = found
+                    self._check_epoch()
+                    self._call_back(self._on_foreign_write)
             self._truncate_log()
         except Exception as problem:
-            _log.error("the store could not be written, and must be opened again: %s", problem)
-            self._tell(self._tell_failed, problem)
+            _log.error("the store could not be written, and has to be opened again: %s", problem)
+            self._call_back(self._on_failure, problem)
         finally:
             self._db.close()
-            self._tail.close()
+            self._commit_log.close()
 
-    def _take(self) -> list[Write | Job] | None:
-        """Everything that waits; nothing, after a while without work; None at the end."""
+    def _next_batch(self) -> list[Write | Job] | None:
+        """Everything that is queued; an empty list after a while without work; None at the end."""
         try:
-            batch = self._queue.get(timeout=LOOK_AROUND_S)
+            batch = self._queue.get(timeout=POLL_S)
         except Empty:
             return []
         while batch is not None and not self._queue.empty():
             more = self._queue.get()
             if more is None:
-                self._queue.put(None)  # the end comes after what was asked before it
+                self._queue.put(None)  # what was queued before it is written first
                 break
             batch += more
         return batch
@@ -172,58 +182,58 @@ class Writer:
         except Exception as problem:
             if len(writes) == 1 and not jobs:
                 _log.error("a commit cannot be written: %s", problem)
-                self._tell(self._tell_spoiled, writes[0], problem)
+                self._call_back(self._on_bad_write, writes[0], problem)
                 return
-            for item in batch:  # one of them is at fault: the others need not suffer
+            for item in batch:  # one by one, because only one of them is at fault
                 self._commit([item])
             return
         hit("after_commit")
-        self._tell(self._tell_written, writes, jobs)
-        self._fold_log_now_and_again()
+        self._call_back(self._on_commit, writes, jobs)
+        self._maybe_checkpoint()
 
     def _write(self, writes: list[Write], jobs: list[Job]) -> None:
         db = self._db
         begin(db, "the owner")
         try:
-            put(db, writes)
+            put_writes(db, writes)
             shown = [write for write in writes if write.turn.shown]
             for mirror in self._mirrors if shown else ():
                 mirror.write(db, shown)
             for job in jobs:
-                job.carry_out(db)
-            self._tail.count(db, writes)
+                job.execute(db)
+            self._commit_log.count(db, writes)
             hit("before_commit")
             db.execute("commit")
-            self._tail.note()
+            self._commit_log.append()
         except FATAL:
             raise
         except BaseException:
             db.execute("rollback")
             raise
 
-    def _others(self) -> int:
-        """Changes when another connection has written, and not when we have."""
-        seen: int = self._db.pragma("data_version")
-        return seen
+    def _data_version(self) -> int:
+        """A number that changes when another connection has written, and not when this one has."""
+        version: int = self._db.pragma("data_version")
+        return version
 
-    def _stay_owner(self) -> None:
-        """Somebody removed the lock file, and another process took the store: it is theirs."""
+    def _check_epoch(self) -> None:
+        """Raise Refused if another process owns the store now, which happens if the lock file was removed."""
         epoch = self._db.execute("select value from meta where key = 'epoch'").get
         if epoch != self._epoch:
             raise Refused("store_owned", "another process has taken the store", "use that process")
 
-    def _note_pages(self, _db: object, _name: str, pages: int) -> int:
+    def _count_pages(self, _db: object, _name: str, pages: int) -> int:
         self._pages = pages
         return apsw.SQLITE_OK
 
-    def _fold_log_now_and_again(self) -> None:
-        """Bring the log into the main file, after those who waited were told.
+    def _maybe_checkpoint(self) -> None:
+        """Bring a long log into the main file. Called after a commit was announced, so that no caller waits for it.
 
-        A log that outgrows its limit is in some reader's use: once in a while we wait for that reader, a moment."""
-        if self._pages < self._folded:
-            self._folded = 0  # the log began anew
-        if self._pages - self._folded >= FOLD_PAGES:
-            self._folded = self._pages
+        A log that outgrows its limit is held by a reader, and once in a while the reader is waited for."""
+        if self._pages < self._checkpointed:
+            self._checkpointed = 0  # the log was restarted
+        if self._pages - self._checkpointed >= CHECKPOINT_PAGES:
+            self._checkpointed = self._pages
             if self._pages * PAGE_BYTES > WAL_LIMIT_BYTES and monotonic() - self._truncated > TRUNCATE_EVERY_S:
                 self._truncate_log()
             else:
@@ -232,13 +242,13 @@ class Writer:
     def _truncate_log(self) -> None:
         self._truncated = monotonic()
         if self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE):
-            self._pages = self._folded = 0
-            self._tail.fold()
+            self._pages = self._checkpointed = 0
+            self._commit_log.reset()
         elif self._pages * PAGE_BYTES > WAL_LIMIT_BYTES:
             _log.warning("a reader keeps the write-ahead log from shrinking: it has %s pages", self._pages)
 
     def _checkpoint(self, mode: int) -> bool:
-        self._db.set_busy_timeout(PATIENCE_MS)
+        self._db.set_busy_timeout(CHECKPOINT_BUSY_MS)
         try:
             self._db.wal_checkpoint(mode=mode)
         except apsw.BusyError:
@@ -247,6 +257,6 @@ class Writer:
             self._db.set_busy_timeout(BUSY_MS)
         return True
 
-    def _tell(self, tell: Callable[..., None], *what: Any) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-            self._loop.call_soon_threadsafe(tell, *what)
+    def _call_back(self, callback: Callable[..., None], *arguments: Any) -> None:
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(callback, *arguments)

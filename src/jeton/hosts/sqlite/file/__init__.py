@@ -1,1 +1,1 @@
-"""The store's file: connections, lock, migrations, and checks of the disk."""
+"""The file of a store: connections, lock, migrations, and checks."""

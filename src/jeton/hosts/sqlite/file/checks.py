@@ -1,4 +1,4 @@
-"""Whether a store can be trusted where it lies: the kind of file system, and the log beside the main file."""
+"""Checks before a store is opened: the kind of file system, and the log beside the main file."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ _SHARED = frozenset(
 
 
 def file_system(path: Path) -> str:
-    """The kind of file system a path is on, as the kernel calls it; empty if it does not say."""
+    """The kind of file system of a path, as the kernel names it; empty if it is not known."""
     try:
         mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
     except OSError:
@@ -54,7 +54,7 @@ def file_system(path: Path) -> str:
 
 
 def refuse_shared_file_system(path: Path) -> None:
-    """A write-ahead log needs memory shared by all who open it, which a network or user-space file system has not."""
+    """Raise Refused on a network or user-space file system, which has not the shared memory that the log needs."""
     kind = file_system(path)
     if kind in _SHARED or kind.startswith("fuse."):
         problem = f"{path} is on a file system of the kind '{kind}', where a store would be damaged sooner or later"
@@ -62,9 +62,9 @@ def refuse_shared_file_system(path: Path) -> None:
 
 
 def refuse_stale_log(path: Path, record: Record | None) -> None:
-    """Refuse a log that another main file left behind: SQLite would mix the two.
+    """Raise Refused if the log belongs to another main file, because SQLite would mix the two.
 
-    Each opening counts an epoch in the main file before anything else is written, and notes it beside the lock."""
+    Each opening writes a new epoch to the main file before anything else, and records it in the lock file."""
     log = path.with_name(f"{path.name}-wal")
     if record is None or not record.epochs or not log.exists() or log.stat().st_size == 0:
         return
@@ -81,17 +81,17 @@ def refuse_stale_log(path: Path, record: Record | None) -> None:
 
 
 def _identity(path: Path) -> tuple[str, int] | None:
-    """The store and the epoch as the main file alone has them, without its log."""
+    """The store's id and epoch in the main file alone, without its log."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
         db = connect(f"file:{_quoted(path)}?immutable=1", flags=flags)
         try:
-            facts: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
+            meta: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
         finally:
             db.close()
-        return str(facts["store"]), int(facts["epoch"])
+        return str(meta["store"]), int(meta["epoch"])
     except (apsw.Error, Refused, KeyError, ValueError):
-        return None  # a checkpoint was cut short, and the log has the rest: SQLite knows what to do
+        return None  # a checkpoint was interrupted: SQLite completes it from the log
 
 
 def _quoted(path: Path) -> str:

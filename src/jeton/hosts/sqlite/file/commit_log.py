@@ -1,11 +1,11 @@
-"""Whether the last commits are still there.
+"""Detection of lost commits.
 
-A write-ahead log that lost its end is whole as far as SQLite can tell. So each transaction counts itself in the store,
-and after each commit, before anybody is told of it, the count and the runs in it go to a small file beside the store.
-If that file knows of more commits than the store does, they are lost.
+SQLite cannot tell that a write-ahead log has lost its end. So each transaction is counted in the store, and after each
+commit, before it is announced, the count and the runs in it are appended to a small file beside the store. If that file
+has more commits than the store, they are lost.
 
-The file is not synced, which would double the price of a commit. So it may be behind after a power cut, and then says
-less than it could; it is never ahead of what was committed. It cannot help if it is lost together with the log.
+The file is not synced, which would double the cost of a commit. After a power cut it may lack the last commits, but it
+never has one that was not made. It is of no use if it is lost together with the log.
 """
 
 import logging
@@ -26,15 +26,15 @@ _log = logging.getLogger("jeton.store")
 _encode = msgspec.json.Encoder().encode
 
 
-class Known(msgspec.Struct, frozen=True, array_like=True):
-    """One commit: its number, and how many entries each run in it then had."""
+class LoggedCommit(msgspec.Struct, frozen=True, array_like=True):
+    """One commit: its number, and how many entries each run in it had afterwards."""
 
-    commit: int
+    number: int
     runs: dict[RunId, int]
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """Commits that were made and are not there. `runs`: by name, how many entries each should have."""
+    """Commits that were made and are not there, and how many entries each of their runs should have."""
 
     commits: int
     runs: dict[RunId, int]
@@ -45,7 +45,7 @@ class _Header(msgspec.Struct, frozen=True):
     commits: int
 
 
-_known = msgspec.json.Decoder(Known).decode
+_commit = msgspec.json.Decoder(LoggedCommit).decode
 _losses = msgspec.json.Decoder(list[Loss]).decode
 
 
@@ -53,33 +53,33 @@ def tail_path(store: Path) -> Path:
     return store.with_name(f"{store.name}-tail")
 
 
-class Tail:
-    """The writer's side: counts, and notes what was counted."""
+class CommitLog:
+    """Counts commits in the store, and logs them beside it. Used by the writer."""
 
     def __init__(self, path: Path, db: Connection) -> None:
-        self._keep_loss(path, db)
+        self._store_loss(path, db)
         self._store: str = db.execute("select value from meta where key = 'store'").get
         self._commits: int = db.execute("select value from meta where key = 'commits'").get or 0
-        self._counted = Known(self._commits, {})
-        self._file = _opened(tail_path(path))
+        self._counted = LoggedCommit(self._commits, {})
+        self._file = _open(tail_path(path))
         self._end = 0
-        self.fold()
+        self.reset()
 
     def count(self, db: Connection, writes: Sequence[Write]) -> None:
-        """In the transaction, which may still fail."""
+        """Count a commit, in its transaction, which may still fail."""
         runs = {write.actor.run: write.turn.head.entries for write in writes if write.turn.entry is not None}
-        self._counted = Known(self._commits + 1, runs)
-        db.execute("insert or replace into meta(key, value) values('commits', ?)", (self._counted.commit,))
+        self._counted = LoggedCommit(self._commits + 1, runs)
+        db.execute("insert or replace into meta(key, value) values('commits', ?)", (self._counted.number,))
 
-    def note(self) -> None:
-        """After the commit."""
-        self._commits = self._counted.commit
+    def append(self) -> None:
+        """Log the counted commit, after it was made."""
+        self._commits = self._counted.number
         if self._end > LONGEST_BYTES:
-            self.fold()
+            self.reset()
         self._append(_encode(self._counted) + b"\n")
 
-    def fold(self) -> None:
-        """Keep the count, and not which runs it was: what is in the main file cannot be lost with the log."""
+    def reset(self) -> None:
+        """Keep only the count. Commits in the main file cannot be lost with the write-ahead log."""
         self._end = 0
         self._append(_encode(_Header(self._store, self._commits)) + b"\n")
         if self._file is not None:
@@ -96,46 +96,46 @@ class Tail:
         try:
             os.pwrite(self._file, line, self._end)
             self._end += len(line)
-        except OSError as problem:  # it then knows less, which is no reason to stop
-            _log.warning("commit %s is not noted beside the store: %s", self._commits, problem)
+        except OSError as problem:  # then a loss may go unnoticed, which is no reason to stop
+            _log.warning("commit %s could not be logged beside the store: %s", self._commits, problem)
 
-    def _keep_loss(self, path: Path, db: Connection) -> None:
-        """What is lost is said now, and kept, since the file beside the store will not say it again."""
+    def _store_loss(self, path: Path, db: Connection) -> None:
+        """Report lost commits, and store the report, because the file is about to be reset."""
         loss = lost_commits(path, db)
         if loss is not None:
             _log.error("the store has lost its last %s commits, of %s runs: verify it", loss.commits, len(loss.runs))
-            kept = _encode([*kept_losses(db), loss])
-            db.execute("insert or replace into meta(key, value) values('losses', ?)", (kept,))
+            losses = _encode([*stored_losses(db), loss])
+            db.execute("insert or replace into meta(key, value) values('losses', ?)", (losses,))
 
 
-def _opened(path: Path) -> int | None:
+def _open(path: Path) -> int | None:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as problem:
-        _log.warning("commits are not noted beside the store, so that a lost one would not be noticed: %s", problem)
+        _log.warning("commits cannot be logged beside the store, so a lost one would go unnoticed: %s", problem)
         return None
 
 
 def lost_commits(path: Path, db: Connection) -> Loss | None:
-    """What the file beside the store knows of and the store does not have. The file is read first: it is behind."""
+    """Commits that the file has and the store has not. The file is read first, because the store may be in use."""
     try:
         header, *lines = tail_path(path).read_bytes().split(b"\n")
-        beside = msgspec.json.decode(header, type=_Header)
+        logged = msgspec.json.decode(header, type=_Header)
     except (OSError, msgspec.MsgspecError):
         return None
     commits: int = db.execute("select value from meta where key = 'commits'").get or 0
-    if beside.store != db.execute("select value from meta where key = 'store'").get:
+    if logged.store != db.execute("select value from meta where key = 'store'").get:
         return None
-    last, runs = beside.commits, dict[RunId, int]()
+    last, runs = logged.commits, dict[RunId, int]()
     for line in lines:
         with suppress(msgspec.MsgspecError):  # the last one may be cut short
-            known = _known(line)
-            last = max(last, known.commit)
-            runs |= known.runs if known.commit > commits else {}
+            commit = _commit(line)
+            last = max(last, commit.number)
+            runs |= commit.runs if commit.number > commits else {}
     return Loss(last - commits, runs) if last > commits else None
 
 
-def kept_losses(db: Connection) -> list[Loss]:
+def stored_losses(db: Connection) -> list[Loss]:
     """Losses that were found when the store was opened."""
     found: bytes | None = db.execute("select value from meta where key = 'losses'").get
     return [] if found is None else _losses(found)

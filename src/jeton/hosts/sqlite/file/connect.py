@@ -1,7 +1,7 @@
-"""Connections to a store: one that writes, any number that read, and short ones for other processes' messages."""
+"""Connections to a store: the writer's, those of readers, and short ones of processes that store a message."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, cast
@@ -21,7 +21,7 @@ _log = logging.getLogger("jeton.store")
 
 
 class Cursor(Protocol):
-    """What a statement gives."""
+    """The result of a statement."""
 
     @property
     def get(self) -> Any:
@@ -32,7 +32,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """An `apsw.Connection`, as far as we use it: its own types need a newer Python than we do."""
+    """The part of `apsw.Connection` that is used, because its own types need a newer Python."""
 
     @property
     def in_transaction(self) -> bool: ...
@@ -57,6 +57,12 @@ class Backup(Protocol):
     def step(self, pages: int = ..., /) -> bool: ...
 
 
+class Transact(Protocol):
+    """Runs a function in a transaction of the writer."""
+
+    def __call__(self, act: Callable[[Connection], Any], /) -> Awaitable[Any]: ...
+
+
 def connect(path: Path | str, *, create: bool = False, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Connection:
     """A connection that waits for a lock instead of failing on it."""
     try:
@@ -70,25 +76,25 @@ def connect(path: Path | str, *, create: bool = False, flags: int = apsw.SQLITE_
 
 
 def connect_writer(path: Path, durability: Durability) -> Connection:
-    """The one connection that commits. `normal` may lose the last commits when the power fails, and only then."""
+    """The writer's connection. With `normal` a power failure may lose the last commits; nothing else does."""
     db = connect(path)
     db.pragma("journal_mode", "wal")
     db.pragma("synchronous", durability)
-    db.pragma("fullfsync", durability == "full")  # on a Mac a plain sync stops at the disk's own cache
+    db.pragma("fullfsync", durability == "full")  # on macOS a plain sync does not flush the disk's cache
     db.pragma("foreign_keys", True)
     db.pragma("journal_size_limit", WAL_LIMIT_BYTES)
     return db
 
 
 def connect_reader(path: Path) -> Connection:
-    """A connection that cannot write, whatever it is asked."""
+    """A connection that cannot write."""
     db = connect(path)
     db.pragma("query_only", True)
     return db
 
 
 def begin(db: Connection, whose: str) -> None:
-    """Begin to write. Others write too, for a moment each; however many there are, it is our turn in the end."""
+    """Begin a write transaction. Waits for the lock as long as it takes; others hold it for a moment each."""
     while True:
         try:
             db.execute("begin immediate")
@@ -99,15 +105,15 @@ def begin(db: Connection, whose: str) -> None:
 
 
 def refusal(problem: Exception) -> Refused:
-    """What a failed write means for the caller: nothing more is taken until the store is opened again."""
+    """The refusal that callers get after a failed write, until the store is opened again."""
     reopen = "then open it again: everything acknowledged is there"
     match problem:
         case Refused():
             return problem
         case apsw.FullError():
-            full = f"the disk is full, and the store takes nothing more: {problem}"
+            full = f"the disk is full, and nothing more can be stored: {problem}"
             return Refused("store_full", full, f"make room, {reopen}")
         case apsw.CorruptError() | apsw.NotADBError():
             return Refused("store_damaged", f"the store is damaged: {problem}", "verify it, and restore a backup")
         case _:
-            return Refused("store_failed", f"the store could not be written: {problem}", f"look at the disk, {reopen}")
+            return Refused("store_failed", f"the store could not be written: {problem}", f"check the disk, {reopen}")

@@ -1,4 +1,4 @@
-"""What cannot be read of a run is that run's damage alone."""
+"""Damage to one run: whatever of it cannot be read."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,19 +9,15 @@ from jeton.model.ids import RunId
 
 @contextmanager
 def reading(run: RunId) -> Generator[None]:
-    """What cannot be read of a run is the run's own damage, and no reason to stop anybody else."""
+    """Turn any exception into the refusal of this run, because damage can raise anything."""
     try:
         yield
     except Refused:
         raise
     except Exception as problem:
-        raise damaged(run, problem) from problem
+        raise Refused("run_damaged", f"run {run} cannot be read: {describe(problem)}", "verify the store") from problem
 
 
-def damaged(run: RunId, problem: Exception) -> Refused:
-    """Whatever is asked of a run that cannot be read."""
-    return Refused("run_damaged", f"run {run} cannot be read: {why_damaged(problem)}", "verify the store")
-
-
-def why_damaged(problem: Exception) -> str:
+def describe(problem: Exception) -> str:
+    """The type and the text of an exception."""
     return f"{type(problem).__name__}: {problem}"

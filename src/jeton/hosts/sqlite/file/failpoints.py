@@ -1,4 +1,4 @@
-"""Places where a test may have this process die or fail: `JETON_FAILPOINT=after_commit:3`, or `before_commit:2:full`.
+"""Failpoints for tests: `JETON_FAILPOINT=after_commit:3`, or `before_commit:2:full`.
 
 The Nth time the place is passed, the process is killed as by `kill -9`, or SQLite's error of that name is raised.
 """
@@ -13,11 +13,11 @@ _ERRORS: dict[str, type[apsw.Error]] = {"full": apsw.FullError, "ioerr": apsw.IO
 
 
 def _pass(_place: str) -> None:
-    """Nobody asked for a failure."""
+    """Do nothing: no failpoint is set."""
 
 
-def _failpoint(asked: str) -> Callable[[str], None]:
-    place, nth, *how = asked.split(":")
+def _failpoint(setting: str) -> Callable[[str], None]:
+    place, nth, *how = setting.split(":")
     left = int(nth)
 
     def hit(passed: str) -> None:
@@ -27,11 +27,11 @@ def _failpoint(asked: str) -> Callable[[str], None]:
         left -= 1
         if left == 0:
             if how:
-                raise _ERRORS[how[0]](f"failpoint {asked}")
+                raise _ERRORS[how[0]](f"failpoint {setting}")
             os.kill(os.getpid(), signal.SIGKILL)
 
     return hit
 
 
-_asked = os.environ.get("JETON_FAILPOINT")
-hit: Callable[[str], None] = _failpoint(_asked) if _asked else _pass
+_setting = os.environ.get("JETON_FAILPOINT")
+hit: Callable[[str], None] = _failpoint(_setting) if _setting else _pass

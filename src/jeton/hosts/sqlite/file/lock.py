@@ -1,7 +1,7 @@
-"""One owner per store: the process that holds this lock advances its runs.
+"""The lock of a store: the process that holds it is the owner, and advances the runs.
 
-The lock is the operating system's, so it is gone with its holder however that ends. What is written in the file is for
-people who are refused, and for `checks.py`, which tells by it whether a write-ahead log belongs to the file beside it.
+It is a lock of the operating system, so it ends with its process. The content of the file is for the message to those
+who are refused, and for `checks.py`, which finds out whether a write-ahead log belongs to the main file.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from jeton.model.failure import Refused
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who opened the store last, and as which of its epochs the main file may have been written since."""
+    """The last owner of the store, and the epochs that its main file may have."""
 
     pid: int
     machine: str
@@ -26,11 +26,12 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def lock_path(store: Path) -> Path:
+    """The lock file of a store."""
     return store.with_name(f"{store.name}-lock")
 
 
 def read_record(store: Path) -> Record | None:
-    """What the last owner wrote; None if nobody did, or if it cannot be read."""
+    """What the last owner wrote; None if there is nothing that can be read."""
     try:
         return msgspec.json.decode(lock_path(store).read_bytes(), type=Record)
     except (OSError, msgspec.DecodeError):
@@ -51,24 +52,25 @@ class OwnerLock:
         except OSError:
             os.close(self._file)
             raise _owned(store) from None
-        self.before = read_record(store)
+        self.last_record = read_record(store)
         self._now = now
         _held.add(self)
 
-    def note(self, store: str, *epochs: int) -> None:
-        """Write down who we are, to the disk."""
+    def write_record(self, store: str, *epochs: int) -> None:
+        """Write who the owner is, durably."""
         body = msgspec.json.encode(Record(os.getpid(), os.uname().nodename, self._now, store, epochs))
         os.pwrite(self._file, body, 0)
         os.ftruncate(self._file, len(body))
         os.fsync(self._file)
 
     def release(self) -> None:
+        """Release the lock."""
         if self in _held:
             _held.discard(self)
             os.close(self._file)
 
-    def forget(self) -> None:
-        """In a forked child: the lock is the parent's, and must end with the parent."""
+    def abandon(self) -> None:
+        """Close the file in a forked child, because the lock belongs to the parent and must end with it."""
         os.close(self._file)
 
 
@@ -82,10 +84,10 @@ def _owned(store: Path) -> Refused:
 _held: "weakref.WeakSet[OwnerLock]" = weakref.WeakSet()
 
 
-def _forget_all(*_: Any) -> None:
+def _abandon_all(*_: Any) -> None:
     for lock in list(_held):
-        lock.forget()
+        lock.abandon()
     _held.clear()
 
 
-os.register_at_fork(after_in_child=_forget_all)
+os.register_at_fork(after_in_child=_abandon_all)

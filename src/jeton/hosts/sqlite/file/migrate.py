@@ -1,6 +1,6 @@
-"""Which schema a store has, and how an older one becomes today's. Only forwards; a newer one is left alone.
+"""Creation and migration of a store's schema. Only forwards; a newer schema is refused.
 
-All steps are one transaction, and a copy of the store is made before the first: a store is old or new, never between.
+All steps are one transaction, and a copy of the store is made before it, so no store is ever half migrated.
 """
 
 import re
@@ -19,7 +19,7 @@ _HEADER = re.compile(rb"SQLite format 3\x00.{44}(.{4}).{4}(.{4})", re.DOTALL)  #
 
 
 def prepare(path: Path, migrations: dict[int, str] | None = None) -> None:
-    """Make a store where there is none, and bring an older one up to date."""
+    """Create a store if there is none, and migrate an older one."""
     steps = _migrations() if migrations is None else migrations
     target = max(steps, default=SCHEMA_VERSION)
     refuse_foreign(path, target)
@@ -40,7 +40,7 @@ def prepare(path: Path, migrations: dict[int, str] | None = None) -> None:
 
 
 def refuse_foreign(path: Path, target: int = SCHEMA_VERSION) -> None:
-    """Refuse a file that is not ours, or newer than this program, by its first bytes: nothing of it is touched."""
+    """Raise Refused for a file that is no store, or a newer one. Reads its first bytes, and changes nothing."""
     if not path.exists() or path.stat().st_size == 0:
         return
     with path.open("rb") as file:
@@ -55,7 +55,7 @@ def refuse_foreign(path: Path, target: int = SCHEMA_VERSION) -> None:
 
 
 def refuse_unready(path: Path) -> None:
-    """Refuse to read a store whose schema is not today's: only its owner may change it."""
+    """Raise Refused for a store with another schema, because only its owner may migrate it."""
     refuse_foreign(path)
     db = connect(path)
     try:
@@ -80,7 +80,7 @@ def _version(db: Connection) -> int:
 
 
 def _migrations() -> dict[int, str]:
-    """SQL by the schema version it leads to: `0002_why.sql`."""
+    """The SQL of each migration, by the schema version it leads to: `0002_why.sql`."""
     folder = files("jeton.hosts.sqlite") / "migrations"
     if not folder.is_dir():
         return {}
@@ -90,7 +90,7 @@ def _migrations() -> dict[int, str]:
 def _create(db: Connection) -> None:
     if db.execute("select count(*) from sqlite_schema").get:
         raise Refused("not_a_store", "this is a database of another program", "name another file")
-    db.pragma("auto_vacuum", "incremental")  # so that what retention prunes can be given back bit by bit
+    db.pragma("auto_vacuum", "incremental")  # so that pruning can return pages to the file system in small steps
     db.pragma("journal_mode", "wal")
     with db:
         for _ in db.execute((files("jeton.hosts.sqlite") / "schema.sql").read_text()):
@@ -102,7 +102,7 @@ def _create(db: Connection) -> None:
 
 
 def _copy(db: Connection, to: Path) -> None:
-    """The store as it was, beside it; a copy that a killed migration left is made anew."""
+    """Copy the store as it was. A copy that an interrupted migration left is replaced."""
     to.unlink(missing_ok=True)
     copy = connect(to, create=True)
     try:

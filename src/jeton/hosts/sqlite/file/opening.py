@@ -1,4 +1,4 @@
-"""How a process comes to a store: as a visitor, who looks, or as its owner, who makes it and brings it up to date."""
+"""Opening a store: to read it, or as its owner, who creates it and migrates it."""
 
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ from jeton.hosts.sqlite.file.lock import OwnerLock, read_record
 from jeton.hosts.sqlite.file.migrate import prepare, refuse_unready
 from jeton.model.failure import Refused
 
-PATIENCE_MS = 500
+CHECKPOINT_BUSY_MS = 500
 
 
-def visit(path: Path) -> None:
-    """Check a store before reading it; nothing is made, and nothing changed."""
+def check_readable(path: Path) -> None:
+    """Raise Refused unless there is a store that can be read. Changes nothing."""
     if not path.exists():
         raise Refused("no_store", f"there is no store at {path}", "check the path, or start a run there")
     refuse_shared_file_system(path)
@@ -23,12 +23,12 @@ def visit(path: Path) -> None:
     refuse_unready(path)
 
 
-def take(path: Path, now: int) -> tuple[OwnerLock, int]:
-    """Become the owner: check the place, hold the lock, bring the store up to date, and begin an epoch."""
+def open_owned(path: Path, now: int) -> tuple[OwnerLock, int]:
+    """Take the lock, create or migrate the store, and begin a new epoch."""
     refuse_shared_file_system(path)
     lock = OwnerLock(path, now)
     try:
-        refuse_stale_log(path, lock.before)
+        refuse_stale_log(path, lock.last_record)
         prepare(path)
         return lock, _begin_epoch(path, lock)
     except (apsw.Error, OSError) as problem:
@@ -40,21 +40,21 @@ def take(path: Path, now: int) -> tuple[OwnerLock, int]:
 
 
 def _begin_epoch(path: Path, lock: OwnerLock) -> int:
-    """Count this opening in the main file itself, so that a log can be told from that of another main file."""
+    """Count this opening in the main file, so that the log of another main file can be recognised."""
     db = connect(path)
     try:
-        facts: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
-        store, epoch = str(facts["store"]), int(facts["epoch"]) + 1
-        lock.note(store, epoch - 1, epoch)  # until the log is folded, the main file may have either
+        meta: dict[str, Any] = dict(db.execute("select key, value from meta where key in ('store', 'epoch')"))
+        store, epoch = str(meta["store"]), int(meta["epoch"]) + 1
+        lock.write_record(store, epoch - 1, epoch)  # until the checkpoint, the main file may have either
         begin(db, "the owner")
         db.execute("update meta set value = ? where key = 'epoch'", (epoch,))
         db.execute("commit")
-        db.set_busy_timeout(PATIENCE_MS)
+        db.set_busy_timeout(CHECKPOINT_BUSY_MS)
         try:
             db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            lock.note(store, epoch)
+            lock.write_record(store, epoch)
         except apsw.BusyError:
-            pass  # somebody reads: then either stays possible, which is only less strict
+            pass  # a reader holds the log: both epochs stay valid, which is only less strict
         return epoch
     finally:
         db.close()

@@ -1,1 +1,1 @@
-"""Runs in memory: batches, alarms, recovery, triggers."""
+"""The owner's event loop: runs in memory, tasks, alarms, recovery, triggers."""

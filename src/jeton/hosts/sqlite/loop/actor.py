@@ -1,4 +1,4 @@
-"""One run in memory: its state, what waits for it, and what it has in work."""
+"""One run in memory: its state, its pending messages, and its running attempts."""
 
 from asyncio import Future
 from typing import TypeAlias
@@ -20,29 +20,29 @@ Listed: TypeAlias = tuple[RunStatus, bool, int | None, int | None, bool]
 
 
 class Actor:
-    """It takes a batch, and no other until that one is durable. Only the event loop touches it."""
+    """Takes a batch of messages, and no other until that one is durable. Only the event loop uses it."""
 
     __slots__ = (
-        "answering",
-        "asked",
-        "askers",
-        "began",
+        "alarm_pending",
+        "batch_callers",
         "bundle",
+        "callers",
+        "flush_scheduled",
         "hash",
+        "inbox_rows",
         "key",
         "listed",
         "live",
-        "noting",
-        "out",
+        "notices",
         "parts",
+        "pending",
         "policy",
         "program",
         "queued",
-        "ringing",
         "run",
+        "running",
         "shared",
         "small",
-        "waiting",
         "wake",
         "writing",
     )
@@ -55,18 +55,18 @@ class Actor:
         self.hash = first_hash(self.run) if before is None else before.hash
         self.parts: dict[str, int] = {} if before is None else before.parts
         self.small: dict[str, bytes] | None = {} if before is None else before.small
-        self.listed: Listed | None = None  # what lists show of it, as it was written last; not known yet
+        self.listed: Listed | None = None  # the listed columns as last written; None: not known
         self.wake = None if before is None else before.wake
-        self.waiting: list[Message] = []
-        self.began: list[TaskStarted | TaskNoted] = []  # they ride on the next batch
-        self.askers: list[tuple[Message, Future[None]]] = []  # they wait for the batch to come
-        self.asked: list[tuple[Message, Future[None]]] = []  # they wait for the batch that is on its way
-        self.answering: list[int] = []  # the inbox rows among what waits
-        self.out: set[Attempt] = set()  # with a worker of this process
-        self.key: StartKey | None = None  # to be stored with its first commit
-        self.shared: tuple[JournalEntry, ...] = ()  # likewise: the history it shares with another run
+        self.pending: list[Message] = []
+        self.notices: list[TaskStarted | TaskNoted] = []  # part of the next batch, but no reason for one
+        self.callers: list[tuple[Message, Future[None]]] = []  # waiting for the next batch to be durable
+        self.batch_callers: list[tuple[Message, Future[None]]] = []  # waiting for the current batch
+        self.inbox_rows: list[int] = []  # the inbox rows of pending messages
+        self.running: set[Attempt] = set()  # attempts that a worker of this process has
+        self.key: StartKey | None = None  # to be stored with the first commit
+        self.shared: tuple[JournalEntry, ...] = ()  # likewise: the history shared with another run
         self.policy = snapshot_policy(bundle.settings)
-        self.noting = False  # notes of its tasks are written soon, if nothing else is
+        self.flush_scheduled = False  # of notices
         self.queued = False
-        self.ringing = False
+        self.alarm_pending = False
         self.writing = False

@@ -1,7 +1,6 @@
-"""The half of the host that owns the store: it takes starts and messages, and keeps alarms and recovery going."""
+"""The owner of a store: accepts starts and messages, and runs the background loops."""
 
 import asyncio
-import logging
 from asyncio import Event, Future
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -28,14 +27,14 @@ from jeton.actor.starts import (
 from jeton.actor.turn import Turn
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Mirror
-from jeton.hosts.sqlite.commit.writer import Writer
+from jeton.hosts.sqlite.commit.writer import Writer, fail_all
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.lock import OwnerLock
-from jeton.hosts.sqlite.loop.alarms import Alarms
+from jeton.hosts.sqlite.loop.alarms import AlarmScheduler
 from jeton.hosts.sqlite.loop.ids import new_run_id
 from jeton.hosts.sqlite.loop.recovery import Recovery
 from jeton.hosts.sqlite.loop.runs import Runs
-from jeton.hosts.sqlite.loop.triggers import Triggers
+from jeton.hosts.sqlite.loop.triggers import TriggerLoop
 from jeton.hosts.sqlite.mirrors.bundles import put_bundle
 from jeton.hosts.sqlite.mirrors.firings import FinishedMirror
 from jeton.hosts.sqlite.mirrors.idempotency import share_steps
@@ -49,12 +48,11 @@ from jeton.model.message import Message, StartRun
 from jeton.model.state.run import TERMINAL
 from jeton.planning.edits import check_edits
 
-_log = logging.getLogger("jeton.store")
 Value = TypeVar("Value")
 
 
 class Owner:
-    """Made when the lock is held; ends with `close`, or with the first write that fails."""
+    """Made by the process that holds the store's lock. Ends with `close`, or with the first write that fails."""
 
     def __init__(
         self,
@@ -73,50 +71,49 @@ class Owner:
         self._lock = lock
         self._store = store
         self._bundles = bundles
-        bundles.own()
+        bundles.cache_newest()
         self._workers = workers
         self.clock = clock
         self._refusing: Refused | None = None
         self._closed = False
         self._starting: dict[tuple[str, str], tuple[StartKey, Future[None]]] = {}
-        self._endings: dict[RunId, list[Future[RunRow]]] = {}
-        self._bells: dict[RunId, set[Event]] = {}
+        self._end_waiters: dict[RunId, list[Future[RunRow]]] = {}
+        self._listeners: dict[RunId, set[Event]] = {}
+        self._inbox_changed = Event()
         finished = FinishedMirror()
-        self.runs = Runs(loop, store, bundles, workers, clock, self._committed, self._wants_alarm, self._stuck)
+        self.runs = Runs(loop, store, bundles, workers, clock, self._on_commit, self._on_wake, self._on_damage)
         self._writer = Writer(
             path,
             durability,
             epoch,
             loop,
             (*mirrors, finished),
-            self.runs.written,
-            self.runs.spoiled,
-            self._noticed,
-            self._fail,
+            self.runs.committed,
+            self.runs.write_failed,
+            self._inbox_changed.set,
+            self._on_failure,
         )
-        self.runs.write_to(self._writer)
-        self._alarms = Alarms(loop, store, self.runs, clock, self._breath)
-        self._recovery = Recovery(store, self.runs, clock, self._breath)
-        self.runs.hand_in_by(self._recovery.hand_in)
-        self._mail = Event()
-        self.triggers = Triggers(store, bundles, self._writer.do, clock, finished, self._mail.set)
-        keepers = (
-            self._alarms.keep(),
-            self._recovery.keep(),
-            self._recovery.keep_reading(self._mail),
-            self.triggers.keep(),
+        self._alarms = AlarmScheduler(loop, store, self.runs, clock, self._flush)
+        self._recovery = Recovery(store, self.runs, clock, self._flush)
+        self.runs.connect(self._writer, self._recovery.deliver_stored)
+        self.triggers = TriggerLoop(store, bundles, self._writer.transact, clock, finished, self._inbox_changed.set)
+        loops = (
+            self._alarms.run(),
+            self._recovery.run(),
+            self._recovery.run_inbox(self._inbox_changed),
+            self.triggers.run(),
         )
-        self._keepers = [loop.create_task(keeper) for keeper in keepers]
+        self._loops = [loop.create_task(each) for each in loops]
 
-    # what people do
+    # requests
 
     async def deploy(self, bundle: Library, name: str) -> int:
-        """Store a version, or find that it is stored."""
+        """Store a version of a workflow, unless it is stored already. Returns its number."""
         self.check()
         if name not in bundle.workflows and name not in bundle.flows:
             raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
-        version = await self._writer.do(lambda db: put_bundle(db, name, bundle))
-        self._bundles.deployed(name, version)
+        version = await self._writer.transact(lambda db: put_bundle(db, name, bundle))
+        self._bundles.set_newest(name, version)
         return version
 
     async def start(self, new: NewRun) -> Started:
@@ -128,15 +125,15 @@ class Owner:
         if new.run is not None and await self._was_started(new.run, new):
             return Started(new.run, new=False)
         chosen = new.run or new_run_id(self.clock())
-        await self.runs.begin(chosen, new, None)
+        await self.runs.start(chosen, new, None)
         return Started(chosen, new=True)
 
     async def _start_by_key(self, new: NewRun, key: str) -> Started:
         """One run per workflow and key, whatever the version."""
-        asked = (new.workflow, key)
+        place = (new.workflow, key)
         given = input_hash(new)
-        under_way = self._starting.get(asked)
-        known = self._store.start_key(*asked) if under_way is None else under_way[0]
+        under_way = self._starting.get(place)
+        known = self._store.start_key(*place) if under_way is None else under_way[0]
         if known is not None:
             check_same_input(known, given)
             if under_way is not None:
@@ -146,24 +143,24 @@ class Owner:
         if new.run is not None and self.runs.find(new.run) is not None:
             raise run_exists(new.run)
         row = StartKey(new.workflow, key, chosen, given)
-        durable = self.runs.begin(chosen, new, row)
-        self._starting[asked] = (row, durable)
-        durable.add_done_callback(lambda _: self._starting.pop(asked, None))
+        durable = self.runs.start(chosen, new, row)
+        self._starting[place] = (row, durable)
+        durable.add_done_callback(lambda _: self._starting.pop(place, None))
         await asyncio.shield(durable)
         return Started(chosen, new=True)
 
     async def _was_started(self, run: RunId, new: NewRun) -> bool:
-        """Whether the run of this name is the one that is asked for, and durable; another one is refused."""
+        """Whether the run of this name exists and is durable. Raises Refused if it is not the run to be started."""
         actor = self.runs.find(run)
         if actor is None:
             return False
         state = actor.live.state
-        check_same_run(run, state.head.workflow, state.input if state.head.entries else _input_of(actor.waiting), new)
-        await self.runs.ask(actor, StartRun(self.clock(), new.input))  # a second start changes nothing
+        check_same_run(run, state.head.workflow, state.input if state.head.entries else _input_in(actor.pending), new)
+        await self.runs.deliver_durably(actor, StartRun(self.clock(), new.input))  # a second start changes nothing
         return True
 
     async def fork(self, fork: NewFork) -> RunId:
-        """Start a run that shares another's history up to an entry."""
+        """Start a run that shares another run's history up to an entry."""
         self.check()
         row = self._store.row(fork.run)
         if row is None:
@@ -173,20 +170,20 @@ class Owner:
         chosen = planned.live.state.head.run
         check_edits(self._bundles.program(row.workflow, row.version)[0], planned.live.state, fork.writes)
         if planned.sleeping:
-            await self._writer.do(partial(share_steps, run=fork.run, fork=chosen, slept=planned.sleeping))
-        await self.runs.begin_fork(planned.live, planned.shared, planned.message)
+            await self._writer.transact(partial(share_steps, run=fork.run, fork=chosen, slept=planned.sleeping))
+        await self.runs.start_fork(planned.live, planned.shared, planned.message)
         return chosen
 
     async def deliver(self, run: RunId, message: Message) -> None:
-        """Durable when this returns."""
+        """Send a run a message. Durable when this returns."""
         self.check()
         actor = self.runs.find(run)
         if actor is None:
             raise unknown_run(run)
-        await self.runs.ask(actor, message)
+        await self.runs.deliver_durably(actor, message)
 
     async def ended(self, run: RunId) -> RunRow:
-        """The row of the run, once it has ended."""
+        """Wait until a run has ended."""
         self.check(run)
         actor = self.runs.actors.get(run)
         if actor is None or actor.live.state.head.ended:
@@ -195,15 +192,15 @@ class Owner:
                 raise unknown_run(run)
             if row is not None and row.status in TERMINAL:
                 return row
-        answer: Future[RunRow] = self._loop.create_future()
-        waiting = self._endings.setdefault(run, [])
-        waiting.append(answer)
+        ended: Future[RunRow] = self._loop.create_future()
+        waiters = self._end_waiters.setdefault(run, [])
+        waiters.append(ended)
         try:
-            return await answer
+            return await ended
         finally:
-            waiting.remove(answer)
-            if not waiting and self._endings.get(run) is waiting:
-                del self._endings[run]
+            waiters.remove(ended)
+            if not waiters and self._end_waiters.get(run) is waiters:
+                del self._end_waiters[run]
 
     async def idle(self) -> None:
         """Wait until nothing can go on by itself: all runs have ended, or wait for a time or for people."""
@@ -211,124 +208,116 @@ class Owner:
             fired = self.triggers.fired
             await self.recover()
             if not self.runs.actors:
-                await self.triggers.look()  # what ended, or was published, since recovery looked
+                await self.triggers.fire_due()  # for what ended, or was published, since `recover`
                 if self.triggers.fired == fired:
                     return
-            await self.runs.quiet()
+            await self.runs.idle()
 
     async def recover(self) -> None:
-        """Hand in all that the store owes its runs; changes nothing when it owes nothing."""
+        """Fire due triggers, deliver stored messages, start lost tasks again, and deliver due alarms, now."""
         self.check()
-        await self.triggers.look()
-        await self._recovery.take_inbox()
-        await self._recovery.ask_after_tasks()
-        await self._alarms.look()
+        await self.triggers.fire_due()
+        await self._recovery.deliver_inbox()
+        await self._recovery.recover_tasks()
+        await self._alarms.deliver_due()
 
     async def write(self, act: Callable[[Connection], Value]) -> Value:
-        """Carry something out in a transaction among those of the runs; durable when this returns."""
+        """Write in a transaction of the writer. Durable when this returns."""
         self.check()
-        return await self._writer.do(act)
+        return await self._writer.transact(act)
 
     async def prune(self, rules: Sequence[Rule], *, dry_run: bool) -> Pruned:
-        """Each step is a transaction of its own, between those of the runs."""
+        """Prune in small transactions, between those of the runs."""
         self.check()
-        return await (count_prunable if dry_run else prune)(self._writer.do, rules, self.clock())
+        return await (count_prunable if dry_run else prune)(self._writer.transact, rules, self.clock())
 
     @contextmanager
-    def listening(self, run: RunId) -> Generator[Event]:
-        """Set after each commit of the run."""
-        bell = Event()
-        self._bells.setdefault(run, set()).add(bell)
+    def listen(self, run: RunId) -> Generator[Event]:
+        """An event that is set after each commit of the run."""
+        changed = Event()
+        self._listeners.setdefault(run, set()).add(changed)
         try:
-            yield bell
+            yield changed
         finally:
-            self._bells[run].discard(bell)
-            if not self._bells[run]:
-                del self._bells[run]
+            self._listeners[run].discard(changed)
+            if not self._listeners[run]:
+                del self._listeners[run]
 
     def check(self, run: RunId | None = None) -> None:
-        """Whether anything may still be asked of us, and of this run."""
+        """Raise Refused if the store was closed or has failed, or if the run is damaged."""
         if self._refusing is not None:
             raise self._refusing
         if run is not None and run in self.runs.damaged:
             raise self.runs.damaged[run]
 
     async def close(self, grace_s: float) -> None:
-        """Take nothing more in, let what runs finish within the grace time, and leave the rest to the next owner."""
+        """Accept nothing more, let running tasks finish within the grace time, and leave the rest to the next owner."""
         if self._closed:
             return
         self._closed = True
         failed = self._refusing is not None
         self._refusing = self._refusing or Refused("store_closed", "the store is being closed", "open it again")
-        self.runs.stopping = True
-        for keeper in self._keepers:
-            keeper.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
+        self.runs.tasks.stopping = True
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
         try:
             if self._workers is not None:
                 await self._workers.close(0 if failed else grace_s)
             while not failed and any(actor.queued or actor.writing for actor in self.runs.actors.values()):
-                await self._breath()
+                await self._flush()
         finally:
             await self._writer.close()
-            self._give_up(self._refusing)
+            self._refuse_waiters(self._refusing)
             self._lock.release()
 
-    # what the others tell
+    # callbacks
 
-    def _committed(self, stored: Turn) -> None:
-        head = stored.head
+    def _on_commit(self, turn: Turn) -> None:
+        head = turn.head
         if head.ended:
-            row = stored.row
-            self.triggers.committed(row)
-            for answer in self._endings.pop(row.run, ()):
-                if not answer.done():
-                    answer.set_result(row)
-        for bell in self._bells.get(head.run, ()):
-            bell.set()
+            row = turn.row
+            self.triggers.notify_ended(row)
+            for ended in self._end_waiters.pop(row.run, ()):
+                if not ended.done():
+                    ended.set_result(row)
+        for changed in self._listeners.get(head.run, ()):
+            changed.set()
 
-    def _stuck(self, run: RunId, refused: Refused) -> None:
-        for answer in self._endings.pop(run, ()):
-            if not answer.done():
-                answer.set_exception(refused)
-        for bell in self._bells.get(run, ()):
-            bell.set()
+    def _on_damage(self, run: RunId, refused: Refused) -> None:
+        fail_all(self._end_waiters.pop(run, ()), refused)
+        for changed in self._listeners.get(run, ()):
+            changed.set()
 
-    def _wants_alarm(self, run: RunId, at: int) -> None:
-        self._alarms.note(run, at)
+    def _on_wake(self, run: RunId, at: int) -> None:
+        self._alarms.schedule(run, at)
 
-    def _noticed(self) -> None:
-        """Another process wrote: probably a message."""
-        self._mail.set()
-
-    async def _breath(self) -> None:
-        """Let others have their turn, until what was asked so far is durable."""
-        await self.runs.caught_up()
-        await self._writer.do(_nothing)
-
-    def _fail(self, problem: Exception) -> None:
-        """A write failed. Nothing that was not acknowledged can be counted on; everything that was is in the store."""
+    def _on_failure(self, problem: Exception) -> None:
+        """A write failed: stop. Everything that was acknowledged is in the store."""
         self._refusing = refusal(problem)
-        for keeper in self._keepers:
-            keeper.cancel()
-        self._give_up(self._refusing)
+        for task in self._loops:
+            task.cancel()
+        self._refuse_waiters(self._refusing)
 
-    def _give_up(self, refused: Refused) -> None:
+    async def _flush(self) -> None:
+        """Wait until everything that was delivered so far is durable."""
+        await self.runs.drain()
+        await self._writer.transact(_no_op)
+
+    def _refuse_waiters(self, refused: Refused) -> None:
         self.runs.fail(refused)
         self._writer.fail(refused)
-        for answers in self._endings.values():
-            for answer in answers:
-                if not answer.done():
-                    answer.set_exception(refused)
-        self._endings.clear()
-        for bells in self._bells.values():
-            for bell in bells:
-                bell.set()
+        for waiters in self._end_waiters.values():
+            fail_all(waiters, refused)
+        self._end_waiters.clear()
+        for listeners in self._listeners.values():
+            for changed in listeners:
+                changed.set()
 
 
-def _input_of(waiting: Sequence[Message]) -> Json:
-    return next((message.input for message in waiting if isinstance(message, StartRun)), None)
+def _input_in(pending: Sequence[Message]) -> Json:
+    return next((message.input for message in pending if isinstance(message, StartRun)), None)
 
 
-def _nothing(_: Connection) -> None:
+def _no_op(_: Connection) -> None:
     pass

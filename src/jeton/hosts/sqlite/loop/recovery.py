@@ -1,7 +1,7 @@
-"""What a store still owes its runs: messages of other processes, and tasks that nobody works on.
+"""Delivery of stored messages, and recovery of tasks that no worker has.
 
-This is no one-time act on opening. It looks at what is stored and at what is in work, and hands in what is missing, now
-and again; looking twice changes nothing.
+Not only on opening: it compares what is stored with what is in memory again and again, and delivers what is missing.
+Doing so twice changes nothing.
 """
 
 import asyncio
@@ -13,9 +13,10 @@ from typing import TypeVar
 
 import msgspec
 
-from jeton.actor.recovery import owed_to
+from jeton.actor.recovery import plan_recovery
 from jeton.actor.starts import impossible_start
 from jeton.hosts.sqlite.file.connect import BUSY_MS, Connection, begin, connect
+from jeton.hosts.sqlite.loop.periodic import repeat
 from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
@@ -23,7 +24,7 @@ from jeton.model.ids import RunId
 from jeton.model.message import Message, StartRun
 
 EVERY_S = 10.0
-AT_ONCE = 100
+ROWS_PER_STEP = 100
 
 _log = logging.getLogger("jeton.store")
 _message = msgspec.json.Decoder(Message)
@@ -31,118 +32,118 @@ Value = TypeVar("Value")
 
 
 class Recovery:
-    """One per owner."""
+    """Reads the inbox and the busy runs of a store. `flush` waits until what was delivered is durable."""
 
     def __init__(
         self,
         store: Store,
         runs: Runs,
         clock: Callable[[], int],
-        breath: Callable[[], Awaitable[None]],
+        flush: Callable[[], Awaitable[None]],
     ) -> None:
         self._store = store
         self._runs = runs
         self._clock = clock
-        self._breath = breath
-        self._read = 0  # inbox rows up to this are in some run's hands
-        self._handed: set[int] = set()  # and these beyond it
+        self._flush = flush
+        self._read_to = 0  # inbox rows up to this number are delivered
+        self._delivered: set[int] = set()  # and these beyond it
 
-    async def keep(self) -> None:
-        """Look after everything, for ever."""
-        while True:
-            try:
-                await self.take_inbox()
-                await self.ask_after_tasks()
-            except Exception:
-                _log.exception("what is stored is looked after again in a moment")
-            await asyncio.sleep(EVERY_S)
+    async def run(self) -> None:
+        """Deliver stored messages and recover tasks from time to time, until cancelled."""
+        await repeat(self._step, "recovery", EVERY_S)
 
-    async def keep_reading(self, mail: asyncio.Event) -> None:
-        """Take the inbox whenever somebody may have left something."""
-        while True:
-            await mail.wait()
-            mail.clear()
-            try:
-                await self.take_inbox()
-            except Exception:
-                _log.exception("messages are looked at again in a moment")
+    async def _step(self) -> None:
+        await self.deliver_inbox()
+        await self.recover_tasks()
+        await asyncio.sleep(EVERY_S)
 
-    async def take_inbox(self) -> None:
-        """Hand in what other processes left; their rows go in the commits that answer them."""
-        known = max(self._handed, default=0)  # those up to here are in the table, if nobody has answered them
-        while rows := self._store.inbox(self._read, AT_ONCE):
+    async def run_inbox(self, changed: asyncio.Event) -> None:
+        """Deliver stored messages whenever the inbox may have changed, until cancelled."""
+
+        async def step() -> None:
+            await changed.wait()
+            changed.clear()
+            await self.deliver_inbox()
+
+        await repeat(step, "reading the inbox", 0)
+
+    async def deliver_inbox(self) -> None:
+        """Deliver the messages in the inbox. Their rows are deleted in the commits that handle them."""
+        known = max(self._delivered, default=0)  # rows up to here are in the table, unless they were handled
+        while rows := self._store.inbox(self._read_to, ROWS_PER_STEP):
             for number, run, body in rows:
-                self._read = max(self._read, number)
-                if number in self._handed:
+                self._read_to = max(self._read_to, number)
+                if number in self._delivered:
                     continue
                 try:
-                    self._give(number, run, _message.decode(body))
+                    self._deliver(number, run, _message.decode(body))
                 except msgspec.DecodeError as problem:
                     _log.error("message %s to run %s cannot be read: %s", number, run, problem)
-            await self._breath()
-        self._read = max(self._read, known)
-        self._handed = {number for number in self._handed if number > self._read}
+            await self._flush()
+        self._read_to = max(self._read_to, known)
+        self._delivered = {number for number in self._delivered if number > self._read_to}
 
-    def hand_in(self, number: int, run: RunId, message: Message) -> None:
-        """A message from another run, as soon as it is stored; unless it was found in the table before."""
-        if number > self._read and number not in self._handed:
-            self._handed.add(number)
-            self._give(number, run, message)
+    def deliver_stored(self, number: int, run: RunId, message: Message) -> None:
+        """Deliver a message that was just stored in the inbox, unless it was read from there already."""
+        if number > self._read_to and number not in self._delivered:
+            self._delivered.add(number)
+            self._deliver(number, run, message)
 
-    def _give(self, number: int, run: RunId, message: Message) -> None:
+    def _deliver(self, number: int, run: RunId, message: Message) -> None:
         try:
             actor = self._runs.find(run)
             if actor is None and isinstance(message, StartRun):
-                begin = self._runs.begin_fired if message.parent is None else self._runs.begin_child
-                actor = begin(run, message)
+                new_actor = self._runs.new_fired if message.parent is None else self._runs.new_child
+                actor = new_actor(run, message)
         except Refused as refused:
             _log.error("message %s to run %s cannot be delivered: %s", number, run, refused)
-            told = None if run in self._runs.damaged else impossible_start(run, message, refused, self._clock())
-            if told is not None:
-                self._give(number, *told)
+            reply = None if run in self._runs.damaged else impossible_start(run, message, refused, self._clock())
+            if reply is not None:
+                self._deliver(number, *reply)
             return
         if actor is None:
-            _log.error("message %s is to run %s, which nobody started", number, run)
+            _log.error("message %s is for run %s, which does not exist", number, run)
             return
-        actor.answering.append(number)
-        self._runs.tell(actor, message)
+        actor.inbox_rows.append(number)
+        self._runs.deliver(actor, message)
 
-    async def ask_after_tasks(self) -> None:
-        """A run that is busy, and not in memory, has tasks that no worker has: they are lost, and given out again.
+    async def recover_tasks(self) -> None:
+        """Start lost tasks again: a run that is busy in the store, and not in memory, has tasks that no worker has.
 
-        The core counts such deliveries, so a task that kills its worker does not do so for ever."""
+        The run counts such deliveries, so a task that kills its worker is not started for ever."""
         after = RunId("")
-        while runs := self._store.busy(after, AT_ONCE):
+        while runs := self._store.busy(after, ROWS_PER_STEP):
             for run in runs:
                 if run not in self._runs.actors:
-                    self._ask_after(run)
+                    self._recover(run)
             after = runs[-1]
-            await self._breath()
+            await self._flush()
 
-    def _ask_after(self, run: RunId) -> None:
+    def _recover(self, run: RunId) -> None:
         try:
             actor = self._runs.find(run)
         except Refused:
             return
         if actor is None or actor.live.state.head.ended:
             return
-        owed = owed_to(actor.live.state, actor.wake, self._clock(), partial(self._runs.missing, actor))
-        self._runs.note_needs_app(run, owed.needs_app)
-        for message in owed.messages:
-            self._runs.tell(actor, message)
+        tasks = self._runs.tasks
+        plan = plan_recovery(actor.live.state, actor.wake, self._clock(), partial(tasks.missing, actor))
+        tasks.set_needs_app(run, plan.needs_app)
+        for message in plan.messages:
+            self._runs.deliver(actor, message)
 
 
-def leave_message(path: Path, run: RunId, message: Message) -> None:
-    """For a process that does not own the store: the owner finds it there."""
+def store_message(path: Path, run: RunId, message: Message) -> None:
+    """Store a message for the owner to deliver, from a process that is not the owner."""
     row = (run, msgspec.json.encode(message))
-    write_beside(path, lambda db: db.execute("insert into inbox(run, body) values(?, ?)", row))
+    write_unowned(path, lambda db: db.execute("insert into inbox(run, body) values(?, ?)", row))
 
 
-def write_beside(path: Path, act: Callable[[Connection], Value]) -> Value:
-    """For a process that does not own the store: one short transaction. However busy the owner is, its turn comes."""
+def write_unowned(path: Path, act: Callable[[Connection], Value]) -> Value:
+    """Write in one short transaction, from a process that is not the owner."""
     db = connect(path)
     try:
-        db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, so that a busy owner cannot slip in before us each time
+        db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, because a busy owner takes it again at once
         begin(db, "a message")
         done = act(db)
         db.execute("commit")

@@ -1,19 +1,15 @@
-"""Fires what is due by itself: schedules, published events and ended runs.
+"""Triggers that fire by themselves: schedules, published events and ended runs."""
 
-Nobody sleeps for longer than a second, by a clock that cannot be set; what the wall clock then says is what counts.
-"""
-
-import asyncio
-import logging
+from asyncio import Event, Lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 
 from jeton.actor.definitions import Bundles
 from jeton.actor.rows import RunRow
 from jeton.actor.triggers import TriggerTable, plan_published
-from jeton.hosts.sqlite.file.connect import Connection
-from jeton.hosts.sqlite.mirrors.event_sink import published
+from jeton.hosts.sqlite.file.connect import Connection, Transact
+from jeton.hosts.sqlite.loop.periodic import LONGEST_SLEEP_S, SHORTEST_SLEEP_S, repeat, wait_for_event
+from jeton.hosts.sqlite.mirrors.event_sink import published_events
 from jeton.hosts.sqlite.mirrors.firings import (
     FinishedMirror,
     drop_trigger,
@@ -24,42 +20,37 @@ from jeton.hosts.sqlite.mirrors.firings import (
     triggers_in,
 )
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.retention import Transactions
 from jeton.model.definition.trigger import Trigger
 from jeton.planning.triggers.firing import Planned
 
-LONGEST_SLEEP_S = 1.0
-SHORTEST_SLEEP_S = 0.002
-AT_ONCE = 200
-
-_log = logging.getLogger("jeton.store")
+ROWS_PER_STEP = 200
 
 
-class Triggers:
-    """One per owner."""
+class TriggerLoop:
+    """Fires the triggers of a store. `on_fired` is called after a firing was stored."""
 
     def __init__(
         self,
         store: Store,
         bundles: Bundles,
-        do: Transactions,
+        transact: Transact,
         clock: Callable[[], int],
         mirror: FinishedMirror,
-        fired: Callable[[], None],
+        on_fired: Callable[[], None],
     ) -> None:
         self._store = store
         self._bundles = bundles
-        self._do = do
+        self._transact = transact
         self._clock = clock
         self._mirror = mirror
-        self._tell_fired = fired
-        self.fired = 0  # how often something was
-        self._news = asyncio.Event()
-        self._looking = asyncio.Lock()
+        self._on_fired = on_fired
+        self.fired = 0  # how often something fired
+        self._wake = Event()
+        self._lock = Lock()
         self._load()
 
     def _load(self) -> None:
-        """Read the triggers again: what is stored is what was handled."""
+        """Read the triggers from the store."""
         self._table = TriggerTable(triggers_in(self._store))
         self._mirror.awaited = frozenset(self._table.ends)
 
@@ -72,42 +63,40 @@ class Triggers:
             put_triggers(db, triggers, now, file)
             return gone
 
-        async with self._looking:
-            gone: list[str] = await self._do(redeclare)
+        async with self._lock:
+            gone: list[str] = await self._transact(redeclare)
             self._load()
-        self._news.set()
+        self._wake.set()
         return gone
 
     async def remove(self, name: str) -> bool:
         """Remove a trigger. Returns False if there was none."""
-        async with self._looking:
-            there: bool = await self._do(partial(drop_trigger, name=name))
+        async with self._lock:
+            there: bool = await self._transact(partial(drop_trigger, name=name))
             self._load()
         return there
 
-    def published(self) -> None:
-        """Note that an action published an event."""
+    def notify_published(self) -> None:
+        """Wake up, because an action published an event."""
         if self._table.events:
-            self._news.set()
+            self._wake.set()
 
-    def committed(self, row: RunRow) -> None:
-        """Note that a run has ended."""
+    def notify_ended(self, row: RunRow) -> None:
+        """Wake up, because a run has ended."""
         if row.workflow in self._table.ends:
-            self._news.set()
+            self._wake.set()
 
-    async def keep(self) -> None:
-        """Fire what is due, for ever."""
-        while True:
-            try:
-                await self.look()
-                await self._sleep()
-            except Exception:  # whatever it was, it concerns some trigger and not all of them
-                _log.exception("triggers are looked at again in a moment")
-                await asyncio.sleep(LONGEST_SLEEP_S)
+    async def run(self) -> None:
+        """Fire due triggers until cancelled."""
+        await repeat(self._step, "firing triggers", LONGEST_SLEEP_S)
 
-    async def look(self) -> None:
-        """Everything that is due by now."""
-        async with self._looking:
+    async def _step(self) -> None:
+        await self.fire_due()
+        await self._sleep()
+
+    async def fire_due(self) -> None:
+        """Fire every trigger that is due."""
+        async with self._lock:
             while await self._fire_schedules():
                 pass
             while await self._fire_events():
@@ -117,37 +106,35 @@ class Triggers:
 
     async def _sleep(self) -> None:
         wait_s = min(LONGEST_SLEEP_S, max((self._table.next_at - self._clock()) / 1000, SHORTEST_SLEEP_S))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait_s if self._table.schedules else None):
-                await self._news.wait()
-        self._news.clear()
+        await wait_for_event(self._wake, wait_s if self._table.schedules else None)
+        self._wake.clear()
 
     async def _fire_schedules(self) -> bool:
         now = self._clock()
         planned, seen = self._table.plan_schedules(now, self._bundles.startable)
         if seen:
             try:
-                await self._settle(planned, seen)
+                await self._store_firings(planned, seen)
             except BaseException:
                 self._load()
                 raise
         return self._table.next_at <= now
 
     async def _fire_events(self) -> bool:
-        """Those behind the one that was handled last, each to every trigger of its name.
+        """Fire for published events that were not handled yet, each for every trigger of its name.
 
-        All in one transaction, so that a run which several triggers hear is told of it once."""
+        All in one transaction, so that a run which caused several firings gets their messages together."""
         planned, seen, more = list[Planned](), dict[str, int](), False
-        for name, listening in self._table.events.items():
-            found = published(self._store, None, listening.on.name, listening.seen, AT_ONCE)
+        for name, trigger in self._table.events.items():
+            found = published_events(self._store, None, trigger.on.name, trigger.seen, ROWS_PER_STEP)
             for each in found:
                 publisher = self._store.row(each.emitted.run)
-                heard = plan_published(listening, each, publisher, self._clock(), self._bundles.startable)
-                planned += [] if heard is None else [heard]
+                firing = plan_published(trigger, each, publisher, self._clock(), self._bundles.startable)
+                planned += [] if firing is None else [firing]
                 seen[name] = each.number
-            more = more or len(found) == AT_ONCE
+            more = more or len(found) == ROWS_PER_STEP
         if seen:
-            await self._settle(planned, seen)
+            await self._store_firings(planned, seen)
         for name, last in seen.items():
             self._table.events[name].seen = last
         return more
@@ -155,15 +142,17 @@ class Triggers:
     async def _fire_ends(self) -> bool:
         if not self._table.ends:
             return False
-        found = finished_in(self._store, AT_ONCE)
+        found = finished_in(self._store, ROWS_PER_STEP)
         rows = [row for _, run in found if (row := self._store.row(run)) is not None]
         if found:
             planned = self._table.plan_ends(rows, self._clock(), self._bundles.startable)
-            await self._settle(planned, {}, [number for number, _ in found])
-        return len(found) == AT_ONCE
+            await self._store_firings(planned, {}, [number for number, _ in found])
+        return len(found) == ROWS_PER_STEP
 
-    async def _settle(self, planned: list[Planned], seen: Mapping[str, int], finished: Iterable[int] = ()) -> None:
-        await self._do(partial(put_progress, planned=planned, seen=seen, finished=tuple(finished)))
+    async def _store_firings(
+        self, planned: list[Planned], seen: Mapping[str, int], finished: Iterable[int] = ()
+    ) -> None:
+        await self._transact(partial(put_progress, planned=planned, seen=seen, finished=tuple(finished)))
         if planned:
             self.fired += 1
-            self._tell_fired()
+            self._on_fired()

@@ -1,1 +1,1 @@
-"""Tables that are written with a commit and read by queries."""
+"""Tables beside those of the runs: written with a commit, read by queries."""

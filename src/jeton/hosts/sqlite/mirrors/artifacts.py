@@ -1,4 +1,4 @@
-"""Which runs hold which artifacts, in the store. The files themselves lie in a folder beside it."""
+"""The table of artifacts that runs hold. The files are in a folder beside the store."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -6,28 +6,28 @@ from pathlib import Path
 
 from jeton.executor.artifacts import ArtifactReference
 from jeton.hosts.sqlite.commit.rows import Write
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.connect import Connection, Transact
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.retention import Transactions
 from jeton.model.ids import RunId
 
-IDS_AT_ONCE = 500
+IDS_PER_QUERY = 500
 
 
 def artifacts_folder(store: Path) -> Path:
+    """The folder of a store's artifacts."""
     return store.with_name(f"{store.name}-artifacts")
 
 
 class SqliteIndex:
     """Fulfils `jeton.executor.artifacts.Index`."""
 
-    def __init__(self, store: Store, do: Transactions) -> None:
+    def __init__(self, store: Store, transact: Transact) -> None:
         self._store = store
-        self._do = do
+        self._transact = transact
 
     async def add(self, run: RunId, reference: ArtifactReference) -> None:
         if reference not in self._held_by(run, reference.id):
-            await self._do(partial(_add, run=run, reference=reference))
+            await self._transact(partial(_add, run=run, reference=reference))
 
     async def find(self, id: str) -> ArtifactReference | None:
         with self._store.snapshot() as db:
@@ -40,14 +40,14 @@ class SqliteIndex:
             return [ArtifactReference(*row) for row in db.execute(query, (run, limit))]
 
     async def remove(self, run: RunId, id: str) -> bool:
-        removed: bool = await self._do(partial(_remove, run=run, id=id))
+        removed: bool = await self._transact(partial(_remove, run=run, id=id))
         return removed
 
     async def held(self, ids: Collection[str]) -> set[str]:
-        asked, found = list(ids), set[str]()
+        wanted, found = list(ids), set[str]()
         with self._store.snapshot() as db:
-            for first in range(0, len(asked), IDS_AT_ONCE):
-                some = asked[first : first + IDS_AT_ONCE]
+            for first in range(0, len(wanted), IDS_PER_QUERY):
+                some = wanted[first : first + IDS_PER_QUERY]
                 query = f"select distinct id from artifacts where id in ({', '.join('?' * len(some))})"
                 found.update(id for (id,) in db.execute(query, some))
         return found
@@ -59,7 +59,7 @@ class SqliteIndex:
 
 
 class InheritanceMirror:
-    """A run that was called with `inherit_artifacts` holds what its caller does, from its first commit on.
+    """Gives a run that was called with `inherit_artifacts` its caller's artifacts, with its first commit.
 
     Fulfils `jeton.hosts.sqlite.commit.rows.Mirror`."""
 

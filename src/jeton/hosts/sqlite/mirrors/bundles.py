@@ -1,8 +1,8 @@
-"""Definitions in the store."""
+"""The table of deployed definitions."""
 
 import hashlib
 
-from jeton.actor.definitions import bundle_hash, encode_bundle, reached
+from jeton.actor.definitions import bundle_hash, called_bundles, encode_bundle
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.model.definition.workflow import Library
 
@@ -20,8 +20,8 @@ def put_bundle(db: Connection, name: str, bundle: Library) -> int:
 
 
 def put_children(db: Connection, name: str, bundle: Library) -> None:
-    """Store what a workflow calls. New runs of that name do not get it, unless there is no other version."""
-    for child, its_bundle in reached(name, bundle):
+    """Store the workflows that a workflow calls. They are not deployed: new runs get them only if there is no other."""
+    for child, its_bundle in called_bundles(name, bundle):
         found = bundle_hash(its_bundle)
         if db.execute("select 1 from definitions where name = ? and hash = ?", (child, found)).get is None:
             _insert(db, child, found, its_bundle, 0)

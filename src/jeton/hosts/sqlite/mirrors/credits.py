@@ -1,8 +1,4 @@
-"""The project's account, and what was used.
-
-What a run asks of the account is answered in the transaction of the commit that asks, and the answer lies in the run's
-inbox since then. So nothing is lost or counted twice, whoever dies when.
-"""
+"""The tables of the project's account, and of what was used."""
 
 from collections.abc import Sequence
 
@@ -37,7 +33,7 @@ def open_account(db: Connection, declared: int) -> None:
 
 
 def top_up(db: Connection, amount: int) -> bool:
-    """Whether there is an account."""
+    """Add credits to the account. Returns False if there is none."""
     return bool(
         list(db.execute("update accounts set balance = balance + ? where name = ? returning 1", (amount, ACCOUNT)))
     )
@@ -62,7 +58,7 @@ class UsageMirror:
 
 
 def account_in(store: Store) -> Account | None:
-    """The project's account; none: there is no limit."""
+    """The project's account; None if it has none, and so no limit."""
     with store.snapshot() as db:
         found = list(db.execute("select balance from accounts where name = ?", (ACCOUNT,)))
         granted: int = db.execute("select coalesce(sum(amount), 0) from grants").get
@@ -70,15 +66,15 @@ def account_in(store: Store) -> Account | None:
 
 
 def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | None, *, below: bool) -> list[Usage]:
-    """What was used, by run, node and day; `below`: by the runs that a run called, too."""
-    asked = (run, workflow, day, *(names_below(run) if run is not None and below else (None, None)))
+    """What was used, by run, node and day; with `below`, also by the runs that a run called."""
+    values = (run, workflow, day, *(names_below(run) if run is not None and below else (None, None)))
     found: dict[tuple[str, str, str], Usage] = {}
     with store.snapshot() as db:
         query = f"select run, node, day, workflow, credits, shortfall from usage {_WHICH}"
-        for name, node, on, of, credits, shortfall in db.execute(query, asked):
+        for name, node, on, of, credits, shortfall in db.execute(query, values):
             found[on, name, node] = Usage(name, node, on, of, credits, shortfall, {})
         query = f"select run, node, day, workflow, profile, input, output from tokens_used {_WHICH}"
-        for name, node, on, of, profile, tokens_in, tokens_out in db.execute(query, asked):
+        for name, node, on, of, profile, tokens_in, tokens_out in db.execute(query, values):
             usage = found.setdefault((on, name, node), Usage(name, node, on, of, 0, 0, {}))
             usage.tokens[profile] = TokensUsed(tokens_in, tokens_out)
     return [found[place] for place in sorted(found)]

@@ -1,4 +1,4 @@
-"""What actions publish and measure, in the store: one row per call, however often the call is made."""
+"""The tables of events and metrics that actions publish: one row per call, however often it is repeated."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,9 +7,8 @@ import msgspec
 
 from jeton.actor.rows import Published
 from jeton.executor.event_sink import ActionEvent, CurrentMetric, MetricSample
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.connect import Connection, Transact
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.retention import Transactions
 from jeton.model.ids import RunId
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -19,21 +18,21 @@ _labels = msgspec.json.Decoder(dict[str, str]).decode
 class SqliteEventSink:
     """Fulfils `jeton.executor.event_sink.EventSink`."""
 
-    def __init__(self, do: Transactions, clock: Callable[[], int], published: Callable[[], None]) -> None:
-        self._do = do
+    def __init__(self, transact: Transact, clock: Callable[[], int], on_published: Callable[[], None]) -> None:
+        self._transact = transact
         self._clock = clock
-        self._tell_published = published
+        self._on_published = on_published
 
     async def emit(self, emitted: ActionEvent) -> None:
-        await self._do(partial(_emit, emitted=emitted, at=self._clock()))
-        self._tell_published()
+        await self._transact(partial(_emit, emitted=emitted, at=self._clock()))
+        self._on_published()
 
     async def measure(self, measured: MetricSample) -> None:
-        await self._do(partial(_measure, measured=measured, at=self._clock()))
+        await self._transact(partial(_measure, measured=measured, at=self._clock()))
 
 
-def published(store: Store, run: RunId | None, event: str | None, after: int, limit: int) -> list[Published]:
-    """Events behind a number, oldest first: of a run, of a name, or all."""
+def published_events(store: Store, run: RunId | None, event: str | None, after: int, limit: int) -> list[Published]:
+    """Published events behind a number, oldest first: of a run, of a name, or all."""
     wanted = {column: value for column, value in (("run", run), ("event", event)) if value is not None}
     conditions = "".join(f" and {column} = ?" for column in wanted)
     query = (
@@ -47,11 +46,11 @@ def published(store: Store, run: RunId | None, event: str | None, after: int, li
         ]
 
 
-def numbers(store: Store, run: RunId | None) -> list[CurrentMetric]:
-    """What was measured, by name and labels: in a run, or in all there ever were."""
+def current_metrics(store: Store, run: RunId | None) -> list[CurrentMetric]:
+    """Metrics by name and labels: of a run, or of all runs there ever were."""
     of_all = "select name, type, value, labels from metrics order by name, labels"
     of_run = (
-        # of the latest row of a group, which is what max() makes SQLite read the bare columns from
+        # max() makes SQLite take the other columns from the latest row of a group
         "select name, type, case type when 'counter' then sum(value) else value end, labels, max(number)"
         " from measured where run = ? group by name, labels order by name, labels"
     )

@@ -1,7 +1,7 @@
-"""Triggers in the store, and what became of each delivery to them.
+"""The tables of triggers and firings.
 
-A firing is one transaction: the row that says so, and the start of the run in the inbox. Whoever dies afterwards, the
-run begins, once; and the same delivery finds the row and fires nothing.
+A firing is one transaction: its row, and the start of the run in the inbox. So the run starts once, whenever a process
+dies, and the same delivery finds the row and starts nothing.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,8 +31,8 @@ _FIRING = "trigger, delivery, type, source, depth, at, run, code, problem"
 
 
 def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int, file: str = "") -> None:
-    """Store triggers by name. `file` is where they are declared; those of plain data belong to what they start."""
-    _forget_unawaited(db)
+    """Store triggers by name. `file` is where they are declared; without one, the origin is what they start."""
+    _delete_unawaited(db)
     last_event: int = db.execute("select coalesce(max(seq), 0) from sqlite_sequence where name = 'emitted'").get
     for name, trigger in triggers.items():
         known = [
@@ -44,7 +44,7 @@ def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int, file
 
 
 def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable[str]) -> list[str]:
-    """Remove what was declared in these places and is not any more. Returns the names."""
+    """Remove triggers that were declared in these places and are not any more. Returns their names."""
     gone: list[str] = []
     for origin in origins:
         found = db.execute("select name from triggers where origin = ? order by name", (origin,))
@@ -57,12 +57,12 @@ def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable
 def drop_trigger(db: Connection, name: str) -> bool:
     """Remove a trigger. Returns False if there was none."""
     there = bool(list(db.execute("delete from triggers where name = ? returning 1", (name,))))
-    _forget_unawaited(db)
+    _delete_unawaited(db)
     return there
 
 
-def _forget_unawaited(db: Connection) -> None:
-    """Remove ends that no trigger waits for any more: one that comes later must not fire for them."""
+def _delete_unawaited(db: Connection) -> None:
+    """Delete ends that no trigger waits for any more, because a later trigger must not fire for them."""
     causes = [_trigger(body).on for (body,) in db.execute("select body from triggers")]
     awaited = {on.workflow for on in causes if isinstance(on, OnRunFinished)}
     ended = list(db.execute("select number, workflow from finished left join runs using(run)"))
@@ -71,6 +71,7 @@ def _forget_unawaited(db: Connection) -> None:
 
 
 def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> None:
+    """Set whether triggers may start a workflow or flow."""
     if disabled:
         db.execute("insert or ignore into disabled(workflow, since) values(?, ?)", (workflow, now))
     else:
@@ -78,12 +79,12 @@ def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> Non
 
 
 def put_firings(db: Connection, planned: Iterable[Planned]) -> list[FiringRow]:
-    """Settle deliveries. Returns what became of each."""
+    """Store the firings of deliveries. Returns their rows."""
     return [_put_firing(db, each) for each in planned]
 
 
 def put_progress(db: Connection, planned: Sequence[Planned], seen: Mapping[str, int], finished: Sequence[int]) -> None:
-    """Settle deliveries, together with how far that brings their triggers."""
+    """Store the firings of deliveries, and how far their triggers have got."""
     put_firings(db, planned)
     db.executemany("update triggers set seen = ? where name = ?", [(to, name) for name, to in seen.items()])
     db.executemany("delete from finished where number = ?", [(number,) for number in finished])
@@ -100,7 +101,7 @@ def _put_firing(db: Connection, planned: Planned) -> FiringRow:
         return row
     if settled.start is not None:
         db.execute("insert into inbox(run, body) values(?, ?)", (settled.start.run, _encode(settled.start.message)))
-    if settled.to_cause is not None:  # a run that has ended would be woken for nothing
+    if settled.to_cause is not None:  # a run that has ended ignores messages
         insert = "insert into inbox(run, body) select run, ? from runs where run = ? and ended_at is null"
         db.execute(insert, (_encode(settled.to_cause.message), settled.to_cause.run))
     marks = ", ".join("?" * len(msgspec.structs.fields(row)))
@@ -109,7 +110,7 @@ def _put_firing(db: Connection, planned: Planned) -> FiringRow:
 
 
 class FinishedMirror:
-    """Notes the ends of runs that triggers wait for, in the commit that ends them.
+    """Stores the ends of runs that triggers wait for, in the commit that ends them.
 
     Fulfils `jeton.hosts.sqlite.commit.rows.Mirror`."""
 
@@ -136,7 +137,7 @@ def triggers_in(store: Store) -> list[TriggerRow]:
 
 
 def firings_in(store: Store, trigger: str | None, run: RunId | None, limit: int) -> list[FiringRow]:
-    """What became of deliveries, newest first: to one trigger, or to all; or the one that began a run."""
+    """Firings, newest first: of one trigger, or of all; or the one that started a run."""
     wanted = {column: value for column, value in (("trigger", trigger), ("run", run)) if value is not None}
     conditions = "".join(f" and {column} = ?" for column in wanted)
     query = f"select {_FIRING} from firings where true{conditions} order by number desc limit ?"
@@ -145,20 +146,20 @@ def firings_in(store: Store, trigger: str | None, run: RunId | None, limit: int)
 
 
 def fired_by(store: Store, run: RunId, limit: int) -> list[FiringRow]:
-    """What became of the events that a run published, and of its end, oldest first."""
+    """The firings of the events that a run published, and of its end, oldest first."""
     query = f"select {_FIRING} from firings where source = ? and depth > 0 order by number limit ?"
     with store.snapshot() as db:
         return [FiringRow(*found) for found in db.execute(query, (run, limit))]
 
 
 def disabled_in(store: Store) -> frozenset[str]:
-    """The workflows and flows that no trigger starts."""
+    """The workflows and flows that no trigger may start."""
     with store.snapshot() as db:
         return frozenset(workflow for (workflow,) in db.execute("select workflow from disabled"))
 
 
 def finished_in(store: Store, limit: int) -> list[tuple[int, RunId]]:
-    """Ends that triggers wait for, and have not fired for."""
+    """Ends of runs that triggers have yet to fire for, with their numbers."""
     with store.snapshot() as db:
         found = list(db.execute("select number, run from finished order by number limit ?", (limit,)))
     return [(number, RunId(run)) for number, run in found]

@@ -1,4 +1,4 @@
-"""The table of open gates, so that what waits for people is found without loading any run."""
+"""The table of open gates."""
 
 from collections.abc import Sequence
 
@@ -30,15 +30,15 @@ class GateMirror:
             db.executemany(_CLOSED, closed)
 
 
-def list_gates(db: Connection, state: RunState) -> None:
-    """Store the open gates of a run that comes from another store."""
+def put_gates(db: Connection, state: RunState) -> None:
+    """Store the open gates of an imported run."""
     rows = open_gates(state)
     if rows:
         db.executemany(_OPEN, map(astuple, rows))
 
 
 def gates_problem(db: Connection, state: RunState) -> str | None:
-    """Whether the table says of this run what its tokens do."""
+    """What is wrong with the gates of a run in the table; None if they are those of its tokens."""
     query = f"select {_COLUMNS} from gates where run = ? order by token"
     if [GateRow(*row) for row in db.execute(query, (state.head.run,))] == open_gates(state):
         return None

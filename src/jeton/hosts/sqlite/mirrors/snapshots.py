@@ -1,10 +1,10 @@
-"""Snapshots in the store."""
+"""The table of snapshots."""
 
 from collections.abc import Sequence
 
 from jeton.actor.pack import packed
 from jeton.hosts.sqlite.commit.rows import Write
-from jeton.hosts.sqlite.file.bulk import put_many
+from jeton.hosts.sqlite.file.bulk import insert_many
 from jeton.hosts.sqlite.file.connect import Connection, Value
 
 _INSERT = "insert into snapshots(run, number, hash, digest, body) values(?, ?, ?, ?, ?)"
@@ -25,6 +25,6 @@ class SnapshotMirror:
             rows.append((write.actor.run, turn.entry.number, turn.hash, snapshot.digest, body))
             if not snapshot.only or turn.shared:
                 older.append((write.actor.run, turn.entry.number))
-        put_many(db, _INSERT, rows)
+        insert_many(db, _INSERT, rows)
         if older:
             db.executemany(_DELETE, older)

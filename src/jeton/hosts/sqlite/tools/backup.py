@@ -1,7 +1,7 @@
 """A consistent copy of a store, made while it is in use.
 
-The copy is another store: it has a name of its own, so that nothing meant for the original can be taken for its own.
-Tasks that were in work when the copy was made are done again if its runs go on, under the keys they had before.
+The copy is another store with an id of its own, so that files of the original are not taken for its own. Tasks that
+were running when the copy was made are run again if its runs go on, under the same idempotency keys.
 """
 
 import os
@@ -13,22 +13,22 @@ import apsw
 import msgspec
 
 from jeton.hosts.sqlite.file.connect import connect
-from jeton.hosts.sqlite.file.opening import visit
+from jeton.hosts.sqlite.file.opening import check_readable
 from jeton.model.failure import Refused
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """What a copy says of the store it was made from; it is kept in the copy's `meta`."""
+    """The store that a copy was made from, as stored in the copy's `meta` table."""
 
     store: str
     epoch: int
     commits: int
     at: int
-    in_flight: int  # runs with something in work, whose effects may happen in both
+    in_flight: int  # busy runs, whose effects may happen in both stores
 
 
 class BackedUp(msgspec.Struct, frozen=True):
-    """The copy, under the name it has as a store."""
+    """A copy, with its id as a store."""
 
     path: Path
     store: str
@@ -37,17 +37,17 @@ class BackedUp(msgspec.Struct, frozen=True):
 
 
 def backup(source: Path, to: Path, now: int) -> BackedUp:
-    """Copy a store. The copy appears whole or not at all, and never takes another file's place."""
-    visit(source.resolve())
-    for taken in _family(to):
-        if taken.exists():  # a log that an earlier store left there would be taken for the copy's own
+    """Copy a store. The copy appears whole or not at all, and replaces no other file."""
+    check_readable(source.resolve())
+    for taken in _database_files(to):
+        if taken.exists():  # a log of an earlier store would be taken for the log of the copy
             raise Refused("file_exists", f"there is something at {taken} already", "name another file")
     if not to.parent.is_dir():
         raise Refused("no_folder", f"there is no folder {to.parent}", "make it first")
     made = to.with_name(f".{to.name}.{secrets.token_hex(4)}")
     try:
         _copy(source, made)
-        done = _rename(made, to, now)
+        done = _set_origin(made, to, now)
         _sync(made)
         try:
             os.link(made, to)
@@ -57,18 +57,18 @@ def backup(source: Path, to: Path, now: int) -> BackedUp:
     except apsw.FullError as problem:
         raise Refused("store_full", f"there is no room for the copy: {problem}", "make room") from None
     finally:
-        for left in _family(made):
+        for left in _database_files(made):
             left.unlink(missing_ok=True)
     return done
 
 
-def _family(store: Path) -> list[Path]:
-    """The files that SQLite takes for one database."""
+def _database_files(store: Path) -> list[Path]:
+    """The files that SQLite uses for one database."""
     return [store.with_name(store.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
 
 
 def _copy(source: Path, to: Path) -> None:
-    """One reading transaction: writers go on meanwhile, and none of what they write is in the copy."""
+    """Copy in one read transaction, which does not stop writers."""
     reader = connect(source)
     try:
         reader.execute("vacuum into ?", (str(to),))
@@ -76,13 +76,14 @@ def _copy(source: Path, to: Path) -> None:
         reader.close()
 
 
-def _rename(made: Path, to: Path, now: int) -> BackedUp:
+def _set_origin(made: Path, to: Path, now: int) -> BackedUp:
+    """Give the copy an id of its own, and record where it came from."""
     db = connect(made)
     try:
-        facts: dict[str, Any] = dict(db.execute("select key, value from meta"))
+        meta: dict[str, Any] = dict(db.execute("select key, value from meta"))
         in_flight: int = db.execute("select count(*) from runs where busy = 1").get
         runs: int = db.execute("select count(*) from runs").get
-        origin = Origin(str(facts["store"]), int(facts["epoch"]), int(facts.get("commits", 0)), now, in_flight)
+        origin = Origin(str(meta["store"]), int(meta["epoch"]), int(meta.get("commits", 0)), now, in_flight)
         store = secrets.token_hex(16)
         with db:
             db.execute("update meta set value = ? where key = 'store'", (store,))

@@ -1,4 +1,4 @@
-"""Export and import of runs: reading one from a store, and storing one that came as a file."""
+"""Export and import of runs."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from jeton.actor.whole.run_copy import Columns, RunCopy, SnapshotRow, renumbered
 from jeton.hosts.sqlite.commit.rows import PART_BYTES
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
 from jeton.hosts.sqlite.file.migrate import prepare
-from jeton.hosts.sqlite.file.opening import visit
+from jeton.hosts.sqlite.file.opening import check_readable
 from jeton.hosts.sqlite.mirrors.bundles import insert_version, put_children
-from jeton.hosts.sqlite.mirrors.gates import list_gates
+from jeton.hosts.sqlite.mirrors.gates import put_gates
 from jeton.hosts.sqlite.mirrors.idempotency import put_steps, steps_of
-from jeton.hosts.sqlite.mirrors.typed.mirror import write_whole
+from jeton.hosts.sqlite.mirrors.typed.mirror import write_run
 from jeton.hosts.sqlite.mirrors.typed.tables import tables_of
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
@@ -27,7 +27,7 @@ _COLUMNS = ", ".join(Columns.__struct_fields__)
 
 
 def read_copy(db: Connection, run: RunId) -> RunCopy | None:
-    """All of a run, in the transaction the caller has begun."""
+    """Everything stored of a run, in the transaction that the caller has begun."""
     found = list(db.execute(f"select hash, head, small, {_COLUMNS} from runs where run = ?", (run,)))
     if not found:
         return None
@@ -53,7 +53,7 @@ def read_copy(db: Connection, run: RunId) -> RunCopy | None:
 def export_run(path: Path, run: RunId) -> bytes:
     """A run of a store as a file. The store may be in use; the run stays in it."""
     file = path.resolve()
-    visit(file)
+    check_readable(file)
     store = Store(file)
     try:
         with store.snapshot() as db:
@@ -77,7 +77,7 @@ def import_run(path: Path, file: bytes) -> RunId:
     """Store an exported run; the store is created if need be. Its owner goes on with a run that has not ended."""
     imported = decode_portable(file)
     if path.exists():
-        visit(path.resolve())
+        check_readable(path.resolve())
     else:
         prepare(path)
     db = connect(path)
@@ -117,15 +117,17 @@ def _put(db: Connection, imported: Imported) -> None:
     db.execute(f"insert into runs({', '.join(columns)}) values({marks})", tuple(columns.values()))
     db.executemany("insert into inbox(run, body) values(?, ?)", [(run, body) for body in imported.inbox])
     put_steps(db, run, imported.steps)
-    list_gates(db, copy.live.state)
-    definition = library.workflows.get(workflow)  # a flow keeps no state
+    put_gates(db, copy.live.state)
+    definition = library.workflows.get(workflow)  # a flow has no state
     tables = tables_of(db, workflow, version, None if definition is None else definition.state_schema)
     if tables is not None:
-        write_whole(db, tables, copy.live.state)
+        write_run(db, tables, copy.live.state)
 
 
 def _put_definition(db: Connection, name: str, version: int, bundle: bytes, found: str) -> int:
-    """Its version here: that of the same content, else its own number, else the next. New runs get what they got."""
+    """Store a definition, and return its version here: that of the same content, else its own number, else the next.
+
+    It is not deployed: new runs get the version they got before."""
     known: int | None = db.execute("select version from definitions where name = ? and hash = ?", (name, found)).get
     if known is not None:
         return known
@@ -137,6 +139,6 @@ def _put_definition(db: Connection, name: str, version: int, bundle: bytes, foun
 
 def _parts(name: str, body: bytes) -> list[tuple[str, int, bytes]]:
     if name == "head":
-        return []  # it lies in the run's row
+        return []  # it is in the run's row
     pieces = range(0, len(body), PART_BYTES)
     return [(name, part, body[first : first + PART_BYTES]) for part, first in enumerate(pieces)]

@@ -1,6 +1,6 @@
-"""Is a store whole? Finds what SQLite's own check does not see, and says which runs are concerned.
+"""Checks of a whole store for damage that SQLite's own check does not see, with the runs concerned.
 
-It may be asked while the store is in use: each run is looked at in a short transaction of its own.
+The store may be in use: each run is checked in a short transaction of its own.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from jeton.actor.queries.snapshots import canonical
 from jeton.actor.queries.typed import all_branch_rows
 from jeton.actor.whole.run_copy import RunCopy, problems_in
 from jeton.actor.whole.verified import Finding, Verified
-from jeton.hosts.sqlite.file.commit_log import Loss, kept_losses, lost_commits
+from jeton.hosts.sqlite.file.commit_log import Loss, lost_commits, stored_losses
 from jeton.hosts.sqlite.file.connect import Connection
-from jeton.hosts.sqlite.file.opening import visit
+from jeton.hosts.sqlite.file.opening import check_readable
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.hosts.sqlite.store import Store
@@ -26,7 +26,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import Message, StartRun
 
-AT_ONCE = 500
+RUNS_PER_READ = 500
 
 _encode = msgspec.json.Encoder().encode
 _library = msgspec.json.Decoder(Library).decode
@@ -34,19 +34,19 @@ _message = msgspec.json.Decoder(Message).decode
 
 
 def verify(path: Path) -> Verified:
-    """Look at everything a store holds. Raises Refused for a file that is no store of ours."""
+    """Check everything in a store. Raises Refused for a file that is no store."""
     file = path.resolve()
-    visit(file)
+    check_readable(file)
     store = Store(file)
     try:
-        problems = tuple(_Verifying(file, store).findings())
+        problems = tuple(_Verifier(file, store).findings())
     finally:
         store.close()
     return Verified(not problems, problems)
 
 
-class _Verifying:
-    """One look at everything. Damage can raise anything; whatever it raises is a finding, and the look goes on."""
+class _Verifier:
+    """Checks a store. Damage can raise anything; an exception is a finding, and the check goes on."""
 
     def __init__(self, path: Path, store: Store) -> None:
         self._path = path
@@ -54,34 +54,34 @@ class _Verifying:
         self._tables: dict[tuple[str, int], Tables | None] = {}
 
     def findings(self) -> Iterator[Finding]:
-        yield from self._whole(self._pages)
-        yield from self._whole(self._tail)
-        yield from self._whole(self._definitions)
-        yield from self._whole(self._strays)
+        yield from self._tried(self._page_findings)
+        yield from self._tried(self._lost_commits)
+        yield from self._tried(self._definition_findings)
+        yield from self._tried(self._orphans)
         yield from self._runs()
 
-    def _whole(self, look: Callable[[Connection], Iterator[Finding]]) -> list[Finding]:
+    def _tried(self, check: Callable[[Connection], Iterator[Finding]]) -> list[Finding]:
         found: list[Finding] = []
         try:
             with self._store.snapshot() as db:
-                found.extend(look(db))
+                found.extend(check(db))
         except Exception as problem:
             found.append(Finding(None, f"the store cannot be read: {type(problem).__name__}: {problem}"))
         return found
 
-    def _pages(self, db: Connection) -> Iterator[Finding]:
+    def _page_findings(self, db: Connection) -> Iterator[Finding]:
         for (line,) in db.execute("pragma integrity_check"):
             if line != "ok":
                 yield Finding(None, f"SQLite says: {line}")
         for table, *_ in db.execute("pragma foreign_key_check"):
             yield Finding(None, f"a row of '{table}' belongs to no row")
 
-    def _tail(self, db: Connection) -> Iterator[Finding]:
+    def _lost_commits(self, db: Connection) -> Iterator[Finding]:
         lost = lost_commits(self._path, db)
-        for loss in [*kept_losses(db), *([] if lost is None else [lost])]:
+        for loss in [*stored_losses(db), *([] if lost is None else [lost])]:
             yield from _lost(loss)
 
-    def _definitions(self, db: Connection) -> Iterator[Finding]:
+    def _definition_findings(self, db: Connection) -> Iterator[Finding]:
         query = "select name, version, hash, bundle, digest from definitions"
         for name, version, stored, bundle, digest in db.execute(query):
             try:
@@ -92,13 +92,13 @@ class _Verifying:
                 if found != stored or hashlib.sha256(bundle).digest() != digest:
                     yield Finding(None, f"version {version} of '{name}' was altered")
 
-    def _strays(self, db: Connection) -> Iterator[Finding]:
-        """Rows of runs that are not there, and messages that cannot be handed in."""
+    def _orphans(self, db: Connection) -> Iterator[Finding]:
+        """Rows of runs that are not there, and messages that cannot be delivered."""
         for table in ("journal", "sections", "snapshots", "summaries"):
             query = f"select distinct run from {table} where run not in (select run from runs)"
             for (run,) in db.execute(query):
                 yield Finding(RunId(run), f"'{table}' has rows of a run that is not there")
-        unborn: dict[str, bool] = {}  # runs that are not there, and whether a start waits for them
+        absent: dict[str, bool] = {}  # runs that are not there, and whether their start is in the inbox
         known = "select run, body, run in (select run from runs) from inbox"
         for run, body, there in db.execute(known):
             begins = False
@@ -107,8 +107,8 @@ class _Verifying:
             except msgspec.MsgspecError as problem:
                 yield Finding(RunId(run), f"a message that waits for it cannot be read: {problem}")
             if not there:
-                unborn[run] = unborn.get(run, False) or begins
-        for run, begins in unborn.items():
+                absent[run] = absent.get(run, False) or begins
+        for run, begins in absent.items():
             if not begins:
                 yield Finding(RunId(run), "'inbox' has rows of a run that is not there")
         missing = "select run from runs where (workflow, version) not in (select name, version from definitions)"
@@ -121,7 +121,7 @@ class _Verifying:
             try:
                 with self._store.snapshot() as db:
                     query = "select run from runs where run > ? order by run limit ?"
-                    runs = [RunId(run) for (run,) in db.execute(query, (after, AT_ONCE))]
+                    runs = [RunId(run) for (run,) in db.execute(query, (after, RUNS_PER_READ))]
             except Exception as problem:
                 yield Finding(None, f"the runs behind '{after}' cannot be listed: {problem}")
                 return
@@ -137,13 +137,13 @@ class _Verifying:
                 copy = read_copy(db, run)
                 if copy is None:
                     return []  # it was pruned in the meantime
-                problems = list(problems_in(copy)) or list(self._listed_problems(db, copy))
+                problems = list(problems_in(copy)) or list(self._mirror_problems(db, copy))
         except Exception as problem:
             problems = [f"it cannot be read: {type(problem).__name__}: {problem}"]
         return [Finding(run, problem) for problem in problems]
 
-    def _listed_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
-        """Asked of a run that is whole otherwise, since it is the run that the tables are compared with."""
+    def _mirror_problems(self, db: Connection, copy: RunCopy) -> Iterator[str]:
+        """Compare a run that is whole otherwise with the tables that are derived from it."""
         problem = gates_problem(db, copy.live.state)
         if problem is not None:
             yield problem

@@ -1,4 +1,4 @@
-"""One value in one column, and back. What a column cannot hold exactly it does not hold at all."""
+"""Values as cells of a column, and back. A value that a column cannot hold exactly is not stored in it."""
 
 from math import isfinite
 from typing import TypeAlias
@@ -6,10 +6,10 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.hosts.sqlite.mirrors.typed.layout import Column
-from jeton.hosts.sqlite.mirrors.typed.shape import LARGEST_INTEGER, SMALLEST_INTEGER, Limits
+from jeton.hosts.sqlite.mirrors.typed.shape import LARGEST_INTEGER, SMALLEST_INTEGER, ColumnLimits
 from jeton.model.json import Json
 
-# A row is rewritten whole when one of its columns is, so what is long lies beside it.
+# SQLite rewrites a whole row for one changed column, so long values are stored in the rest table.
 LONGEST_CELL = 4_000
 
 Cell: TypeAlias = str | int | float
@@ -24,12 +24,13 @@ def json_text(value: Json) -> str:
 
 
 def json_value(text: str) -> Json:
+    """The value of a JSON text."""
     value: Json = _decode(text)
     return value
 
 
 def cell_of(column: Column, value: Json) -> Cell | None:
-    """What goes into the column; None if the value, as it is, cannot."""
+    """The cell of a value; None if the column cannot hold it."""
     match column.kind:
         case "text":
             return value if type(value) is str and _is_text(value, column.limits) else None
@@ -48,7 +49,7 @@ def cell_of(column: Column, value: Json) -> Cell | None:
 
 
 def value_of(column: Column, cell: Cell) -> Json:
-    """The value that `cell_of` made the cell of."""
+    """The value of a cell that `cell_of` made."""
     match column.kind:
         case "boolean":
             return bool(cell)
@@ -58,7 +59,7 @@ def value_of(column: Column, cell: Cell) -> Json:
             return cell
 
 
-def _is_text(value: str, limits: Limits) -> bool:
+def _is_text(value: str, limits: ColumnLimits) -> bool:
     if len(value) > LONGEST_CELL or "\0" in value:  # SQLite's length() would stop at the NUL
         return False
     return (
@@ -68,8 +69,8 @@ def _is_text(value: str, limits: Limits) -> bool:
     )
 
 
-def _is_number(value: int | float, limits: Limits) -> bool:
-    """Infinity and NaN are none: JSON has no word for them, nor for what they would become."""
+def _is_number(value: int | float, limits: ColumnLimits) -> bool:
+    """Infinity and NaN do not fit, because JSON has neither."""
     if not (SMALLEST_INTEGER <= value <= LARGEST_INTEGER if isinstance(value, int) else isfinite(value)):
         return False
     return (

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from jeton.hosts.sqlite.mirrors.typed.layout import RUN, Column, Layout, List, Place, columns_in
-from jeton.hosts.sqlite.mirrors.typed.names import literal, quoted
+from jeton.hosts.sqlite.mirrors.typed.layout import RUN, Column, ColumnPlace, Layout, List, columns_in
+from jeton.hosts.sqlite.mirrors.typed.names import literal, quoted, quoted_list
 from jeton.hosts.sqlite.mirrors.typed.shape import Kind
 
-# Any keeps 1 and 1.0 apart, which real does not.
+# `any` keeps 1 and 1.0 apart, which `real` does not.
 _TYPES: dict[Kind, str] = {"text": "text", "integer": "integer", "number": "any", "boolean": "integer", "json": "text"}
 
 
@@ -19,7 +19,7 @@ def create_statements(layout: Layout) -> Iterator[str]:
     yield _branch_table(layout)
 
 
-def _list_tables(place: Place, parent: str, around: tuple[str, ...]) -> Iterator[str]:
+def _list_tables(place: ColumnPlace, parent: str, around: tuple[str, ...]) -> Iterator[str]:
     match place:
         case Column():
             pass
@@ -33,14 +33,14 @@ def _list_tables(place: Place, parent: str, around: tuple[str, ...]) -> Iterator
 
 def _list_table(place: List, parent: str, around: tuple[str, ...]) -> str:
     keys = f"{quoted(RUN)} text not null", *(f"{quoted(name)} integer not null" for name in place.positions)
-    primary = f"primary key({_names((RUN, *place.positions))})"
-    outer = _names((RUN, *around))
+    primary = f"primary key({quoted_list((RUN, *place.positions))})"
+    outer = quoted_list((RUN, *around))
     belongs = f"foreign key({outer}) references {quoted(parent)}({outer}) on delete cascade"
     return _table(place.table, (*keys, *_columns(place.item), primary, belongs), "strict, without rowid")
 
 
 def _rest_table(layout: Layout) -> str:
-    """`key` is the top-level key a value is below, `path` a JSON pointer to it."""
+    """`key` is the top-level key that a value is below, `path` a JSON pointer to the value."""
     parts = (
         f"{quoted(RUN)} text not null references {quoted(layout.table)} on delete cascade",
         '"key" text not null',
@@ -67,14 +67,14 @@ def _table(name: str, parts: Sequence[str], options: str) -> str:
     return f"create table {quoted(name)}(\n    " + ",\n    ".join(parts) + f"\n) {options}"
 
 
-def _columns(place: Place) -> Iterator[str]:
+def _columns(place: ColumnPlace) -> Iterator[str]:
     for column in columns_in(place):
         checks = " and ".join(_checks(column))
         yield f"{quoted(column.name)} {_TYPES[column.kind]}" + (f" check({checks})" if checks else "")
 
 
 def _checks(column: Column) -> Iterator[str]:
-    """The same rules that `cells.cell_of` goes by; an absent value passes them all."""
+    """The rules of `cells.cell_of` in SQL. A null passes them all."""
     name, limits = quoted(column.name), column.limits
     if column.kind == "number":
         yield f"typeof({name}) in ('integer', 'real', 'null')"
@@ -94,7 +94,3 @@ def _checks(column: Column) -> Iterator[str]:
         yield f"length({name}) >= {limits.min_length}"
     if limits.max_length is not None:
         yield f"length({name}) <= {limits.max_length}"
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(quoted(name) for name in names)

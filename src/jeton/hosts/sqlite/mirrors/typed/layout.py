@@ -1,7 +1,7 @@
-"""Where each place of a state schema is kept: which table, which column, under which name.
+"""The layout of a state schema: the table and the column of every place in it.
 
-A layout is stored with the tables it describes and read back from there, so that names stay what they were when the
-tables were made, whatever a later version of this module would call them.
+A layout is stored with the tables it describes, so that their names stay the same whatever names a later version of
+this module would choose.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,15 +10,15 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.hosts.sqlite.mirrors.typed.names import Names
-from jeton.hosts.sqlite.mirrors.typed.shape import Items, Kind, Limits, Properties, Scalar, Shape, shape_of_state
+from jeton.hosts.sqlite.mirrors.typed.shape import ColumnLimits, Items, Kind, Properties, Scalar, Shape, shape_of_state
 from jeton.model.json import Schema
 
 MOST_COLUMNS = 500  # in one table; SQLite's own limit is 2000
 MOST_LISTS = 100  # in one layout
-MOST_LEVELS = 12  # of lists in each other
+MOST_LEVELS = 12  # of nested lists
 
 RUN = "run_id"
-VALUE = "value"  # of an item that is no object
+VALUE = "value"  # the column of an item that is no object
 
 
 class Column(msgspec.Struct, frozen=True, tag="column"):
@@ -26,28 +26,28 @@ class Column(msgspec.Struct, frozen=True, tag="column"):
 
     name: str
     kind: Kind
-    limits: Limits
+    limits: ColumnLimits
 
 
 class Object(msgspec.Struct, frozen=True, tag="object"):
-    """Flattened: its properties are places of the row it is in."""
+    """An object. Its properties are places of the row it is in."""
 
-    properties: "dict[str, Place]"
+    properties: "dict[str, ColumnPlace]"
 
 
 class List(msgspec.Struct, frozen=True, tag="list"):
-    """A table of its own, keyed by run and position; one position more for each list around it."""
+    """A table of items, keyed by run and position, with one more position for each list around it."""
 
     table: str
     positions: tuple[str, ...]
-    item: "Place"
+    item: "ColumnPlace"
 
 
-Place: TypeAlias = Column | Object | List
+ColumnPlace: TypeAlias = Column | Object | List
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """One version of one workflow: the table of its runs, and those of its lists, of the rest and of its branches."""
+    """The tables of one version of one workflow: of its runs, its lists, the rest and its branches."""
 
     workflow: str
     version: int
@@ -58,19 +58,19 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def plan_layout(workflow: str, version: int, schema: Schema, taken: Iterable[str] = ()) -> Layout:
-    """Tables for a state schema. `taken` are the names other tables have; none of them is given again."""
+    """The layout of a state schema. `taken` are the names of other tables."""
     tables = Names(taken)
-    table = tables.allot("state", workflow, f"v{version}")
-    branches = tables.allot("branch", workflow, f"v{version}")
-    rest = tables.allot(table, "rest")
+    table = tables.allocate("state", workflow, f"v{version}")
+    branches = tables.allocate("branch", workflow, f"v{version}")
+    rest = tables.allocate(table, "rest")
     planner = _Planner(tables)
     item = planner.place_items(table, shape_of_state(schema), ())
     state = item if isinstance(item, Object) else Object({})
     return Layout(workflow, version, table, rest, branches, state)
 
 
-def columns_in(place: Place) -> Iterator[Column]:
-    """The columns of the row a place is in; those of lists are in rows of their own."""
+def columns_in(place: ColumnPlace) -> Iterator[Column]:
+    """The columns at and below a place, without those of lists, which have rows of their own."""
     match place:
         case Column():
             yield place
@@ -81,7 +81,7 @@ def columns_in(place: Place) -> Iterator[Column]:
             pass
 
 
-def lists_in(place: Place) -> Iterator[List]:
+def lists_in(place: ColumnPlace) -> Iterator[List]:
     """The lists at and below a place, outer before inner."""
     match place:
         case Column():
@@ -98,27 +98,29 @@ _Path: TypeAlias = tuple[str, ...]
 
 
 class _Planner:
-    """Gives out names: nearer places first, so that a plain property keeps its own."""
+    """Chooses names: shorter paths first, so that a top-level property keeps its own."""
 
     def __init__(self, tables: Names) -> None:
         self._tables = tables
         self._lists = 0
 
-    def place_items(self, table: str, shape: Shape, positions: tuple[str, ...]) -> Place | None:
+    def place_items(self, table: str, shape: Shape, positions: tuple[str, ...]) -> ColumnPlace | None:
         """The places of one table's rows."""
         columns = Names((RUN, *positions))
         named: dict[_Path, str] = {}
         for path, leaf in sorted(_leaves(shape, ()), key=lambda found: len(found[0])):
             if isinstance(leaf, Scalar):
                 if len(named) < MOST_COLUMNS:
-                    named[path] = columns.allot(*(path or (VALUE,)))
+                    named[path] = columns.allocate(*(path or (VALUE,)))
             elif self._lists < MOST_LISTS:
                 self._lists += 1
-                named[path] = self._tables.allot(table, *(path or ("items",)))
+                named[path] = self._tables.allocate(table, *(path or ("items",)))
         return self._placed(shape, (), named, positions)
 
-    def _placed(self, shape: Shape, path: _Path, named: dict[_Path, str], positions: tuple[str, ...]) -> Place | None:
-        """None: there are too many columns or tables, and what is here is kept with the rest."""
+    def _placed(
+        self, shape: Shape, path: _Path, named: dict[_Path, str], positions: tuple[str, ...]
+    ) -> ColumnPlace | None:
+        """The place of a shape; None if there are too many columns or tables, and the value goes to the rest table."""
         match shape:
             case Scalar(kind, limits):
                 return Column(named[path], kind, limits) if path in named else None
@@ -134,7 +136,7 @@ class _Planner:
 
 
 def _leaves(shape: Shape, path: _Path) -> Iterator[tuple[_Path, Scalar | Items]]:
-    """What is kept in a row itself, and the lists that are kept apart from it."""
+    """The columns of a row, and the lists that have tables of their own."""
     if isinstance(shape, Properties):
         for name, inner in shape.shapes.items():
             yield from _leaves(inner, (*path, name))

@@ -1,4 +1,4 @@
-"""Keeps the typed tables in step with the runs: in the same transaction, and only where a commit touched something."""
+"""Writes the typed tables in the transaction of a commit, where it changed something."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ from jeton.model.state.run import RunState
 
 
 class TypedMirror:
-    """Fulfils `jeton.hosts.sqlite.commit.rows.Mirror`. A version's tables are made with its first run."""
+    """Fulfils `jeton.hosts.sqlite.commit.rows.Mirror`. A version's tables are created with its first run."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], Tables | None] = {}
-        self._new: set[tuple[str, int]] = set()  # since the last transaction
+        self._new: set[tuple[str, int]] = set()  # created in the last transaction
 
     def write(self, db: Connection, writes: Sequence[Write]) -> None:
-        self._look_again(db)
+        self._forget_rolled_back(db)
         by_tables: dict[Tables, list[Write]] = {}
         for write in writes:
             tables = self._tables(db, write)
@@ -40,16 +40,16 @@ class TypedMirror:
             self._new.add(version)
         return self._known[version]
 
-    def _look_again(self, db: Connection) -> None:
-        """Tables made in a transaction that was taken back are not there."""
+    def _forget_rolled_back(self, db: Connection) -> None:
+        """Forget tables that were created in a transaction that was rolled back."""
         for version in self._new:
             if stored_layout(db, *version) is None:
                 del self._known[version]
         self._new.clear()
 
 
-def write_whole(db: Connection, tables: Tables, state: RunState) -> None:
-    """Write all of a run that came from elsewhere."""
+def write_run(db: Connection, tables: Tables, state: RunState) -> None:
+    """Write everything of an imported run."""
     everything = Touched()
     everything.everything(state)
     tables.add(db, [state.head.run])

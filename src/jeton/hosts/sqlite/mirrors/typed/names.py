@@ -1,4 +1,4 @@
-"""Names for tables and columns: readable, quoted wherever they are used, and never two alike."""
+"""Names for tables and columns: readable, and unique as SQLite compares them."""
 
 import hashlib
 from collections.abc import Iterable
@@ -6,27 +6,32 @@ from string import ascii_lowercase, ascii_uppercase
 
 LONGEST_NAME = 60
 
-_FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)  # SQLite's own rule: these letters are alike, and no others
+_FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)  # SQLite ignores the case of these letters, and of no others
 
 
 def quoted(name: str) -> str:
-    """An identifier as SQL writes it; nothing in a quoted name means anything."""
+    """An identifier in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
+def quoted_list(names: Iterable[str]) -> str:
+    """Identifiers in SQL, separated by commas."""
+    return ", ".join(map(quoted, names))
+
+
 def literal(value: str | int | float) -> str:
-    """A value as SQL writes it. SQLite reads a number back to the same bits, which a test makes sure of."""
+    """A value in SQL. SQLite reads a number back to the same bits."""
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
 
 
 class Names:
-    """The names of one table's columns, or of a store's tables. Whoever asks first gets the name as it is."""
+    """The names of one table's columns, or of a store's tables."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = {_folded(name) for name in taken}
 
-    def allot(self, *words: str) -> str:
-        """The words joined by `_`; if that is taken, with a number behind it."""
+    def allocate(self, *words: str) -> str:
+        """A new name: the words joined by `_`, with a number if that is taken."""
         wanted = _bounded(_plain("_".join(words)) or "_")
         name, number = wanted, 1
         while _folded(name) in self._taken:
@@ -41,12 +46,12 @@ def _folded(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Without what would end a statement (NUL), cannot be stored (half a surrogate pair) or cannot be seen."""
+    """Replace what is not printable, such as NUL, which would end a statement, or half a surrogate pair."""
     return "".join(character if character.isprintable() else "_" for character in name)
 
 
 def _bounded(name: str) -> str:
-    """Short enough to be typed. The digest is over the whole, so that long names alike at the front stay apart."""
+    """Cut a long name, with a digest of the whole, so that names with the same beginning stay different."""
     if len(name) <= LONGEST_NAME:
         return name
     return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"

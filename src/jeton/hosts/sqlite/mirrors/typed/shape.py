@@ -1,7 +1,7 @@
-"""What a JSON Schema says about the form of a value, as far as a table can use it.
+"""The part of a JSON Schema that tables can use: types, properties, items, and limits that SQL can check.
 
-A guess may be wrong without harm, since what does not fit its column is kept beside it. So only plain facts are taken:
-the type, the properties, the items, and limits that SQL can check. Unions and whatever is left open become JSON.
+A value that does not fit its column is stored in the rest table, so a wrong guess does no harm. Unions and values
+without a type become JSON.
 """
 
 from typing import Literal, TypeAlias
@@ -12,15 +12,15 @@ from jeton.model.json import Json, JsonObject, Schema
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 MOST_PLACES = 5_000
-MOST_CHOICES = 100  # a longer enum is not worth checking twice: the run checked it before
+MOST_CHOICES = 100  # a longer enum is not checked again, because the run has checked it
 
 Kind: TypeAlias = Literal["text", "integer", "number", "boolean", "json"]
 Choice: TypeAlias = str | int | float
 _KINDS: dict[str, Kind] = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
 
 
-class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a column checks. Booleans among the choices are 0 and 1."""
+class ColumnLimits(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The limits that a column checks. Booleans among the choices are 0 and 1."""
 
     choices: tuple[Choice, ...] | None = None
     minimum: int | float | None = None
@@ -31,14 +31,14 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     max_length: int | None = None
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = ColumnLimits()
 
 
 class Scalar(msgspec.Struct, frozen=True):
     """One column."""
 
     kind: Kind
-    limits: Limits = NO_LIMITS
+    limits: ColumnLimits = NO_LIMITS
 
 
 class Properties(msgspec.Struct, frozen=True):
@@ -58,13 +58,13 @@ ANYTHING = Scalar("json")
 
 
 def shape_of_state(schema: Schema) -> Properties:
-    """The context as a state schema describes it. One that names no properties describes an object without columns."""
-    found = _Reading(schema).shape(schema)
+    """The shape of the state. A schema without properties gives one without columns."""
+    found = _SchemaReader(schema).shape(schema)
     return found if isinstance(found, Properties) else Properties({})
 
 
-class _Reading:
-    """One schema being read. It is bounded: a few references to references can stand for millions of places."""
+class _SchemaReader:
+    """Reads one schema, up to a limit, because a few nested references can stand for millions of places."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
@@ -72,14 +72,14 @@ class _Reading:
         self._inside: list[str] = []
 
     def shape(self, schema: Json) -> Shape | None:
-        """None: the schema refers to itself here, or has grown too large, and the value is kept as it comes."""
+        """The shape of a schema; None if it refers to itself or is too large, and the value goes to the rest table."""
         self._left -= 1
         if self._left < 0:
             return None
         if not isinstance(schema, dict):
             return ANYTHING
         if isinstance(reference := schema.get("$ref"), str):
-            return self._referred(reference)
+            return self._resolved(reference)
         for word in ("anyOf", "oneOf", "allOf"):
             only = _only_choice(schema, word)
             if only is not None:
@@ -95,7 +95,7 @@ class _Reading:
             case _:
                 return ANYTHING
 
-    def _referred(self, reference: str) -> Shape | None:
+    def _resolved(self, reference: str) -> Shape | None:
         if reference in self._inside:
             return None
         found: Json = self._root
@@ -108,10 +108,10 @@ class _Reading:
         return shape
 
     def _properties(self, schema: JsonObject) -> Shape:
-        written = schema.get("properties")
-        if not isinstance(written, dict) or not written:
+        declared = schema.get("properties")
+        if not isinstance(declared, dict) or not declared:
             return ANYTHING
-        shapes = {name: self.shape(inner) for name, inner in written.items()}
+        shapes = {name: self.shape(inner) for name, inner in declared.items()}
         return Properties({name: shape for name, shape in shapes.items() if shape is not None})
 
     def _items(self, schema: JsonObject) -> Shape | None:
@@ -122,7 +122,7 @@ class _Reading:
 
 
 def _only_choice(schema: JsonObject, word: str) -> Json:
-    """`anyOf: [X, {type: null}]`, which is how an optional X is written, is X: a null needs no column."""
+    """The only choice beside null: `anyOf: [X, {type: null}]` is an optional X, and a null needs no column."""
     choices = schema.get(word)
     if not isinstance(choices, list) or "type" in schema:
         return None
@@ -131,12 +131,12 @@ def _only_choice(schema: JsonObject, word: str) -> Json:
 
 
 def _type(schema: JsonObject) -> str | None:
-    """The one type a value has unless it is null; None if there may be several."""
-    written = schema.get("type")
-    if isinstance(written, str):
-        return written
-    if isinstance(written, list):
-        types = {each for each in written if isinstance(each, str)} - {"null"}
+    """The only type beside null; None if there are several."""
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return declared
+    if isinstance(declared, list):
+        types = {each for each in declared if isinstance(each, str)} - {"null"}
     elif "const" in schema or "enum" in schema:
         types = {_type_of_value(choice) for choice in _choices(schema)} - {"null"}
     else:
@@ -146,13 +146,13 @@ def _type(schema: JsonObject) -> str | None:
     return types.pop() if len(types) == 1 else None
 
 
-def _limits(schema: JsonObject, kind: Kind) -> Limits:
+def _limits(schema: JsonObject, kind: Kind) -> ColumnLimits:
     choices = _limited_choices(schema, kind)
     if kind == "text":
-        return Limits(choices, min_length=_length(schema, "minLength"), max_length=_length(schema, "maxLength"))
+        return ColumnLimits(choices, min_length=_length(schema, "minLength"), max_length=_length(schema, "maxLength"))
     if kind == "boolean":
-        return Limits(choices)
-    return Limits(
+        return ColumnLimits(choices)
+    return ColumnLimits(
         choices,
         _number(schema.get("minimum")),
         _number(schema.get("maximum")),
@@ -187,7 +187,7 @@ def _limited_choices(schema: JsonObject, kind: Kind) -> tuple[Choice, ...] | Non
 
 
 def _number(value: Json) -> int | float | None:
-    """A limit SQL can write; one past 64 bits would be rounded, and so is left to the run."""
+    """A limit for SQL; None past 64 bits, where it would be rounded."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if SMALLEST_INTEGER <= value <= LARGEST_INTEGER else None

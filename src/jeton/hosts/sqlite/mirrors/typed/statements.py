@@ -1,15 +1,13 @@
-"""The statements that write and read one layout, made once and used for every run."""
-
-from collections.abc import Sequence
+"""The SQL statements of a layout, made once and used for every run."""
 
 import msgspec
 
-from jeton.hosts.sqlite.mirrors.typed.layout import RUN, Layout, List, Place, columns_in, lists_in
-from jeton.hosts.sqlite.mirrors.typed.names import quoted
+from jeton.hosts.sqlite.mirrors.typed.layout import RUN, ColumnPlace, Layout, List, columns_in, lists_in
+from jeton.hosts.sqlite.mirrors.typed.names import quoted, quoted_list
 
 
 class ListStatements(msgspec.Struct, frozen=True):
-    """One table of items. `columns` are in the order in which the statements name them."""
+    """The statements of one table of items. `columns` are in the order of the statements."""
 
     table: str
     depth: int
@@ -20,16 +18,16 @@ class ListStatements(msgspec.Struct, frozen=True):
 
 
 class KeyStatements(msgspec.Struct, frozen=True):
-    """One top-level key: writing it touches its own columns, its own lists and its own rest."""
+    """The statements of one top-level key: its columns, its lists and its rest."""
 
-    place: Place | None  # None: the schema does not know it
+    place: ColumnPlace | None  # None: it is not in the schema
     columns: tuple[str, ...]
     update: str | None
     lists: tuple[ListStatements, ...]
 
 
 class Statements:
-    """A layout in SQL."""
+    """All statements of a layout."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -37,7 +35,7 @@ class Statements:
         self.lists = tuple(_list_statements(place) for place in lists_in(layout.state))
         self.insert = f"insert or ignore into {quoted(layout.table)}({quoted(RUN)}) values(?)"
         self.delete = f"delete from {quoted(layout.table)} where {quoted(RUN)} = ?"
-        self.select = f"select {_names((RUN, *self.columns))} from {quoted(layout.table)} where {quoted(RUN)} = ?"
+        self.select = f"select {quoted_list((RUN, *self.columns))} from {quoted(layout.table)} where {quoted(RUN)} = ?"
         rest, branches = quoted(layout.rest), quoted(layout.branches)
         self.insert_rest = f'insert into {rest}({quoted(RUN)}, "key", "path", "value") values(?, ?, ?, ?)'
         self.delete_rest = f'delete from {rest} where {quoted(RUN)} = ? and "key" = ?'
@@ -53,9 +51,10 @@ class Statements:
         self._keys: dict[str, KeyStatements] = {key: self._key(place) for key, place in layout.state.properties.items()}
 
     def key(self, key: str) -> KeyStatements:
+        """The statements of a top-level key."""
         return self._keys.get(key, _UNKNOWN)
 
-    def _key(self, place: Place) -> KeyStatements:
+    def _key(self, place: ColumnPlace) -> KeyStatements:
         columns = tuple(column.name for column in columns_in(place))
         lists = tuple(self._by_table[found.table] for found in lists_in(place))
         cells = ", ".join(f"{quoted(name)} = ?" for name in columns)
@@ -74,11 +73,7 @@ def _list_statements(place: List) -> ListStatements:
         table=place.table,
         depth=len(place.positions),
         columns=columns,
-        insert=f"insert into {table}({_names((*keys, *columns))}) values({values})",
+        insert=f"insert into {table}({quoted_list((*keys, *columns))}) values({values})",
         delete=f"delete from {table} where {quoted(RUN)} = ?",
-        select=f"select {_names((*place.positions, *columns))} from {table} where {quoted(RUN)} = ?",
+        select=f"select {quoted_list((*place.positions, *columns))} from {table} where {quoted(RUN)} = ?",
     )
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(quoted(name) for name in names)

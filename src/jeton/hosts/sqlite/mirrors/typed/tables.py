@@ -1,4 +1,4 @@
-"""The tables of one layout, in a store: made, written key by key, and read back."""
+"""The tables of one layout: created, written key by key, and read back."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
@@ -19,28 +19,28 @@ from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.state.run import SLOTS_PER_STRETCH
 
 Changes: TypeAlias = Mapping[RunId, Mapping[str, Json | UnsetType]]
-"""By run and top-level key; unset: the key is gone."""
+"""By run and top-level key; unset: the key was removed."""
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Layout).decode
 
 
 def stored_layout(db: Connection, workflow: str, version: int) -> Layout | None:
-    """The layout that a version's tables were made by; None if it has none."""
+    """The layout of a version's tables; None if it has none."""
     query = "select layout from layouts where workflow = ? and version = ?"
     found: bytes | None = db.execute(query, (workflow, version)).get
     return None if found is None else _decode(found)
 
 
 def tables_of(db: Connection, workflow: str, version: int, schema: Schema | None) -> "Tables | None":
-    """A version's tables, made if they are not there; None for a workflow without a state schema."""
+    """A version's tables, created if need be; None for a workflow without a state schema."""
     if schema is None:
         return None
     return Tables(stored_layout(db, workflow, version) or create_tables(db, workflow, version, schema))
 
 
 def create_tables(db: Connection, workflow: str, version: int, schema: Schema) -> Layout:
-    """Make a version's tables. The caller has begun a transaction."""
+    """Create a version's tables. The caller has begun a transaction."""
     taken = [name for (name,) in db.execute("select name from sqlite_schema")]
     layout = plan_layout(workflow, version, schema, taken)
     for statement in create_statements(layout):
@@ -51,7 +51,7 @@ def create_tables(db: Connection, workflow: str, version: int, schema: Schema) -
 
 
 class Tables:
-    """One layout's tables. The connection, and the transaction, are the caller's."""
+    """The tables of one layout. The caller brings the connection, and has begun a transaction."""
 
     def __init__(self, layout: Layout) -> None:
         self._sql = Statements(layout)
@@ -63,11 +63,11 @@ class Tables:
         return tuple(statements.table for statements in self._sql.lists)
 
     def add(self, db: Connection, runs: Iterable[RunId]) -> None:
-        """A row for each run, with nothing in it."""
+        """Add an empty row for each run."""
         db.executemany(self._sql.insert, [(run,) for run in runs])
 
     def write(self, db: Connection, changes: Changes) -> None:
-        """Rewrite these keys of these runs, and nothing else of them."""
+        """Rewrite these keys of these runs."""
         by_key: dict[str, dict[RunId, Json | UnsetType]] = {}
         for run, keys in changes.items():
             for key, value in keys.items():
@@ -100,7 +100,7 @@ class Tables:
             db.executemany(self._sql.insert_rest, rest)
 
     def write_branches(self, db: Connection, stretches: Iterable[tuple[RunId, Stretch]]) -> None:
-        """Rewrite these stretches of slots."""
+        """Rewrite the rows of these stretches of slots."""
         gone: list[tuple[str, int, int, int]] = []
         rows: list[tuple[str, int, int, str, str | None]] = []
         for run, stretch in stretches:
@@ -112,7 +112,7 @@ class Tables:
             db.executemany(self._sql.insert_branch, rows)
 
     def read(self, db: Connection, run: RunId) -> JsonObject | None:
-        """The context, exactly as it was written; None for a run without a row."""
+        """The state, exactly as it was written; None for a run without a row."""
         found = list(db.execute(self._sql.select, (run,)))
         if not found:
             return None
@@ -132,7 +132,7 @@ class Tables:
         return [BranchRow(*found[1:]) for found in db.execute(self._sql.select_branches, (run,))]
 
     def drop_run(self, db: Connection, run: RunId) -> None:
-        """Forget a run; what hangs on its row goes with it."""
+        """Delete a run's row, and with it all rows that refer to it."""
         db.execute(self._sql.delete, (run,))
 
 
