@@ -11,7 +11,7 @@ from jeton.model.decision import Decision
 from jeton.model.event import Fact
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.ids import GroupId, RunId, TokenId
-from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, RetryNote, TokensNote
 from jeton.model.state.flow_run import Executed, WaitingNode
 from jeton.model.state.phase import GateAnswer
 from jeton.model.state.run import FiredBy, Parent, Segment
@@ -62,6 +62,10 @@ TOKEN: list[tuple[Decision, list[Fact]]] = [
     (d.NoteTask(*WHERE, MissingNote("s", ("input.a",))), [ev.TaskMissing(*WHERE, "s", ("input.a",))]),
     (d.NoteTask(*WHERE, CostNote("s", 4)), [ev.TaskCost(*WHERE, "s", 4)]),
     (d.NoteTask(*WHERE, TokensNote("s", "p", 1, 2)), [ev.TaskTokens(*WHERE, "s", "p", 1, 2)]),
+    (
+        d.NoteTask(*WHERE, RetryNote("s", 2, 9, "boom", "it broke")),
+        [ev.TaskRetrying(*WHERE, 9, TaskFailed("boom", "it broke", "s", transient=True), 2)],
+    ),
     (
         d.RetryToken(T, "a", 1, 9, 2, FAILED),
         [ev.TaskRetrying(T, "a", 2, 9, FAILED), ev.TokenWaiting(T, "retry", due=9)],

@@ -41,7 +41,26 @@ def attempts(number: int) -> Callable[[Outcome], None]:
     def check(seen: Outcome) -> None:
         dispatched = [event["attempt"] for event in seen.events if event["type"] == "task.dispatched"]
         assert dispatched == list(range(1, number + 1))
-        assert seen.types().count("task.retrying") == number - 1
+        retries = [event for event in seen.events if event["type"] == "task.retrying"]
+        assert len([event for event in retries if "call" not in event]) == number - 1
+
+    return check
+
+
+def repeated_calls(*numbers: int) -> Callable[[Outcome], None]:
+    """The calls that a step repeated within one attempt."""
+
+    def check(seen: Outcome) -> None:
+        retries = [event for event in seen.events if event["type"] == "task.retrying"]
+        assert [event["call"] for event in retries] == list(numbers)
+
+    return check
+
+
+def both(*checks: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
+    def check(seen: Outcome) -> None:
+        for each in checks:
+            each(seen)
 
     return check
 
@@ -148,7 +167,7 @@ CASES = [
         "T08 transient twice, then success: the step ran once, as the task sees it",
         step(failing(2, transient=True, execution=RETRIED)),
         output={"all": {"ok": 1}},
-        also=attempts(1),
+        also=both(attempts(1), repeated_calls(2, 3)),
     ),
     one_task(
         "T09 what is not transient is not tried again by the action's policy",

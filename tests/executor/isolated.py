@@ -99,3 +99,20 @@ def ask_models(calls: list[tuple[str, int, int]], cost: int = 0) -> None:
 def doubled(content: bytes) -> dict[str, bytes | int]:
     """Bytes in, and more bytes out, of a process of its own."""
     return {"content": content * 2, "pid": os.getpid()}
+
+
+class ServiceBusy(Exception):
+    pass
+
+
+@jeton.action(retry_on=ServiceBusy)
+def busy_service(counter: str) -> int:
+    calls = jeton.current_call().action_attempt
+    if calls < 3:
+        raise ServiceBusy(counter)
+    return calls
+
+
+@jeton.action
+async def raise_deep(secret: str) -> None:
+    raise LookupError(secret)

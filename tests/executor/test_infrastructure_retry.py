@@ -29,7 +29,7 @@ def flaky(times: int, policy: RetryPolicy | None = None, *, transient: bool = Tr
         ),
         pytest.param(
             flaky(3, RetryPolicy(3, "none", 50, 50)),
-            TaskFailed("mock_failure", "mock failure", "s0", transient=True),
+            TaskFailed("mock_failure", "mock failure", "s0", transient=True, calls=3),
             100,
             id="after the last attempt nobody waits",
         ),
@@ -68,7 +68,7 @@ def slow(delay_ms: int, timeout_ms: int, attempts: int = 1) -> Action:
         ),
         pytest.param(
             task(slow(100, 30, attempts=3)),
-            TaskFailed("action_timed_out", "did not finish within 30 ms", "s0", transient=True),
+            TaskFailed("action_timed_out", "did not finish within 30 ms", "s0", transient=True, calls=3),
             90,
             id="and a passing one: the policy applies, and each attempt has the whole time",
         ),

@@ -11,7 +11,9 @@ from jeton import DefinitionError
 from jeton.executor import ActionFunction
 from jeton.executor.event_sink import MemoryEventSink
 from jeton.executor.task.run_task import TaskResult
+from jeton.model.definition.profile import ModelProfile
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import TokensNote
 from tests.executor.given_action import Bench, failed, succeeded
 
 
@@ -176,6 +178,66 @@ async def test_another_run_does_it_itself(bench: Bench, monkeypatch: pytest.Monk
     await bench.call(steps.action, {}, run="r1")
     await bench.call(steps.action, {}, run="r2")
     assert WORLD.made == ["first", "second", "first", "second"]
+
+
+KEYS: list[str] = []
+
+
+def remember_key() -> None:
+    KEYS.append(jeton.current_call().idempotency_key)
+
+
+@jeton.node
+async def keyed_steps(step: jeton.Steps) -> dict[str, Any]:
+    async def outer() -> None:
+        remember_key()
+        await step.run("inner", remember_key)
+        remember_key()
+
+    remember_key()
+    await step.run("outer", outer)
+    await step.run("Gebühr: 1", remember_key)
+    remember_key()
+    WORLD.stumble()
+    return {}
+
+
+@jeton.node
+def blocking_keyed_steps(step: jeton.BlockingSteps) -> dict[str, Any]:
+    def outer() -> None:
+        remember_key()
+        step.run("inner", remember_key)
+        remember_key()
+
+    remember_key()
+    step.run("outer", outer)
+    step.run("Gebühr: 1", remember_key)
+    remember_key()
+    WORLD.stumble()
+    return {}
+
+
+@pytest.mark.parametrize("function", [keyed_steps, blocking_keyed_steps])
+async def test_each_step_has_an_idempotency_key_of_its_own(
+    tmp_path: Path, function: ActionFunction[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.executor.test_node.WORLD", Flaky())
+    node, outer, inner, fee = "r1:7:1:s0", "r1:7:1:s0:outer", "r1:7:1:s0:inner", "r1:7:1:s0:Geb%C3%BChr%3A%201"
+    for _ in range(2):  # with a store that has forgotten the steps, as after a crash before they were stored
+        KEYS.clear()
+        assert failed(await done(Bench(tmp_path), function)).message == "in the middle"
+        assert list(KEYS) == [node, outer, inner, outer, fee, node]
+
+
+@jeton.node
+async def calls_a_model(step: jeton.Steps) -> None:
+    await step.run("ask", lambda: jeton.current_call().tokens("fast", input=3))
+
+
+async def test_a_step_can_report_the_tokens_of_a_model(bench: Bench) -> None:
+    bench.profiles = {"fast": ModelProfile("p", "m")}
+    succeeded(await done(bench, calls_a_model))
+    assert TokensNote("s0", "fast", 3, 0) in bench.heard
 
 
 @jeton.node

@@ -9,9 +9,9 @@ from jeton.apply.rule import no_change, no_facts, rule
 from jeton.model import decision as d
 from jeton.model import event as ev
 from jeton.model.effect import StartTask
-from jeton.model.failure import BrokenInvariant
+from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import TokenId
-from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, TokensNote
+from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, RetryNote, TokensNote
 from jeton.model.state.phase import Dispatched, Executing, Pending, Sleeping, WaitingForRetry
 from jeton.model.state.ranges import count_in, numbers_in
 from jeton.model.state.run import Slept, Slot, Token, TokenEnd
@@ -211,6 +211,8 @@ def _noted(decision: d.NoteTask) -> tuple[ev.Fact]:
             return (ev.TaskCost(*where, step, credits),)
         case TokensNote(step, profile, input, output):
             return (ev.TaskTokens(*where, step, profile, input, output),)
+        case RetryNote(step, call, due, type, message):
+            return (ev.TaskRetrying(*where, due, TaskFailed(type, message, step, transient=True), call),)
 
 
 def _retrying(decision: d.RetryToken) -> tuple[ev.Fact, ev.Fact]:

@@ -20,6 +20,7 @@ from jeton.executor.limits.circuit_breakers import CircuitBreakers
 from jeton.executor.limits.idempotency import IdempotencyStore, MemoryIdempotencyStore
 from jeton.executor.limits.limiter import Limiter
 from jeton.executor.python.results import BadResult
+from jeton.executor.python.transient import is_transient
 from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretStore
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import ProcessPool
@@ -59,6 +60,7 @@ class ActionFailed(msgspec.Struct, frozen=True):
     retry_after_ms: int | None = None
     fatal: bool = False
     stack: str | None = None  # the traceback of what a function raised
+    calls: int = 1  # made of this action, with infrastructure retries
 
 
 class KindProblem(msgspec.Struct, frozen=True):
@@ -138,6 +140,10 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What a call occupies while it runs."""
         return "loop"
 
+    def is_transient(self, error: BaseException) -> bool:
+        """Whether the same call may succeed if it is repeated after this exception."""
+        return is_transient(error)
+
     def prepare(self) -> ActionHandler:
         """Compile the handler of calls. Called once per task definition."""
         raise NotImplementedError
@@ -147,11 +153,11 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return None
 
 
-def failure_from(error: BaseException) -> ActionFailed:
-    """Turn an exception into a failure: transient for TransientError, ConnectionError and TimeoutError only."""
+def failure_from(error: BaseException, is_transient: Callable[[BaseException], bool] = is_transient) -> ActionFailed:
+    """Turn an exception into a failure."""
     if isinstance(error, BadResult):
         return ActionFailed("bad_result", valid_text(str(error)))
     message = valid_text(str(error)) or type(error).__name__
     if isinstance(error, TransientError):
         return ActionFailed(type(error).__name__, message, transient=True, retry_after_ms=error.retry_after_ms)
-    return ActionFailed(type(error).__name__, message, transient=isinstance(error, ConnectionError | TimeoutError))
+    return ActionFailed(type(error).__name__, message, transient=is_transient(error))

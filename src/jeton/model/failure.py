@@ -47,7 +47,10 @@ class BrokenInvariant(Exception):
 
 @final
 class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The failure of a task. `retry`: it may be retried by the run's policy; a timeout has the type `timed_out`."""
+    """The failure of a task. `retry`: it may be retried by the run's policy; a timeout has the type `timed_out`.
+
+    `calls`: how often the action of the failed step was called in this attempt, with infrastructure retries.
+    """
 
     type: FailureName
     message: str
@@ -55,6 +58,7 @@ class TaskFailed(msgspec.Struct, frozen=True, omit_defaults=True):
     transient: bool = False
     retry: bool = False
     stack: str | None = None
+    calls: int = 1
 
 
 class RunError(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,3 +71,4 @@ class RunError(msgspec.Struct, frozen=True, omit_defaults=True):
     step: str | None = None
     attempts: int | None = None
     details: Json = None
+    calls: int = 1  # of the failed step's action in the last attempt

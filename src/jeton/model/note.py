@@ -40,6 +40,16 @@ class CostNote(_Note, frozen=True, tag="cost"):
     credits: int
 
 
+class RetryNote(_Note, frozen=True, tag="retry"):
+    """An infrastructure retry: the failure of the last call, and the number and time of the next."""
+
+    step: str
+    call: int
+    due: int
+    type: str
+    message: str
+
+
 class TokensNote(_Note, frozen=True, tag="tokens"):
     """The tokens that a model call used, and their cost in millionths of a credit, if the profile has prices."""
 
@@ -50,4 +60,4 @@ class TokensNote(_Note, frozen=True, tag="tokens"):
     millionths: int | None = None
 
 
-Note: TypeAlias = ProgressNote | LogNote | MissingNote | CostNote | TokensNote
+Note: TypeAlias = ProgressNote | LogNote | MissingNote | CostNote | TokensNote | RetryNote

@@ -10,6 +10,7 @@ from jeton.executor.python.bytes_paths import NO_CONTENTS
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.functions import Function, FunctionMissing, find_function
 from jeton.executor.python.signature import BadArguments, with_bytes
+from jeton.executor.python.transient import is_transient
 from jeton.executor.workers.process_pool import WorkerRequest
 from jeton.model.json import Json
 
@@ -32,6 +33,9 @@ class Python(Kind, frozen=True):
 
     def lane(self) -> LaneName:
         return "loop" if find_function(self.function).is_async else "thread"
+
+    def is_transient(self, error: BaseException) -> bool:
+        return is_transient(error) or isinstance(error, find_function(self.function).retry_on)
 
     def isolate(self) -> ActionHandler | None:
         function = find_function(self.function)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeVar, overload
 
-from jeton.executor.python.functions import Function, register_function
+from jeton.executor.python.functions import ErrorTypes, Function, register_function
+from jeton.executor.python.signature import bad_function
 from jeton.model.definition.task import Action, Execution, RetryPolicy
 from jeton.model.json import Schema
 
@@ -35,7 +36,11 @@ class ActionFunction(Generic[Parameters, Result]):
 def action(function: Callable[Parameters, Result], /) -> ActionFunction[Parameters, Result]: ...
 @overload
 def action(
-    *, name: str | None = None, timeout_ms: int | None = None, retry: RetryPolicy | None = None
+    *,
+    name: str | None = None,
+    timeout_ms: int | None = None,
+    retry: RetryPolicy | None = None,
+    retry_on: ErrorTypes = (),
 ) -> Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]: ...
 def action(
     function: Callable[Parameters, Result] | None = None,
@@ -44,11 +49,15 @@ def action(
     name: str | None = None,
     timeout_ms: int | None = None,
     retry: RetryPolicy | None = None,
+    retry_on: ErrorTypes = (),
 ) -> ActionFunction[Parameters, Result] | Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]:
-    """Turn a function, sync or async, into an action. `timeout_ms` and `retry` apply within one step."""
+    """Turn a function, sync or async, into an action. `timeout_ms` and `retry` apply within one step.
+
+    `retry` is for connection errors, timeouts, `TransientError`, and the exceptions in `retry_on`.
+    """
 
     def decorate(function: Callable[Parameters, Result]) -> ActionFunction[Parameters, Result]:
-        return define_action("python", function, name, timeout_ms, retry, _schemas)
+        return define_action("python", function, name, timeout_ms, retry, retry_on, _schemas)
 
     return decorate if function is None else decorate(function)
 
@@ -64,10 +73,15 @@ def define_action(
     name: str | None,
     timeout_ms: int | None,
     retry: RetryPolicy | None,
+    retry_on: ErrorTypes,
     schemas: Callable[[Function], tuple[Schema | None, Schema | None]],
 ) -> ActionFunction[Parameters, Result]:
     """Register a function as an action of a kind. `schemas` gives those of its input and its output."""
-    registered = register_function(function, name)
+    listed = retry_on if isinstance(retry_on, tuple) else (retry_on,)
+    if not all(isinstance(each, type) and issubclass(each, BaseException) for each in listed):
+        problem = f"retry_on must be exception classes, not {retry_on!r}"
+        raise bad_function(name or function.__name__, problem, "write retry_on=(ConnectionError, MyError)")
+    registered = register_function(function, name, listed)
     input_schema, output_schema = schemas(registered)
     definition = Action(
         kind=kind,

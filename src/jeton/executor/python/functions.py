@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from jeton.executor.python.signature import Signature
 from jeton.model.failure import DefinitionError, Problem
+
+ErrorTypes: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
 
 
 class FunctionMissing(Exception):
@@ -19,10 +21,11 @@ class FunctionMissing(Exception):
 class Function:
     """A function that an action calls."""
 
-    def __init__(self, call: Callable[..., Any], name: str, reference: str) -> None:
+    def __init__(self, call: Callable[..., Any], name: str, reference: str, retry_on: ErrorTypes = ()) -> None:
         self.call = call
         self.name = name
         self.reference = reference
+        self.retry_on = retry_on
         self.is_async = _is_async(call)
 
     @cached_property
@@ -34,10 +37,10 @@ _by_reference: dict[str, Function] = {}
 _by_name: dict[str, Function] = {}
 
 
-def register_function(call: Callable[..., Any], name: str | None = None) -> Function:
+def register_function(call: Callable[..., Any], name: str | None = None, retry_on: ErrorTypes = ()) -> Function:
     """Register a function under its name and its `module:name`."""
     registered_name = name or call.__name__
-    function = Function(call, registered_name, reference_of(call, registered_name))
+    function = Function(call, registered_name, reference_of(call, registered_name), retry_on)
     previous = _by_name.get(function.name)
     # a nested function is created again by each call, and replaces the previous one
     if previous is not None and previous.reference not in (previous.name, function.reference):

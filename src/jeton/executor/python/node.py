@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, overload
 
 from jeton.executor.python.action import ActionFunction, Parameters, Result, define_action
-from jeton.executor.python.functions import Function
+from jeton.executor.python.functions import ErrorTypes, Function
 from jeton.executor.python.node_signature import NodeSignature
 from jeton.model.definition.task import RetryPolicy
 from jeton.model.json import Schema
@@ -15,7 +15,11 @@ from jeton.model.json import Schema
 def node(function: Callable[Parameters, Result], /) -> ActionFunction[Parameters, Result]: ...
 @overload
 def node(
-    *, name: str | None = None, timeout_ms: int | None = None, retry: RetryPolicy | None = None
+    *,
+    name: str | None = None,
+    timeout_ms: int | None = None,
+    retry: RetryPolicy | None = None,
+    retry_on: ErrorTypes = (),
 ) -> Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]: ...
 def node(
     function: Callable[Parameters, Result] | None = None,
@@ -24,6 +28,7 @@ def node(
     name: str | None = None,
     timeout_ms: int | None = None,
     retry: RetryPolicy | None = None,
+    retry_on: ErrorTypes = (),
 ) -> ActionFunction[Parameters, Result] | Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]:
     """Turn a function, sync or async, into a node type of its name. It returns a mapping, which is its outputs.
 
@@ -32,7 +37,7 @@ def node(
     """
 
     def decorate(function: Callable[Parameters, Result]) -> ActionFunction[Parameters, Result]:
-        return define_action("node", function, name, timeout_ms, retry, _schemas)
+        return define_action("node", function, name, timeout_ms, retry, retry_on, _schemas)
 
     return decorate if function is None else decorate(function)
 

@@ -14,13 +14,14 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any, SupportsFloat, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed
 from jeton.executor.actions.emit import EVENT, MAX_BYTES, MAX_EVENT_LENGTH
 from jeton.executor.artifacts import MAX_BYTES as MAX_ARTIFACT_BYTES
-from jeton.executor.call import enter_call, leave_call
+from jeton.executor.call import CurrentCall, enter_call, leave_call
 from jeton.executor.event_sink import ActionEvent
 from jeton.executor.limits.idempotency import Claimed, Completed, step_key
 from jeton.executor.python.bytes_artifacts import store_bytes
@@ -197,12 +198,19 @@ class RunningStep:
         self.credits = 0
 
     def __enter__(self) -> "RunningStep":
-        self._left.callback(leave_call, enter_call(self._call.call, self.report))
+        self._left.callback(leave_call, enter_call(self._own_call(), self.report, self._call.profiles))
         self._left.callback(_current_step.reset, _current_step.set(self))
         return self
 
     def __exit__(self, *_raised: object) -> None:
         self._left.close()
+
+    def _own_call(self) -> CurrentCall:
+        """The call of the node under the step's own idempotency key, quoted because a name may contain anything.
+
+        With the key of the node, a service would take the second step for a repetition of the first."""
+        made = self._call.call
+        return msgspec.structs.replace(made, idempotency_key=f"{made.idempotency_key}:{quote(self.name, safe='')}")
 
     def report(self, note: Note) -> None:
         """Pass a note on, adding up its cost."""

@@ -1,7 +1,7 @@
 """Compile a task: look up its actions, and compile expressions and schemas."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -10,6 +10,7 @@ from jeton.executor.actions import find_kind, read_kind
 from jeton.executor.call import NO_PROFILES
 from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
+from jeton.executor.python.transient import is_transient
 from jeton.expression import Expression
 from jeton.expression.mapping import TASK_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
@@ -59,6 +60,7 @@ class CompiledAction(msgspec.Struct, frozen=True):
     timeout_ms: int | None
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
+    is_transient: Callable[[BaseException], bool] = is_transient
     settings: JsonObject = {}  # project.settings
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
     limits: ActionLimits | None = None
@@ -181,6 +183,7 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
         timeout_ms=execution.timeout_ms,
         input_validator=compile_schema(action.input_schema),
         output_validator=compile_schema(action.output_schema),
+        is_transient=kind.is_transient,
         settings=library.settings,
         profiles=library.model_profiles,
         limits=limits,

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from jeton.model.definition.profile import whole_credits
-from jeton.model.note import CostNote, LogNote, MissingNote, Note, ProgressNote, TokensNote
+from jeton.model.note import CostNote, LogNote, MissingNote, Note, ProgressNote, RetryNote, TokensNote
 
 MAX_NOTES: Final = 200
 MAX_CHARACTERS: Final = 32_768
@@ -55,7 +55,9 @@ class NoteLimiter:
             self._millionths += note.millionths
         return CostNote(note.step, self._cost + whole_credits(self._millionths))
 
-    def _limited(self, note: ProgressNote | LogNote | MissingNote) -> Note | None:
+    def _limited(self, note: ProgressNote | LogNote | MissingNote | RetryNote) -> Note | None:
+        if isinstance(note, RetryNote):
+            return note if note.call <= MAX_NOTES + 1 else None
         if isinstance(note, MissingNote):
             return note  # bounded by the mappings of the definition
         if self._truncated or (isinstance(note, ProgressNote) and self._is_unchanged(note)):

@@ -1,4 +1,7 @@
-"""Run one action of a step, with infrastructure retries: the same call again, invisible to the task."""
+"""Run one action of a step, with infrastructure retries: the same call again, invisible to the task.
+
+The retries are reported as notes, and counted in the failure.
+"""
 
 import asyncio
 import traceback
@@ -18,9 +21,11 @@ from jeton.expression import Failed, Missing
 from jeton.expression.mapping import failure_text
 from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
+from jeton.model.note import RetryNote
 from jeton.model.storable import valid_text
 
 MAX_STACK_LENGTH = 8_000
+MAX_NOTE_LENGTH = 1_000
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -88,8 +93,10 @@ async def _run_with_retries(action: CompiledAction, call: ActionCall) -> ActionR
             break
         made = call.call
         if not result.transient or made.action_attempt >= action.policy.max_attempts:
-            return result
+            return result if made.action_attempt == 1 else msgspec.structs.replace(result, calls=made.action_attempt)
         delay = retry_delay_ms(action.policy, made.action_attempt, made.idempotency_key, result.retry_after_ms)
+        due = call.resources.wall_clock() + delay
+        call.report(RetryNote(made.step, made.action_attempt + 1, due, result.type, result.message[:MAX_NOTE_LENGTH]))
         if delay > 0:
             await call.resources.clock.sleep(delay)
         again = msgspec.structs.replace(made, action_attempt=made.action_attempt + 1)
@@ -138,16 +145,16 @@ async def _run_attempt(action: CompiledAction, call: ActionCall) -> ActionResult
     except asyncio.CancelledError as error:
         if is_being_cancelled():
             raise
-        return _raised(error, call)
+        return _raised(error, action, call)
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
         # if the coroutine is closed, its callers are closed too and the result is dropped
-        return _raised(error, call)
+        return _raised(error, action, call)
 
 
-def _raised(error: BaseException, call: ActionCall) -> ActionFailed:
+def _raised(error: BaseException, action: CompiledAction, call: ActionCall) -> ActionFailed:
     """The failure, with its traceback: redacted before it is truncated, or part of a secret could remain."""
     stack = call.secrets.text(valid_text("".join(traceback.format_exception(error))))
-    return msgspec.structs.replace(failure_from(error), stack=stack[-MAX_STACK_LENGTH:])
+    return msgspec.structs.replace(failure_from(error, action.is_transient), stack=stack[-MAX_STACK_LENGTH:])
 
 
 def _redacted(result: ActionResult, secrets: ProjectSecrets) -> ActionResult:

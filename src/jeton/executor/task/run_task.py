@@ -80,7 +80,9 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
             return failed
         if failed.fatal or step.on_failure != "continue":
             retry = step.on_failure == "retry" and not failed.fatal
-            return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack)
+            return TaskFailed(
+                failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack, failed.calls
+            )
         context.record(step.ref, failed)
     problem = None if task.output_validator is None else task.output_validator.problem(context.output, "output")
     return context.output if problem is None else TaskFailed("output_invalid", problem, retry=True)

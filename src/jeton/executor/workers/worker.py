@@ -15,7 +15,7 @@ import msgspec
 from jeton.executor.action import failure_from
 from jeton.executor.call import enter_call
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
-from jeton.executor.python.functions import FunctionMissing, find_function
+from jeton.executor.python.functions import ErrorTypes, FunctionMissing, find_function
 from jeton.executor.python.signature import BadArguments
 from jeton.executor.task.notes import MAX_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import WorkerFailure, WorkerMessage, WorkerNote, WorkerReply, WorkerRequest
@@ -71,8 +71,10 @@ class _ReplyWriter:
 
 def _handle(request: WorkerRequest, writer: _ReplyWriter) -> WorkerReply:
     enter_call(request.call, writer.report, request.profiles)
+    retry_on: ErrorTypes = ()
     try:
         function = find_function(request.function)
+        retry_on = function.retry_on
         value: Any = function.call(**function.signature.arguments(cast("Json", request.input)))
         result = extract_bytes(asyncio.run(value) if function.is_async else value)
         if isinstance(result, ExtractedBytes):
@@ -84,7 +86,8 @@ def _handle(request: WorkerRequest, writer: _ReplyWriter) -> WorkerReply:
         return WorkerReply(WorkerFailure("input_invalid", str(bad)))
     except BaseException as error:  # even SystemExit: the process serves other calls
         failed = failure_from(error)
-        return WorkerReply(WorkerFailure(failed.type, failed.message, failed.transient, failed.retry_after_ms))
+        transient = failed.transient or isinstance(error, retry_on)
+        return WorkerReply(WorkerFailure(failed.type, failed.message, transient, failed.retry_after_ms))
 
 
 def _private_streams() -> tuple[int, int]:

@@ -35,6 +35,7 @@ LAST_ERROR: Schema = {
         "type": {"type": "string"},
         "message": {"type": "string"},
         "attempts": {"type": "integer"},
+        "calls": {"type": "integer"},
     },
     "additionalProperties": False,
 }

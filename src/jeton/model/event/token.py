@@ -67,11 +67,14 @@ class TaskFailedAt(FactBase, frozen=True, tag="task.failed"):
 
 
 class TaskRetrying(FactBase, frozen=True, tag="task.retrying"):
+    """A task is retried, as the next attempt; or, with `call`, a step of it repeats a call within the attempt."""
+
     token: TokenId
     node: str
     attempt: int
     due: int
     failure: TaskFailed
+    call: int | None = None
 
 
 class TaskProgress(FactBase, frozen=True, tag="task.progress"):

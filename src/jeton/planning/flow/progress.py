@@ -119,7 +119,7 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[d.
         failure = state.flow.errors[node]
         others = len(state.flow.errors) - 1
         more = f" (and {others} more)" if others else ""
-        error = RunError(failure.type, f"{failure.message}{more}", node, step=failure.step)
+        error = RunError(failure.type, f"{failure.message}{more}", node, step=failure.step, calls=failure.calls)
         return [d.EndRun(now, "failed", error=error)]
     output = flow_output(flow, state.flow)
     if isinstance(output, RunError):
@@ -140,7 +140,9 @@ def _failed(flow: FlowProgram, state: RunState, token: Token, failure: TaskFaile
     broken = d.BreakNode(token.id, token.node, failure)
     if flow.flow.on_error == "fail":
         details: JsonObject | None = None if failure.stack is None else {"stack": failure.stack}
-        error = RunError(failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details)
+        error = RunError(
+            failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details, failure.calls
+        )
         return [broken, *end_run(state, now, "failed", error, failing=token, ends=ends)]
     settled = settle_failed(flow, state.flow, token.node)
     return [broken, d.RouteToken(token.id, token.node, ends), *_onward(state, settled, token)]

@@ -15,13 +15,14 @@ from jeton.planning.tokens.scope import scope_of
 
 def last_error(token: Token, failure: TaskFailed) -> JsonObject:
     """The value of `state._last_error` after a failure."""
-    return {
+    error: JsonObject = {
         "node": token.node,
         "step": failure.step,
         "type": failure.type,
         "message": failure.message,
         "attempts": token.attempt,
     }
+    return error if failure.calls == 1 else {**error, "calls": failure.calls}
 
 
 def plan_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
@@ -65,4 +66,6 @@ def continuing_slot(program: Program, state: RunState, slot: SlotId | None) -> S
 
 def _run_error(token: Token, failure: TaskFailed) -> RunError:
     details: JsonObject | None = None if failure.stack is None else {"stack": failure.stack}
-    return RunError(failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details)
+    return RunError(
+        failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details, failure.calls
+    )
