@@ -108,11 +108,15 @@ class Engine:
         return Run(self, (await self._lookup.row(run)).run)
 
     async def cancel(self, run: str, reason: str = "") -> CancelAnswer:
-        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which.
+
+        Beside an owner that does not answer in time, the outcome is `sent`: the run may still complete."""
         return await self._control.cancel(run, reason)
 
     async def pause(self, run: str) -> RunRecord:
-        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count."""
+        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count.
+
+        Beside an owner that does not answer in time, the record is not `paused` yet."""
         return await self._control.pause(run, paused=True)
 
     async def unpause(self, run: str) -> RunRecord:

@@ -129,11 +129,15 @@ class SyncEngine:
         return SyncRun(self._loop.wait(self._engine.run(run)), self._loop)
 
     def cancel(self, run: str, reason: str = "") -> CancelAnswer:
-        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which.
+
+        Beside an owner that does not answer in time, the outcome is `sent`: the run may still complete."""
         return self._loop.wait(self._engine.cancel(run, reason))
 
     def pause(self, run: str) -> RunRecord:
-        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count."""
+        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count.
+
+        Beside an owner that does not answer in time, the record is not `paused` yet."""
         return self._loop.wait(self._engine.pause(run))
 
     def unpause(self, run: str) -> RunRecord:
