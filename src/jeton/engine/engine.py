@@ -211,9 +211,9 @@ class Engine:
         """Every token the run ever had."""
         return await self._reading.tokens(run)
 
-    async def context(self, run: str) -> Context:
-        """The run's data as it is now, or was when the run ended."""
-        return await self._reading.context(run)
+    async def context(self, run: str, *, token: int | None = None) -> Context:
+        """The run's data as it is now, or was when the run ended; with `token`, as that token sees or saw it."""
+        return await self._reading.context(run, token)
 
     async def emitted(
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100

@@ -228,9 +228,9 @@ class SyncEngine:
         """Every token the run ever had."""
         return self._loop.wait(self._engine.tokens(run))
 
-    def context(self, run: str) -> Context:
-        """The run's data as it is now, or was when the run ended."""
-        return self._loop.wait(self._engine.context(run))
+    def context(self, run: str, *, token: int | None = None) -> Context:
+        """The run's data as it is now, or was when the run ended; with `token`, as that token sees or saw it."""
+        return self._loop.wait(self._engine.context(run, token=token))
 
     def emitted(
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
