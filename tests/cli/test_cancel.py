@@ -1,6 +1,9 @@
 """`jeton cancel`: with an owner at work, without one, and over a query."""
 
+import pytest
+
 import jeton as library
+from tests.cli.silent_owner import silent_owner
 from tests.cli.verbs import Verbs
 
 
@@ -25,6 +28,17 @@ def test_a_run_is_cancelled_beside_its_owner(jeton: Verbs) -> None:
     with library.open_sync(jeton.store) as owner:
         assert jeton.json("cancel", run, "--reason", "from outside")["status"] == "cancelled"
         assert owner.get(run).status == "cancelled"
+
+
+def test_beside_an_owner_that_does_not_answer_it_is_sent(jeton: Verbs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = waiting_run(jeton)
+    with silent_owner(jeton.store, monkeypatch):
+        found = jeton.json("cancel", run)
+        assert (found["outcome"], found["accepted"], found["status"]) == ("sent", False, "waiting")
+        assert "the cancellation is sent" in jeton("cancel", run).stdout
+        (listed,) = jeton.json("cancel", "--workflow", "nap")["runs"]
+        assert listed["outcome"] == "sent"
+    assert jeton.json("resume", exits=1)["runs"][0]["status"] == "cancelled"
 
 
 def test_a_query_finds_the_unfinished_and_a_dry_run_touches_none(jeton: Verbs) -> None:

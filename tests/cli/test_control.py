@@ -2,8 +2,11 @@
 
 import json
 
+import pytest
+
 import jeton as library
 from jeton.model.json import JsonObject
+from tests.cli.silent_owner import silent_owner
 from tests.cli.verbs import Verbs
 
 
@@ -23,6 +26,19 @@ def test_beside_the_owner(jeton: Verbs) -> None:
         assert jeton.json("pause", run)["paused"] is True
         assert owner.get(run).paused
         assert jeton.json("unpause", run)["paused"] is False
+
+
+def test_beside_an_owner_that_does_not_answer_it_is_sent(jeton: Verbs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = jeton.parked("hear")
+    with silent_owner(jeton.store, monkeypatch):
+        found = jeton.json("pause", run)
+        assert (found["outcome"], found["accepted"], found["paused"]) == ("sent", False, False)
+        assert "the pause is sent" in jeton("pause", run).stdout
+    assert jeton.json("resume")["runs"][0]["paused"] is True
+    with silent_owner(jeton.store, monkeypatch):
+        found = jeton.json("unpause", run)
+        assert (found["outcome"], found["accepted"], found["paused"]) == ("sent", False, True)
+    assert jeton.json("resume")["runs"][0]["paused"] is False
 
 
 def test_a_run_that_has_ended_is_refused(jeton: Verbs) -> None:

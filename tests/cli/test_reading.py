@@ -1,9 +1,11 @@
 """The verbs that read: `ls`, `show`, `events`, `tokens`, `context`, `explain`, `draw`."""
 
+import json
 import xml.etree.ElementTree as ET
 
 import pytest
 
+from jeton.model.json import Json, JsonObject
 from tests.cli.verbs import Verbs
 
 
@@ -109,3 +111,54 @@ def test_what_a_run_says_reaches_the_terminal_as_text_only(jeton: Verbs) -> None
     run = jeton.run("nap", "--wait", "0", "--input", '{"x": "\\u001b[31mred"}', exits=4)["run_id"]
     for verb in ("show", "events", "tokens", "explain"):
         assert "\x1b[31m" not in jeton(verb, run).output
+
+
+def wide(jeton: Verbs) -> str:
+    nodes = {"a": {}, "b": {"action": {"kind": "assert", "implementation": {"that": "false"}}}, "c": {}}
+    every = {"from": "a", "to": "b", "foreach": {"collection": "input.items"}}
+    joined = {"from": "b", "to": "c", "synchronization": {"strategy": "any", "on_branch_failure": "continue"}}
+    flow = {"initial_node": "a", "nodes": nodes, "transitions": [every, joined]}
+    jeton.library.write_text(json.dumps({"workflows": {"wide": flow}}))
+    return str(jeton.run("wide", "--input", json.dumps({"items": list(range(300))}), exits=1)["run_id"])
+
+
+def test_a_wide_run_is_shown_in_a_few_lines_and_its_losses_come_first(jeton: Verbs) -> None:
+    run = wide(jeton)
+    shown = jeton("show", run).stdout.splitlines()
+    assert len(shown) < 25
+    assert "300 of 300 branches of 'a' were lost: assertion_failed at 'b'" in "\n".join(shown[:6])
+    told = jeton("explain", run).stdout.splitlines()
+    assert len(told) < 30
+    assert "300 of 300 branches of 'a' were lost" in "\n".join(told[:4])
+
+
+def test_long_values_are_cut_for_people_and_whole_for_machines(jeton: Verbs) -> None:
+    flow = {"initial_node": "a", "nodes": {"a": {"output_mapping": {"output.x": "input.x"}}}}
+    jeton.library.write_text(json.dumps({"workflows": {"long": flow}}))
+    run = jeton.run("long", "--input", json.dumps({"x": ["abc"] * 5000}))["run_id"]
+    assert max(map(len, jeton("show", run).stdout.splitlines())) < 2500
+    assert len(jeton.json("show", run)["output"]["x"]) == 5000
+
+
+def test_the_context_of_a_token_has_the_state_of_its_branch(jeton: Verbs) -> None:
+    nodes: JsonObject = {
+        "a": {},
+        "b": {"output_mapping": {"_branch.output.twice": "n * 2"}},
+        "c": {"action": {"kind": "assert", "implementation": {"that": "input.n < 30"}}, "input_mapping": {"n": "n"}},
+        "d": {},
+    }
+    ways: list[Json] = [
+        {"from": "a", "to": "b", "foreach": {"collection": "[10, 20, 30]", "item_var": "n"}},
+        {"from": "b", "to": "c"},
+        {"from": "c", "to": "d", "synchronization": {"strategy": "all", "on_branch_failure": "continue"}},
+    ]
+    jeton.library.write_text(
+        json.dumps({"workflows": {"w": {"initial_node": "a", "nodes": nodes, "transitions": ways}}})
+    )
+    run = jeton.run("w")["run_id"]
+    tokens = {(each["node"], each["branch_index"]): each["id"] for each in jeton.json("tokens", run)["tokens"]}
+    found = jeton.json("context", run, "--token", str(tokens["c", 2]))
+    assert (found["branch"]["index"], found["branch"]["item"], found["branch"]["output"]) == (2, 30, {"twice": 60})
+    assert "branch" not in jeton.json("context", run)
+    assert jeton.json("context", run, "--token", "0")["branch"] is None
+    assert jeton.json("context", run, "--token", "99", exits=3)["code"] == "token_not_found"

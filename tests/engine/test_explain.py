@@ -66,8 +66,14 @@ def verdicts(run: RunHistory) -> list[tuple[str, Verdict]]:
         pytest.param(
             forked(way("b", "result.n / result.zero > 1"), way("c", priority=2)),
             Answer({"n": 1, "zero": 0}),
-            [("b", "error"), ("c", "tier_decided")],
+            [("b", "error"), ("c", "not_reached")],
             id="a condition that cannot be evaluated ends the run",
+        ),
+        pytest.param(
+            forked(way("b", "result.n > 3"), way("c", "result.n / result.zero > 1"), way("d", priority=2)),
+            Answer({"n": 1, "zero": 0}),
+            [("b", "false"), ("c", "error"), ("d", "not_reached")],
+            id="what was evaluated before it keeps its verdict",
         ),
         pytest.param(
             forked(way("b"), way("c"), first_match=True),
@@ -219,3 +225,34 @@ def test_the_words_say_what_a_person_would_ask_for() -> None:
     text = explained(waiting_panel())
     assert "fan-in at 'tally' (2 of n, group 'ask'): 1 of 2 needed arrived, 2 live, 0 lost of 3" in text
     assert "waits for tokens 1, 3" in text
+
+
+WIDE = 500
+
+
+def lost_panel() -> RunHistory:
+    return told(PANEL, {"judges": list(range(WIDE))}, {"judge": FAILS})
+
+
+def test_lost_branches_are_counted_with_the_reason() -> None:
+    (fan_out,) = explain_run(lost_panel()).fan_outs
+    assert (fan_out.name, fan_out.total, fan_out.arrived, fan_out.live) == ("ask", WIDE, 0, 1)
+    assert fan_out.lost == WIDE - 1  # two must arrive: with one left the run fails
+    (failures,) = fan_out.failures
+    assert (failures.node, failures.type, failures.message) == ("judge", "broken", "it broke")
+
+
+def test_a_wide_run_is_summarised_and_its_losses_come_first() -> None:
+    lines = explained(explain_run(lost_panel())).split("\n")
+    assert len(lines) < 25
+    assert f"{WIDE - 1} of {WIDE} branches of 'ask' were lost" in "\n".join(lines[:4])
+    assert all(len(line) < 300 for line in lines)
+    assert "a higher priority matched" not in "\n".join(lines)
+    assert any("more routed the same way" in line for line in lines)
+
+
+def test_waits_of_a_wide_run_are_summarised() -> None:
+    panel = told(PANEL, {"judges": list(range(WIDE))}, {"judge": Answer({}, takes_ms=5)})
+    text = explained(explain_run(up_to(panel, 1)))
+    assert len(text.split("\n")) < 25
+    assert f"and {WIDE - 3} more at 'judge'" in text

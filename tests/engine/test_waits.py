@@ -146,14 +146,17 @@ async def test_what_is_said_while_nobody_owns_the_store_is_heard_later(
     monkeypatch.setattr("jeton.engine.control.ANSWER_WITHIN_S", 0)
     async with jeton.open(tmp_path / "runs.db") as engine:
         await engine.deploy(LIBRARY)
-        run, other = await parked(engine, "ask", {"what": "it"}), await parked(engine, "hear")
+        run, other, third = [await parked(engine, name, {"what": "it"}) for name in ("ask", "hear", "hear")]
     async with jeton.open(tmp_path / "runs.db", owner=False) as beside:
         assert (await beside.answer(run.id, {"ok": True})).outcome == "sent"
         assert not (await beside.pause(other.id)).paused
+        sent = await beside.cancel(third.id)
+        assert (sent.outcome, sent.accepted, sent.record.status) == ("sent", False, "waiting")
     async with jeton.open(tmp_path / "runs.db") as engine:
         assert (await engine.ended(run.id)).output == {"ok": True, "said": "yes"}
         await engine.idle()
         assert (await engine.get(other.id)).paused
+        assert (await engine.get(third.id)).status == "cancelled"
 
 
 async def test_waits_are_explained_and_so_is_what_came_of_them(engine: Engine) -> None:

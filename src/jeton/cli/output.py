@@ -46,6 +46,7 @@ STATUS_COLOURS = {
     "exhausted": "red",
     "cancelled": "bright_black",
 }
+MAX_SHOWN = 2000
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -110,6 +111,12 @@ def styled_status(status: str) -> str:
 def printable(text: str) -> str:
     """The text on one line, with control characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def cut(text: str) -> str:
+    """The text, with its end left out if it is very long."""
+    left_out = len(text) - MAX_SHOWN
+    return text if left_out <= 0 else f"{text[:MAX_SHOWN]}… ({left_out:,} more characters; --json has all)"
 
 
 def short_json(value: object) -> str:

@@ -10,16 +10,17 @@ import click
 import msgspec
 
 from jeton.cli.options import UNFINISHED, Exit
-from jeton.cli.output import echo, echo_json, plain_list, reporting_errors
+from jeton.cli.output import echo, echo_json, reporting_errors, styled_status
 from jeton.cli.store import open_beside_owner, wait_until_idle
+from jeton.engine.control import ControlOutcome
 from jeton.engine.engine import Engine
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import RunRecord
 from jeton.model.failure import Refused
 from jeton.model.state.run import RunStatus
 
-Changed: TypeAlias = tuple[bool, RunRecord]
-"""Whether the run accepted the change, and its record afterwards."""
+Changed: TypeAlias = tuple[ControlOutcome, RunRecord]
+"""What became of the change, and the run's record afterwards."""
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -27,8 +28,19 @@ class Operation(msgspec.Struct, frozen=True):
 
     name: str
     change: Callable[[Engine, str], Awaitable[Changed]]
-    sentence: Callable[[bool, RunRecord], str]
+    noun: str
+    sentence: Callable[[RunRecord], str]
     works: bool = False
+
+    def report(self, outcome: ControlOutcome, record: RunRecord) -> str:
+        match outcome:
+            case "accepted":
+                return self.sentence(record)
+            case "ended":
+                return f"{record.run_id} had already ended: {styled_status(record.status)}"
+            case "sent":
+                taken = "taken up by its owner, or by `jeton resume`, unless the run ends first"
+                return f"{record.run_id}: {self.noun} is sent; it will be {taken}"
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -78,33 +90,37 @@ async def _carry_out(operation: Operation, selection: Selection, store: str, as_
 
 async def _one(operation: Operation, engine: Engine, run: str, dry_run: bool, as_json: bool) -> Exit:
     record = await engine.get(run)
-    accepted, record = (not record.ended, record) if dry_run else await operation.change(engine, run)
+    outcome: ControlOutcome = "ended" if record.ended else "accepted"
+    if not dry_run:
+        outcome, record = await operation.change(engine, run)
     if operation.works and not dry_run:
         await wait_until_idle(engine)
         record = await engine.get(run)
     if as_json:
-        echo_json({"accepted": accepted, **plain(record)})
-    elif dry_run and accepted:
+        echo_json({"accepted": outcome == "accepted", "outcome": outcome, **plain(record)})
+    elif dry_run and outcome == "accepted":
         echo(_would(operation, record))
     else:
-        echo(operation.sentence(accepted, record))
-    return Exit.DONE if accepted else Exit.REFUSED
+        echo(operation.report(outcome, record))
+    return Exit.REFUSED if outcome == "ended" else Exit.DONE
 
 
 async def _all(operation: Operation, engine: Engine, selection: Selection, as_json: bool) -> None:
     found = await _unfinished(engine, selection)
+    changed: list[Changed]
     if selection.dry_run:
-        changed = [(True, run) for run in found]
+        changed = [("accepted", run) for run in found]
     else:
         changed = [await _change_unless_ended(operation, engine, run) for run in found]
     if operation.works and not selection.dry_run:
         await wait_until_idle(engine)
-        changed = [(accepted, await engine.get(run.run_id)) for accepted, run in changed]
+        changed = [(outcome, await engine.get(run.run_id)) for outcome, run in changed]
     if as_json:
-        echo_json({"runs": plain_list(run for _, run in changed), "dry_run": selection.dry_run})
+        runs = [{**plain(run), "outcome": outcome} for outcome, run in changed]
+        echo_json({"runs": runs, "dry_run": selection.dry_run})
         return
-    for accepted, run in changed:
-        echo(_would(operation, run) if selection.dry_run else operation.sentence(accepted, run))
+    for outcome, run in changed:
+        echo(_would(operation, run) if selection.dry_run else operation.report(outcome, run))
 
 
 async def _change_unless_ended(operation: Operation, engine: Engine, run: RunRecord) -> Changed:
@@ -114,7 +130,7 @@ async def _change_unless_ended(operation: Operation, engine: Engine, run: RunRec
     except Refused as refused:
         if refused.code != "run_ended":
             raise
-        return False, await engine.get(run.run_id)
+        return "ended", await engine.get(run.run_id)
 
 
 async def _unfinished(engine: Engine, selection: Selection) -> list[RunRecord]:

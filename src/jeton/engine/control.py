@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -23,11 +24,19 @@ from jeton.model.state.run import TERMINAL, RunStatus
 RETRIED: tuple[RunStatus, ...] = ("failed", "timed_out", "exhausted")
 
 
-class CancelAnswer(msgspec.Struct, frozen=True):
-    """Whether a cancellation was accepted, or came after the run's end, and the run's record."""
+ControlOutcome: TypeAlias = Literal["accepted", "ended", "sent"]
+"""It took effect; the run had ended; or the owner did not answer in time, and it is kept in the inbox."""
 
-    accepted: bool
+
+class CancelAnswer(msgspec.Struct, frozen=True):
+    """What became of a cancellation, and the run's record afterwards."""
+
+    outcome: ControlOutcome
     record: RunRecord
+
+    @property
+    def accepted(self) -> bool:
+        return self.outcome == "accepted"
 
 
 class Control:
@@ -43,13 +52,13 @@ class Control:
         check_texts(reason=reason)
         row = await self._lookup.row(run)
         if row.status in TERMINAL:
-            return CancelAnswer(False, record_of(row, None))
+            return CancelAnswer("ended", record_of(row, None))
         await self._host.deliver(row.run, CancelRun(self._host.now(), reason))
         try:
             record = await self._reading.ended(row.run, timeout=ANSWER_WITHIN_S)
         except TimeoutError:
-            return CancelAnswer(True, await self._reading.get(run))  # it is in the inbox until there is an owner
-        return CancelAnswer(record.status == "cancelled", record)
+            return CancelAnswer("sent", await self._reading.get(run))
+        return CancelAnswer("accepted" if record.status == "cancelled" else "ended", record)
 
     async def pause(self, run: str, *, paused: bool) -> RunRecord:
         """Pause or unpause a run. If the owner does not answer in time, the message is left for the next owner."""

@@ -108,11 +108,15 @@ class Engine:
         return Run(self, (await self._lookup.row(run)).run)
 
     async def cancel(self, run: str, reason: str = "") -> CancelAnswer:
-        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which.
+
+        Beside an owner that does not answer in time, the outcome is `sent`: the run may still complete."""
         return await self._control.cancel(run, reason)
 
     async def pause(self, run: str) -> RunRecord:
-        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count."""
+        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count.
+
+        Beside an owner that does not answer in time, the record is not `paused` yet."""
         return await self._control.pause(run, paused=True)
 
     async def unpause(self, run: str) -> RunRecord:
@@ -207,9 +211,9 @@ class Engine:
         """Every token the run ever had."""
         return await self._reading.tokens(run)
 
-    async def context(self, run: str) -> Context:
-        """The run's data as it is now, or was when the run ended."""
-        return await self._reading.context(run)
+    async def context(self, run: str, *, token: int | None = None) -> Context:
+        """The run's data as it is now, or was when the run ended; with `token`, as that token sees or saw it."""
+        return await self._reading.context(run, token)
 
     async def emitted(
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from functools import partial
+from typing import cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -11,7 +12,13 @@ from jeton.actor.rows import RunRow
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.lookup import Lookup
 from jeton.engine.views.events import events_in, trace_in
-from jeton.engine.views.explain.explain import RunHistory, explain_run, explain_token, explain_transition
+from jeton.engine.views.explain.explain import (
+    RunHistory,
+    explain_run,
+    explain_token,
+    explain_transition,
+    scope_of_token,
+)
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.firings import firing_view
 from jeton.engine.views.flows import node_views
@@ -31,11 +38,12 @@ from jeton.model.state.run import TERMINAL, Head, RunStatus
 
 
 class Context(msgspec.Struct, frozen=True):
-    """A run's data: its input, its state, and its output so far."""
+    """A run's data. `branch` is set for a token only: `_branch` as its expressions see it, None outside a fan-out."""
 
     input: Json
     state: JsonObject
     output: Json
+    branch: Json | UnsetType = UNSET
 
 
 class Reading:
@@ -163,9 +171,12 @@ class Reading:
         entries = await self._reads.entries(known)
         return tuple(await asyncio.to_thread(token_views, entries, known))
 
-    async def context(self, run: str) -> Context:
-        """The run's data as it is now, or was when the run ended."""
+    async def context(self, run: str, token: int | None = None) -> Context:
+        """The run's data as it is now, or was when the run, or the token, ended."""
         row = await self._lookup.row(run)
+        if token is not None:
+            names = await asyncio.to_thread(scope_of_token, await self._history(row), token)
+            return Context(names["input"], cast("JsonObject", names["state"]), names["output"], names.get("_branch"))
         state = (await self._lookup.live(row.run)).state
         return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
 
@@ -189,14 +200,17 @@ class Reading:
         if token is not None and transition is not None:
             raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
         row = await self._lookup.row(run)
-        program = await self._lookup.program(row.workflow, row.version)
-        entries = await self._reads.entries(row.run)
-        history = RunHistory(program, Head(row.run, row.workflow, row.version), entries)
+        history = await self._history(row)
         if token is not None:
             return await asyncio.to_thread(explain_token, history, token)
         if transition is not None:
             return await asyncio.to_thread(explain_transition, history, transition)
         return await asyncio.to_thread(explain_run, history, self._lookup.host.needs_app.get(row.run))
+
+    async def _history(self, row: RunRow) -> RunHistory:
+        program = await self._lookup.program(row.workflow, row.version)
+        entries = await self._reads.entries(row.run)
+        return RunHistory(program, Head(row.run, row.workflow, row.version), entries)
 
     async def simulate(
         self,

@@ -129,11 +129,15 @@ class SyncEngine:
         return SyncRun(self._loop.wait(self._engine.run(run)), self._loop)
 
     def cancel(self, run: str, reason: str = "") -> CancelAnswer:
-        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
+        """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which.
+
+        Beside an owner that does not answer in time, the outcome is `sent`: the run may still complete."""
         return self._loop.wait(self._engine.cancel(run, reason))
 
     def pause(self, run: str) -> RunRecord:
-        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count."""
+        """Keep a run, and those it called, from starting anything new. Running tasks finish, and results count.
+
+        Beside an owner that does not answer in time, the record is not `paused` yet."""
         return self._loop.wait(self._engine.pause(run))
 
     def unpause(self, run: str) -> RunRecord:
@@ -224,9 +228,9 @@ class SyncEngine:
         """Every token the run ever had."""
         return self._loop.wait(self._engine.tokens(run))
 
-    def context(self, run: str) -> Context:
-        """The run's data as it is now, or was when the run ended."""
-        return self._loop.wait(self._engine.context(run))
+    def context(self, run: str, *, token: int | None = None) -> Context:
+        """The run's data as it is now, or was when the run ended; with `token`, as that token sees or saw it."""
+        return self._loop.wait(self._engine.context(run, token=token))
 
     def emitted(
         self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100

@@ -22,13 +22,10 @@ def command(selection: Selection, reason: str, store: str, as_json: bool) -> Non
 
     async def cancel(engine: Engine, run: str) -> Changed:
         answer = await engine.cancel(run, reason)
-        return answer.accepted, answer.record
+        return answer.outcome, answer.record
 
-    carry_out(Operation("cancel", cancel, _sentence), selection, store, as_json)
+    carry_out(Operation("cancel", cancel, "the cancellation", _sentence), selection, store, as_json)
 
 
-def _sentence(accepted: bool, record: RunRecord) -> str:
-    if accepted and not record.ended:
-        return f"{record.run_id} will be cancelled as soon as its owner, or `jeton resume`, takes it up"
-    word = "is" if accepted else "had already ended:"
-    return f"{record.run_id} {word} {styled_status(record.status)}"
+def _sentence(record: RunRecord) -> str:
+    return f"{record.run_id} is {styled_status(record.status)}"

@@ -20,14 +20,11 @@ def command(selection: Selection, store: str, as_json: bool) -> None:
     """
 
     async def pause(engine: Engine, run: str) -> Changed:
-        return True, await engine.pause(run)
+        record = await engine.pause(run)
+        return "accepted" if record.paused else "sent", record
 
-    carry_out(Operation("pause", pause, _sentence), selection, store, as_json)
+    carry_out(Operation("pause", pause, "the pause", _sentence), selection, store, as_json)
 
 
-def _sentence(accepted: bool, record: RunRecord) -> str:
-    if not accepted:
-        return f"{record.run_id} had already ended: {styled_status(record.status)}"
-    if not record.paused:
-        return f"{record.run_id} will be paused as soon as its owner, or `jeton resume`, takes it up"
+def _sentence(record: RunRecord) -> str:
     return f"{record.run_id} is paused ({styled_status(record.status)})"

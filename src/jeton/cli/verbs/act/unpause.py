@@ -23,16 +23,15 @@ def command(selection: Selection, app: str | None, store: str, as_json: bool) ->
     """
 
     async def unpause(engine: Engine, run: str) -> Changed:
-        return True, await engine.unpause(run)
+        record = await engine.unpause(run)
+        return "sent" if record.paused else "accepted", record
 
     with reporting_errors(as_json):
         load_app(app)
-        carry_out(Operation("unpause", unpause, _sentence, works=True), selection, store, as_json)
+        carry_out(
+            Operation("unpause", unpause, "the request to go on", _sentence, works=True), selection, store, as_json
+        )
 
 
-def _sentence(accepted: bool, record: RunRecord) -> str:
-    if not accepted:
-        return f"{record.run_id} had already ended: {styled_status(record.status)}"
-    if record.paused:
-        return f"{record.run_id} will go on as soon as its owner, or `jeton resume`, takes it up"
+def _sentence(record: RunRecord) -> str:
     return f"{record.run_id} is {styled_status(record.status)}"

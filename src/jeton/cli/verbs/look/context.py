@@ -9,10 +9,11 @@ from jeton.cli.store import ask
 
 @click.command("context")
 @click.argument("run")
+@click.option("--token", type=int, metavar="ID", help="Show the data as this token sees it, with its branch.")
 @store_option
 @json_option
-def command(run: str, store: str, as_json: bool) -> None:
-    """Show a run's data as {input, state, output}."""
+def command(run: str, token: int | None, store: str, as_json: bool) -> None:
+    """Show a run's data as {input, state, output}; with --token also {branch}: its index, item and output."""
     with reporting_errors(as_json):
-        context = ask(store, lambda engine: engine.context(run))
+        context = ask(store, lambda engine: engine.context(run, token=token))
         (echo_json if as_json else echo_data)(context)

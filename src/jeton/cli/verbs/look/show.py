@@ -3,13 +3,17 @@
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, short_json, styled_status
+from jeton.cli.output import cut, echo, echo_json, plain_list, printable, reporting_errors, short_json, styled_status
 from jeton.cli.store import ask
 from jeton.engine.engine import Engine
 from jeton.engine.views.dialects import Dialect, in_dialect
+from jeton.engine.views.fan_outs import FanOutTable, losses
+from jeton.engine.views.flows import definition_in
 from jeton.engine.views.plain import plain
 from jeton.engine.views.published import MetricValue
 from jeton.engine.views.record import RunRecord
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.workflow import Transition
 
 
 @click.command("show")
@@ -22,29 +26,47 @@ from jeton.engine.views.record import RunRecord
 def command(run: str, words: Dialect | None, store: str, as_json: bool) -> None:
     """Show a run's record, the triggers it fired and its metrics."""
 
-    async def read(engine: Engine) -> tuple[RunRecord, tuple[MetricValue, ...]]:
-        return await engine.get(run), await engine.metrics(run)
+    async def read(engine: Engine) -> tuple[RunRecord, tuple[MetricValue, ...], list[str]]:
+        record = await engine.get(run)
+        return record, await engine.metrics(run), [] if as_json or words else await _losses(engine, record)
 
     with reporting_errors(as_json):
-        record, metrics = ask(store, read)
+        record, metrics, lost = ask(store, read)
         if words is not None:
             echo_json(in_dialect(record, words))
         elif as_json:
             echo_json({**plain(record), "metrics": plain_list(metrics)})
         else:
-            _echo_record(record)
+            _echo_record(record, lost)
             for metric in metrics:
                 labels = ", ".join(f"{name}={value}" for name, value in metric.labels.items())
                 echo(f"{'metric':>16}  {printable(metric.name + (f' ({labels})' if labels else ''))}  {metric.value:g}")
 
 
-def _echo_record(record: RunRecord) -> None:
+async def _losses(engine: Engine, record: RunRecord) -> list[str]:
+    """What became of lost branches. The journal is read only if the workflow fans out over a list or a number."""
+    definition = definition_in(await engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
+    if isinstance(definition, Flow) or not any(map(_fans_out, definition.transitions)):
+        return []
+    table = FanOutTable()
+    async for entry in engine.journal(record.run_id):
+        table.take(entry)
+    return list(losses(table.views.values()))
+
+
+def _fans_out(transition: Transition) -> bool:
+    return transition.foreach is not None or transition.spawn_count is not None
+
+
+def _echo_record(record: RunRecord, lost: list[str]) -> None:
     """Print the fields that are set, one per line."""
     for name, value in plain(record).items():
         if value in (None, [], {}, False) or name == "fired":
             continue
-        text = printable(value) if isinstance(value, str) else short_json(value)
+        text = cut(printable(value) if isinstance(value, str) else short_json(value))
         echo(f"{name:>16}  {styled_status(record.status) if name == 'status' else text}")
+        for line in lost if name == "status" else ():
+            echo(f"{'branches':>16}  {cut(printable(line))}")
     for firing in record.fired or ():
         result = firing.run_id or f"refused, {firing.code}: {firing.problem}"
         echo(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(result)}")

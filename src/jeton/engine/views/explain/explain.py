@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from jeton.actor.advance import LiveRun
 from jeton.actor.replay import replay
+from jeton.apply.draft import Draft
+from jeton.apply.fold import fold
 from jeton.engine.views.explain.nodes import nodes_explained
 from jeton.engine.views.explain.routings import routings
 from jeton.engine.views.explain.views import (
@@ -15,17 +18,20 @@ from jeton.engine.views.explain.views import (
     TransitionExplained,
 )
 from jeton.engine.views.explain.waits import fan_ins, waits
+from jeton.engine.views.fan_outs import fan_out_views
 from jeton.engine.views.tokens import token_views
 from jeton.model import decision as d
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import TokenId
+from jeton.model.json import JsonObject
 from jeton.model.message import CancelRun
 from jeton.model.note import MissingNote
 from jeton.model.state.ranges import numbers_in
-from jeton.model.state.run import Head
+from jeton.model.state.run import Head, RunState
 from jeton.model.times import maybe_moment, moment
 from jeton.planning.program.workflow import Program
+from jeton.planning.tokens.scope import scope_of
 
 
 class RunHistory(msgspec.Struct, frozen=True):
@@ -47,6 +53,7 @@ def explain_run(history: RunHistory, needs_app: str | None = None) -> RunExplain
         status=state.head.status,
         error=state.head.error,
         due=None if state.head.ended else maybe_moment(state.head.deadline),
+        fan_outs=fan_out_views(history.entries),
         waits=tuple(waits(history.program, state, views)),
         fan_ins=fan_ins(history.program, state),
         routings=tuple(routings(history.program, history.head, history.entries)),
@@ -63,8 +70,7 @@ def explain_token(history: RunHistory, token: int) -> TokenExplained:
     views = {view.id: view for view in token_views(history.entries)}
     wanted = TokenId(token)
     if wanted not in views:
-        problem = f"run {history.head.run} has no token {token}"
-        raise Refused("token_not_found", problem, f"its tokens are 0 to {len(views) - 1}")
+        raise _no_token(history, token, len(views))
     return TokenExplained(
         run_id=history.head.run,
         token=views[wanted],
@@ -95,6 +101,31 @@ def explain_transition(history: RunHistory, transition: int) -> TransitionExplai
         condition=None if asked.condition is True else str(asked.condition),
         routings=tuple(found),
     )
+
+
+def scope_of_token(history: RunHistory, token: int) -> JsonObject:
+    """The variables of a token's expressions, as they are now or were last. Raises Refused if there is no token."""
+    wanted, found = TokenId(token), None
+    state = RunState(Head(history.head.run, history.head.workflow, history.head.version))
+    run = LiveRun(state)
+    for entry in history.entries:
+        draft = Draft(state, run.timers)
+        for decision in entry.decisions:
+            if wanted in state.tokens:
+                found = scope_of(history.program, state, state.tokens[wanted])
+            elif found is not None:
+                return found
+            fold(draft, decision)
+    if wanted in state.tokens:
+        return scope_of(history.program, state, state.tokens[wanted])
+    if found is None:
+        raise _no_token(history, token, state.head.next_token)
+    return found
+
+
+def _no_token(history: RunHistory, token: int, count: int) -> Refused:
+    problem = f"run {history.head.run} has no token {token}"
+    return Refused("token_not_found", problem, f"its tokens are 0 to {count - 1}")
 
 
 def _cancelled(entries: Sequence[Entry]) -> Iterator[Cancelled]:

@@ -111,11 +111,16 @@ class _EntryReplay:
             seen = {each.transition: _Verdict(each.verdict, each.path) for each in decision.considered}
         else:  # the run failed here and recorded its error only, so evaluate the conditions again
             seen = _evaluated(tiers, token.loops, names, node.definition.fan_out == "first_match")
+        matched = any(each.verdict == "matched" for each in seen.values())
+        unasked: Verdict = "tier_decided" if matched else "not_reached"
         asked = {each.index for tier in tiers for each in tier}
-        transitions = [each for tier in node.tiers for each in tier]
+        skipped = {index: _Verdict(unasked) for index in asked}
         return tuple(
-            self._considered_transition(each, seen.get(each.index) or _skipped(each, asked), token, names)
-            for each in transitions
+            self._considered_transition(
+                each, seen.get(each.index) or skipped.get(each.index) or _Verdict("not_for_failures"), token, names
+            )
+            for tier in node.tiers
+            for each in tier
         )
 
     def _considered_transition(
@@ -194,18 +199,20 @@ def _evaluated(
     tiers: tuple[tuple[CompiledTransition, ...], ...], loops: dict[int, int], names: JsonObject, first_match: bool
 ) -> dict[int, _Verdict]:
     """Evaluate conditions that the journal has no verdicts of, up to the one that failed the run."""
-    choice = choose_transitions(tiers, loops, names, first_match)
-    if not isinstance(choice, RunError):
-        return {each.transition: _Verdict(each.verdict, each.path) for each in choice.considered}
-    for each in (each for tier in tiers for each in tier):
-        held = None if each.condition is None else each.condition.holds(names)
-        if isinstance(held, Failed):
-            return {each.index: _Verdict("error", problem=held.problem)}
-    return {}
-
-
-def _skipped(each: CompiledTransition, asked: set[int]) -> _Verdict:
-    return _Verdict("tier_decided" if each.index in asked else "not_for_failures")
+    found: dict[int, _Verdict] = {}
+    for tier in tiers:
+        for transition in tier:
+            choice = choose_transitions(((transition,),), loops, names, first_match)
+            if isinstance(choice, RunError):
+                held = None if transition.condition is None else transition.condition.holds(names)
+                problem = held.problem if isinstance(held, Failed) else choice.message
+                return {**found, transition.index: _Verdict("error", problem=problem)}
+            (seen,) = choice.considered
+            taken = first_match and any(each.verdict == "matched" for each in found.values())
+            found[transition.index] = _Verdict("not_first") if taken else _Verdict(seen.verdict, seen.path)
+        if any(each.verdict == "matched" for each in found.values()):
+            break
+    return found
 
 
 def _followed_by(following: Sequence[d.Decision]) -> tuple[tuple[TokenId, ...], str | None]:

@@ -1,9 +1,9 @@
 """Explanations as text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime
 from itertools import groupby
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 import msgspec
 
@@ -20,9 +20,15 @@ from jeton.engine.views.explain.views import (
     TransitionExplained,
     Wait,
 )
+from jeton.engine.views.fan_outs import losses
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.times import text_of
+
+MAX_ALIKE = 3
+MAX_PARTS = 20
+
+_Value = TypeVar("_Value")
 
 
 def explained(explanation: Explanation) -> str:
@@ -44,16 +50,59 @@ def _run(run: RunExplained) -> Iterator[str]:
     if run.error is not None:
         where = f" at '{run.error.node}'" if run.error.node else ""
         yield f"  because of {run.error.type}{where}: {run.error.message}"
+    yield from (f"  {line}" for line in losses(run.fan_outs))
     if run.needs_app is not None:
         yield f"  it needs an app: {run.needs_app}"
     if run.due is not None:
         yield f"  it must end by {text_of(run.due)}"
     yield from _listed("nodes", [line for node in run.nodes for line in _node(node)])
-    yield from _listed("waits for", [line for wait in run.waits for line in _wait(wait)])
+    yield from _listed("waits for", list(_waits(run.waits)))
     yield from _listed("fan-ins", [_fan_in(fan_in) for fan_in in run.fan_ins])
-    yield from _listed("routing", [line for routing in run.routings for line in _routing(routing)])
+    yield from _listed("routing", list(_routings(run.routings)))
     yield from _listed("stopped", list(_stopped(run.cancelled)))
-    yield from _listed("no value at", [_missing(missing) for missing in run.missing])
+    yield from _listed("no value at", list(_missing_paths(run.missing)))
+
+
+def _waits(waits: tuple[Wait, ...]) -> Iterator[str]:
+    def alike(wait: Wait) -> tuple[str, str]:
+        return wait.node, wait.kind
+
+    for first, rest in _summarised(waits, alike):
+        for wait in first:
+            yield from _wait(wait)
+        if rest:
+            yield f"and {len(rest):,} more at '{rest[0].node}' waiting for {awaited(rest[0])}"
+
+
+def _routings(routings: tuple[Routing, ...]) -> Iterator[str]:
+    def alike(routing: Routing) -> Hashable:
+        return routing.node, _verdicts(routing), routing.parked_at, routing.ends, bool(routing.created)
+
+    for first, rest in _summarised(routings, alike):
+        for routing in first:
+            yield from _routing(routing)
+        if rest:
+            tokens = _tokens(tuple(routing.token for routing in rest))
+            yield f"and {len(rest):,} more routed the same way at '{rest[0].node}': {tokens}"
+
+
+def _missing_paths(missing: tuple[MissingPaths, ...]) -> Iterator[str]:
+    for first, rest in _summarised(missing, lambda each: (each.node, each.paths)):
+        yield from map(_missing, first)
+        if rest:
+            yield f"and {len(rest):,} more of the same at '{rest[0].node}'"
+
+
+def _summarised(
+    values: tuple[_Value, ...], alike: Callable[[_Value], Hashable]
+) -> Iterator[tuple[list[_Value], list[_Value]]]:
+    """Values that are alike, in the order of the first: a few of them, and the rest."""
+    groups: dict[Hashable, list[_Value]] = {}
+    for value in values:
+        groups.setdefault(alike(value), []).append(value)
+    for group in groups.values():
+        few = len(group) if len(group) <= MAX_ALIKE + 1 else MAX_ALIKE
+        yield group[:few], group[few:]
 
 
 def _node(node: NodeExplained) -> Iterator[str]:
@@ -95,11 +144,18 @@ def _transition(explanation: TransitionExplained) -> Iterator[str]:
     yield f"transition {explanation.transition}: {route}, {condition}"
     if not explanation.routings:
         yield f"  never considered: no token has left '{explanation.source}'"
-    for routing in explanation.routings:
-        yield f"  token {routing.token}, {text_of(routing.at)}, after {routing.after}:"
-        for seen in routing.considered:
-            mark = "▸" if seen.transition == explanation.transition else " "
-            yield f"  {mark} {_considered_transition(seen)}"
+    for first, rest in _summarised(explanation.routings, _verdicts):
+        for routing in first:
+            yield f"  token {routing.token}, {text_of(routing.at)}, after {routing.after}:"
+            for seen in routing.considered:
+                mark = "▸" if seen.transition == explanation.transition else " "
+                yield f"  {mark} {_considered_transition(seen)}"
+        if rest:
+            yield f"  and {len(rest):,} more with the same verdicts: {_tokens(tuple(each.token for each in rest))}"
+
+
+def _verdicts(routing: Routing) -> tuple[object, ...]:
+    return routing.after, *((seen.transition, seen.verdict) for seen in routing.considered)
 
 
 def _listed(title: str, lines: list[str]) -> Iterator[str]:
@@ -156,7 +212,13 @@ def _fan_in(fan_in: FanInView) -> str:
 
 
 def _tokens(tokens: tuple[TokenId, ...]) -> str:
-    return f"token{'' if len(tokens) == 1 else 's'} {', '.join(map(str, tokens))}"
+    """Token numbers, with three or more in a row as a range."""
+    parts: list[str] = []
+    for _, numbered in groupby(enumerate(sorted(tokens)), key=lambda each: each[1] - each[0]):
+        row = [str(token) for _, token in numbered]
+        parts += row if len(row) < 3 else [f"{row[0]} to {row[-1]}"]
+    more = f" and {len(parts) - MAX_PARTS:,} more ranges" if len(parts) > MAX_PARTS else ""
+    return f"token{'' if len(tokens) == 1 else 's'} {', '.join(parts[:MAX_PARTS])}{more}"
 
 
 def _routing(routing: Routing) -> Iterator[str]:
@@ -187,6 +249,8 @@ def _verdict(seen: ConsideredTransition) -> str:
             return f"at its limit, taken {seen.iterations} of {seen.max_iterations} times"
         case "not_first":
             return "not evaluated, an earlier one matched"
+        case "not_reached":
+            return "not evaluated, the run failed before it"
         case "tier_decided":
             return "not evaluated, a higher priority matched"
         case "not_for_failures":

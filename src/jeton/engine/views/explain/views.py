@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from jeton.engine.views.fan_outs import FanOutView
 from jeton.engine.views.tokens import TokenView
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, RunId, TokenId
@@ -18,6 +19,7 @@ Verdict: TypeAlias = Literal[
     "missing",
     "loop_limit_reached",
     "not_first",  # `fan_out: first_match`, and an earlier one matched
+    "not_reached",  # another condition failed the run before this one was evaluated
     "tier_decided",  # a transition of higher priority matched, so this one was not evaluated
     "not_for_failures",  # the node failed, and the condition does not read `state._last_error`
     "error",
@@ -116,6 +118,7 @@ class RunExplained(msgspec.Struct, frozen=True):
     status: RunStatus
     error: RunError | None
     due: datetime | None  # the run's own timeout
+    fan_outs: tuple[FanOutView, ...]
     waits: tuple[Wait, ...]
     fan_ins: tuple[FanInView, ...]
     routings: tuple[Routing, ...]
