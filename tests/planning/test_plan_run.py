@@ -24,6 +24,7 @@ from jeton.model.message import (
     TaskFinished,
     TaskLost,
     TaskNoted,
+    TaskReturned,
     TaskStarted,
     TaskSuspended,
     TriggerHeard,
@@ -155,6 +156,13 @@ BRANCH_LATE = d.IgnoreLate(TWO, 1, "the branch was abandoned")
             id="also one that had begun",
         ),
         pytest.param(RUNNING, TaskLost(NOW, ZERO, 2), Plan([]), id="of another attempt that is old news"),
+        pytest.param(
+            given(TASK, started(), TaskLost(8, ZERO, 1)),
+            TaskReturned(NOW, ZERO, 1),
+            Plan([d.RedeliverToken(ZERO, "a", NOW, NOW + 1000, 1, 1)]),
+            id="a task that a clean shutdown gives back is one delivery less",
+        ),
+        pytest.param(RUNNING, TaskReturned(NOW, ZERO, 2), Plan([]), id="giving back another attempt changes nothing"),
         pytest.param(
             RUNNING,
             CancelRun(NOW, "enough"),

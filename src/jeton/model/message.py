@@ -71,6 +71,14 @@ class TaskLost(msgspec.Struct, frozen=True, tag="task_lost"):
     attempt: int
 
 
+class TaskReturned(msgspec.Struct, frozen=True, tag="task_returned"):
+    """The process that ran this attempt is shutting down and gives it back: it is not the task that ends its worker."""
+
+    at: int
+    token: TokenId
+    attempt: int
+
+
 class AlarmRang(msgspec.Struct, frozen=True, tag="alarm_rang"):
     """An alarm that the run asked for. It may be stale."""
 
@@ -195,6 +203,7 @@ Message: TypeAlias = (
     | TaskFinished
     | TaskSuspended
     | TaskLost
+    | TaskReturned
     | AlarmRang
     | CancelRun
     | ChildEnded

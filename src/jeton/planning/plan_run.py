@@ -45,6 +45,8 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
             return Plan(_plan_suspended(state, message))
         case m.TaskLost():
             return Plan(_plan_lost(program, state, message))
+        case m.TaskReturned():
+            return Plan(_plan_returned(program, state, message))
         case m.CancelRun():
             error = RunError("cancelled", message.reason or "the run was cancelled")
             return Plan(end_run(state, message.at, "cancelled", error, untold=message.by_parent))
@@ -162,6 +164,15 @@ def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decisio
     if token.slept is not None and message.due <= token.slept.woken_at:  # a late message about an earlier sleep
         return [d.IgnoreLate(message.token, message.attempt, "that sleep is over")]
     return [d.SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
+
+
+def _plan_returned(program: Program, state: RunState, message: m.TaskReturned) -> list[d.Decision]:
+    """Take back the delivery of an attempt that a clean shutdown cut off. The next process hands it out again."""
+    token = _waited_for(state, message.token, message.attempt)
+    if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
+        return []
+    due, deliveries = message.at + timeout_ms(program, token), max(0, token.phase.deliveries - 1)
+    return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries)]
 
 
 def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d.Decision]:

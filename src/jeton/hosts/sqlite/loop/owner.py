@@ -264,6 +264,7 @@ class Owner:
         try:
             if self._workers is not None:
                 await self._workers.close(0 if failed else grace_s)
+                self.runs.return_tasks()
             while not failed and any(actor.queued or actor.writing for actor in self.runs.actors.values()):
                 await self._flush()
         finally:

@@ -28,7 +28,7 @@ from jeton.hosts.sqlite.store import Store
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.message import ContinueRun, ForkRun, Message, StartRun
+from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskReturned
 from jeton.model.reference import parse_reference
 
 RUNS_PER_STEP = 50
@@ -166,6 +166,13 @@ class Runs:
         actor.callers.append((message, durable))
         self.deliver(actor, message)
         return durable
+
+    def return_tasks(self) -> None:
+        """Give back the attempts that a shutdown has cut off, so that they are not counted as lost."""
+        for actor in list(self.actors.values()):
+            cut, actor.running = sorted(actor.running), set()
+            for token, attempt in cut:
+                self.deliver(actor, TaskReturned(self._clock(), token, attempt))
 
     def _enqueue(self, actor: Actor) -> None:
         actor.queued = True
