@@ -34,9 +34,9 @@ RefusalCode: TypeAlias = Literal[
     "not_a_flow", "not_a_run", "not_a_store", "not_failed", "not_owner", "not_started", "not_written",
     "nothing_shared", "older_store", "run_damaged", "run_ended", "run_exists", "secret_unavailable",
     "shared_file_system", "signal_refused", "stale_log", "state_invalid", "store_closed", "store_damaged",
-    "store_failed", "store_full", "store_owned", "token_not_found", "too_deep", "transition_not_found",
-    "unknown_entry", "unknown_gate", "unknown_hook", "unknown_node", "unknown_profile", "unknown_run",
-    "unknown_trigger", "unknown_workflow", "unsupported_store", "which_gate", "which_workflow",
+    "store_failed", "store_full", "store_owned", "store_replaced", "token_not_found", "too_deep",
+    "transition_not_found", "unknown_entry", "unknown_gate", "unknown_hook", "unknown_node", "unknown_profile",
+    "unknown_run", "unknown_trigger", "unknown_workflow", "unsupported_store", "which_gate", "which_workflow",
 ]
 
 FailureType: TypeAlias = Literal[
@@ -205,6 +205,7 @@ REFUSALS: dict[RefusalCode, str] = {
     "store_failed": "The store could not be written.",
     "store_full": "The disk is full.",
     "store_owned": "Another process owns the store.",
+    "store_replaced": "The store's files were deleted, replaced or cut while the store was open.",
     "token_not_found": "The run has no such token, or it is not active.",
     "too_deep": "Runs set off by runs have reached the depth limit.",
     "transition_not_found": "The workflow has no such transition.",

@@ -20,6 +20,7 @@ from jeton.hosts.sqlite.commit.rows import Mirror, Write, put_writes
 from jeton.hosts.sqlite.file.commit_log import CommitLog
 from jeton.hosts.sqlite.file.connect import BUSY_MS, WAL_LIMIT_BYTES, Connection, Durability, begin, connect_writer
 from jeton.hosts.sqlite.file.failpoints import hit
+from jeton.hosts.sqlite.file.identity import StoreIdentity
 from jeton.model.failure import Refused
 
 POLL_S = 0.05
@@ -93,6 +94,7 @@ class Writer:
         self._db = connect_writer(path, durability)
         self._db.set_wal_hook(self._count_pages)
         self._commit_log = CommitLog(path, self._db)
+        self._identity = StoreIdentity(path, self._db)
         self._pages = 0  # of the write-ahead log
         self._checkpointed = 0  # of them, at the last checkpoint
         self._truncated = 0.0
@@ -175,6 +177,7 @@ class Writer:
     def _commit(self, batch: list[Write | Job]) -> None:
         writes = [item for item in batch if isinstance(item, Write)]
         jobs = [item for item in batch if isinstance(item, Job)]
+        self._identity.check(self._pages)
         try:
             self._write(writes, jobs)
         except FATAL:
@@ -188,6 +191,7 @@ class Writer:
                 self._commit([item])
             return
         hit("after_commit")
+        self._identity.check(self._pages)
         self._call_back(self._on_commit, writes, jobs)
         self._maybe_checkpoint()
 
