@@ -1,4 +1,4 @@
-"""A process of its own that owns a store or visits one, for tests that kill it.
+"""A process that owns a store or only reads it, for tests that kill it.
 
 usage: python -m tests.hosts.child own STORE RUNS     start that many chains, print each id, and work until killed
        python -m tests.hosts.child hold STORE         start one run whose task never answers, and stay
@@ -27,7 +27,7 @@ NODES = 20
 
 
 def say(*words: object) -> None:
-    sys.stdout.write(" ".join(map(str, words)) + "\n")  # in one piece: half an acknowledgement is none
+    sys.stdout.write(" ".join(map(str, words)) + "\n")  # one write, so that no line is cut
     sys.stdout.flush()
 
 

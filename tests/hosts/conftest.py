@@ -1,4 +1,4 @@
-"""Hosts on real files, closed when their test is over."""
+"""Hosts on real files, closed after their test."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def open_host(path: Path) -> AsyncGenerator[OpenHost]:
-    """Opens the test's store, as often as it likes."""
+    """Opens the store of the test, any number of times."""
     async with AsyncExitStack() as stack:
 
         async def open_it(workers: Workers | None = None, **options: Any) -> SqliteHost:

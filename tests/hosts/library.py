@@ -1,4 +1,4 @@
-"""Small workflows that hosts are tried with."""
+"""Small workflows for tests of hosts."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -90,7 +90,7 @@ FAMILY: Definition = {
 
 
 def asking(target: Definition) -> Definition:
-    """Work, then a gate or a wait for a signal, then work again; the output is what was said."""
+    """Work, then a gate or a wait for a signal, then work again; the output is the answer or the signal."""
     return {
         "initial_node": "before",
         "nodes": {
@@ -110,7 +110,7 @@ _ACTION = {"kind": "python", "implementation": {"function": "tests:nothing"}}
 
 
 def library(**workflows: Definition) -> Library:
-    """A library of these workflows, checked like anybody's."""
+    """A library of these workflows, loaded and checked."""
     return library_from(
         {
             "workflows": workflows,

@@ -1,4 +1,4 @@
-"""A store with a run at every kind of wait there is, and one that has ended; and what becomes of them later."""
+"""A store with a run at every kind of wait, and one that has ended; and their later outcomes."""
 
 import asyncio
 from pathlib import Path
@@ -96,7 +96,7 @@ def parked_library() -> Library:
 
 
 def at_first(effect: StartTask) -> Json | TaskFailed:
-    """Nobody gets further than its wait."""
+    """Hold every task, so that no run gets further than its wait."""
     match effect.node, effect.input:
         case "hold", _:
             return HELD
@@ -109,13 +109,13 @@ def at_first(effect: StartTask) -> Json | TaskFailed:
 
 
 def later(effect: StartTask) -> Json | TaskFailed:
-    """Everything succeeds."""
+    """Let every task succeed."""
     given = effect.input.get("n") if isinstance(effect.input, dict) else None
     return {"n": given + 1 if isinstance(given, int) else 1}
 
 
 async def park(path: Path, settings: dict[str, Json] | None = None) -> SqliteHost:
-    """An open store with a run of each kind, called like its workflow."""
+    """An open store with a run of each kind, named like its workflow."""
     host = await SqliteHost.open(path, workers=TrivialWorkers(at_first), clock=lambda: BEGIN_MS)
     found = parked_library()
     bundle = Library(found.workflows, found.tasks, found.actions, settings or {})
@@ -129,9 +129,9 @@ async def park(path: Path, settings: dict[str, Json] | None = None) -> SqliteHos
 
 
 async def settled(host: SqliteHost, run: RunId) -> None:
-    """Until the run has written what it will write before its wait."""
+    """Wait until the run has reached its wait."""
     entries = {"panel": 2, "backoff": 2, "gate": 2, "signal": 2}.get(run, 1)
-    while await host.reads.row(run) is None:  # a child, which comes by itself
+    while await host.reads.row(run) is None:  # a child, which its parent starts
         await asyncio.sleep(0)
     async for entry in host.reads.watch(run):
         if entry.number + 1 >= entries:
@@ -139,7 +139,7 @@ async def settled(host: SqliteHost, run: RunId) -> None:
 
 
 async def finish(path: Path) -> dict[str, tuple[RunStatus, Json]]:
-    """Open the store two days later, and let everything come to its end."""
+    """Open the store two days later, and let every run end."""
     host = await SqliteHost.open(path, workers=TrivialWorkers(later), clock=lambda: BEGIN_MS + 2 * DAY_MS)
     try:
         for gate in await host.reads.gates():

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def child(*words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """`python -m tests.hosts.child …`, with what it prints to be read."""
+    """Start `python -m tests.hosts.child …`, with its output as a pipe."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.hosts.child", *words],
         cwd=ROOT,
@@ -21,13 +21,13 @@ def child(*words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen
 
 
 def line(process: subprocess.Popen[str]) -> list[str]:
-    """What it says next, in words."""
+    """The words of its next line of output."""
     assert process.stdout is not None
     return process.stdout.readline().split()
 
 
 def kill(process: subprocess.Popen[str]) -> list[list[str]]:
-    """As `kill -9` does; what it had said until then."""
+    """Kill it as `kill -9` does. Returns the rest of its output."""
     process.kill()
     assert process.stdout is not None
     said = [spoken.split() for spoken in process.stdout.read().splitlines()]

@@ -1,4 +1,4 @@
-"""State schemas, and contexts that often fit them and often do not."""
+"""Hypothesis strategies: state schemas, and states that often fit them and often do not."""
 
 from hypothesis import strategies as st
 
@@ -84,7 +84,7 @@ def _laid_over(known: JsonObject, others: JsonObject) -> JsonObject:
 
 @st.composite
 def contexts(draw: st.DrawFn, count: int = 1) -> tuple[Schema, list[JsonObject]]:
-    """A state schema, and contexts that it describes more or less."""
+    """A state schema, and states that often fit it."""
     schema: Schema = draw(state_schemas)
     known = {name: documents(inner) for name, inner in properties_of(schema).items()}
     return schema, draw(st.lists(objects(known), min_size=count, max_size=count))

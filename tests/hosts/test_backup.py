@@ -1,4 +1,4 @@
-"""A copy made while the store is in use is a store of its own, true at one instant."""
+"""Backups of a store in use: each is another store, with the state of one instant."""
 
 import asyncio
 from pathlib import Path

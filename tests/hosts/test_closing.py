@@ -1,4 +1,4 @@
-"""Closing ends, whatever was about to ring."""
+"""Closing ends, even if an alarm is due at that moment."""
 
 import asyncio
 from pathlib import Path

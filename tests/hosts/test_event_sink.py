@@ -1,4 +1,4 @@
-"""What actions publish and measure outlives the process, once per call, and goes with its run."""
+"""Events and metrics of actions: stored once per call, and removed with their run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A write that fails: what callers hear, and what is there afterwards."""
+"""A write that fails: what callers get, and what is stored afterwards."""
 
 import asyncio
 import shutil
@@ -112,7 +112,7 @@ def test_a_full_disk_is_reported_and_nothing_acknowledged_is_lost(tmp_path: Path
 
 async def test_one_commit_that_cannot_be_written_does_not_stop_the_others(open_host: OpenHost) -> None:
     class Picky:
-        """Minds one run."""
+        """Refuses one run."""
 
         def write(self, db: Connection, writes: Sequence[Write]) -> None:
             if any(write.actor.live.state.input == {"n": 13} for write in writes):

@@ -1,4 +1,4 @@
-"""Forks on the embedded and on the simulated host: a shared past, nothing of it done again, and a future of its own."""
+"""Forks on the SQLite and the simulated host: shared history, of which nothing is done again."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -161,7 +161,7 @@ DONE: dict[str, Any] = {"ns": [2, 3, 4], "said": "yes", "heard": "go"}
 
 
 def serve(world: World, run: RunId) -> None:
-    """Everything the run may wait for, and more than once: what is not needed is refused or forgotten."""
+    """Everything the run may wait for, more than once; what is not needed is refused or ignored."""
     world.answer(run, AnswerGate(0, "a", "yes", node="ask"), after_ms=500)
     world.signal(run, SignalRun(0, "s", "go", "go"), after_ms=600)
 

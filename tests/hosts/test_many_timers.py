@@ -1,4 +1,4 @@
-"""Timers: many due at once, a clock that jumps, and a tree that is cancelled, on the embedded host."""
+"""Timers: many due at once, a clock that jumps, and a tree that is cancelled, on the SQLite host."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stores of every released schema open today, and their runs come to their ends; nothing is ever half migrated."""
+"""Stores of every released schema can be opened, and their runs go on; no store is ever half migrated."""
 
 import gzip
 import shutil
@@ -73,14 +73,14 @@ KILLS = 6  # of each kind, spread over the whole length
 
 
 def migrate(store: Path, log: Path, *tracing: str) -> int:
-    """In a process of its own, under strace: how often it made the traced call until it ended."""
+    """Run it in a process under strace. Returns how often it made the traced call."""
     words = ["strace", "-f", "-qq", "-o", str(log), *tracing, sys.executable, "-c", MIGRATE, str(store)]
     subprocess.run(words, cwd=ROOT, capture_output=True)
     return len(log.read_text().splitlines())
 
 
 def found_in(store: Path) -> tuple[int, bool, bool]:
-    """The schema that a store says it has, and what of the two steps is there."""
+    """The schema version of a store, and what the two steps have left in it."""
     db = connect(store)
     try:
         tables = {name for (name,) in db.execute("select name from sqlite_schema")}

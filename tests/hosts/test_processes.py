@@ -1,4 +1,4 @@
-"""What becomes of a store when processes die, and when several want it."""
+"""A store whose processes die, and one that several processes open."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ async def test_a_task_that_kills_its_owner_each_time_ends_as_a_failure(open_host
     process = child("hold", str(path))
     run = RunId(line(process)[1])
     kill(process)
-    for _ in range(4):  # each owner is given the task anew, and dies with it
+    for _ in range(4):  # each owner gets the task again, and dies with it
         process = child("resume", str(path))
         assert line(process) == ["working", run]
         kill(process)

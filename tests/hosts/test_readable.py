@@ -1,4 +1,4 @@
-"""Whatever is stored can be read again: of what people say, the host takes nothing else."""
+"""Everything stored can be read again: the host refuses messages that could not be."""
 
 import math
 from pathlib import Path

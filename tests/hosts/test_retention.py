@@ -203,7 +203,7 @@ DAY_MS = 86_400_000
 
 
 class Fired:
-    """A store on a clock of ours with a trigger, whose runs end at once."""
+    """A store on a test clock with a trigger, whose runs end at once."""
 
     def __init__(self, host: SqliteHost, clock: list[int]) -> None:
         self.host = host

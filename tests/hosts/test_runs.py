@@ -1,4 +1,4 @@
-"""What the embedded host does for runs while all goes well."""
+"""Runs on the SQLite host without failures."""
 
 import asyncio
 from pathlib import Path
@@ -218,7 +218,7 @@ async def test_the_log_shrinks_when_a_long_reader_has_left(
             await host.ended(run)
         assert log.stat().st_size > 100_000
     async with asyncio.timeout(10):
-        while log.stat().st_size:  # the writer folds it when it has nothing else to do
+        while log.stat().st_size:  # the writer truncates it when it is idle
             await asyncio.sleep(0.02)
 
 

@@ -1,4 +1,4 @@
-"""Schedules on a clock of ours: a year, a week without a process, a clock that is set, a store that is reopened."""
+"""Schedules on a test clock: a year, a week without a process, a clock that is set, a store that is reopened."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ BEGIN, END = ms(datetime(YEAR, 1, 1, tzinfo=UTC)), ms(datetime(YEAR + 1, 1, 1, t
 
 
 class Process:
-    """Looks at schedules whenever one is due, a moment late, and forgets everything but the store now and then."""
+    """Fires schedules a moment after they are due, and now and then loads them from the store again."""
 
     def __init__(self, lines: dict[str, tuple[str, str, Missed]]) -> None:
         self.db = connect(":memory:", create=True)
@@ -68,7 +68,7 @@ class Process:
             put_progress(self.db, planned, seen, ())
 
     def pass_to(self, now: int, until: int, random: Random) -> int:
-        """Up to a time; the process is restarted now and then."""
+        """Run up to a time, with restarts now and then."""
         while (due := min(schedule.next for schedule in self.schedules)) <= until:
             now = max(now, due) + random.choice((0, 3, 900, 20_000))
             self.look(now)

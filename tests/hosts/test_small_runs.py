@@ -1,4 +1,4 @@
-"""Where a run's sections lie: in its row while they are small, and in rows of their own once they are not."""
+"""Where a run's sections are stored: in its row while they are small, and in rows of their own afterwards."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Typed context: real tables that hold the context exactly, whatever it is called and whatever it holds."""
+"""Typed state: tables that hold the state exactly, whatever its keys and values are."""
 
 from typing import Any, cast
 
@@ -68,7 +68,7 @@ def exact(value: Json) -> bytes:
     return msgspec.json.encode(value, order="sorted")
 
 
-# what people ask the tables
+# queries
 
 
 def test_a_verdict_is_found_over_all_runs() -> None:
@@ -138,7 +138,7 @@ def tables_of(layout: Layout) -> list[str]:
     return [layout.table, layout.rest, layout.branches, *Tables(layout).lists]
 
 
-# what comes back
+# reading back
 
 
 CONTEXTS: dict[str, JsonObject] = {
@@ -302,7 +302,7 @@ def dump(store: Given) -> list[list[tuple[Any, ...]]]:
 @given(state_schemas, st.text(max_size=20), st.integers(1, 2**31))
 @settings(max_examples=200, deadline=None)
 def test_no_name_escapes_its_quotes(schema: Schema, workflow: str, version: int) -> None:
-    """SQLite itself says what it is asked to do: nothing but make tables, and read and write those."""
+    """SQLite reports every operation: only the tables of the layout are created, read and written."""
     store = Given({})
     wanted: set[str] = set()
     seen: list[tuple[int, str | None]] = []

@@ -1,4 +1,4 @@
-"""A run that comes to something no store can hold."""
+"""A run whose state cannot be stored."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Torn and altered stores are found, and the runs that are concerned are named."""
+"""Damaged stores are found, with the runs concerned."""
 
 import random
 import shutil
@@ -51,7 +51,7 @@ def blob(text: str) -> str:
 
 
 def small(run: str, before: str, after: str) -> str:
-    """A section altered where it lies in its run's row, with the others."""
+    """Alter a section that is stored in its run's row."""
     said = f"replace(cast(small as text), '{before}', '{after}')"
     return f"update runs set small = cast({said} as blob) where run = '{run}' and instr(small, {blob(before)})"
 
@@ -167,11 +167,11 @@ def test_what_was_altered_is_found_and_its_run_named(parked: Path, run: str | No
     assert any(said in problem.problem for problem in found.problems), found.problems
 
 
-# a lost tail
+# lost commits
 
 
 async def killed(path: Path, folder: Path, *, commits: int = 3) -> Path:
-    """What a process leaves that was killed with its last commits in the log alone."""
+    """The files of a process that was killed with its last commits only in the log."""
     host = await park(path)
     store = folder / "killed" / path.name
     store.parent.mkdir()
@@ -235,7 +235,7 @@ async def test_a_loss_is_remembered_when_the_store_goes_on(
 
 
 async def test_without_the_file_beside_it_a_loss_is_not_seen(path: Path, tmp_path: Path) -> None:
-    """The limit of it: the count and the log would have to be lost together."""
+    """The limit of the check: a loss of both the commit log and the write-ahead log is not found."""
     store = await killed(path, tmp_path)
     log = store.with_name(f"{store.name}-wal")
     log.write_bytes(log.read_bytes()[:-5000])
@@ -277,7 +277,7 @@ def verified(store: Path) -> bool:
 
 
 def content(store: Path) -> object:
-    """What a store holds of its runs; unreadable counts as different."""
+    """Everything a store holds of its runs; what cannot be read counts as different."""
     tables = {
         "runs": "*",
         "journal": "run, number, hash, body",

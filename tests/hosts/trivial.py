@@ -1,4 +1,4 @@
-"""Workers for tests of hosts: a function of the call, asked when the loop comes to it; no executor and no threads."""
+"""Workers for tests of hosts: a function of the call, run on the event loop, without an executor and threads."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,11 +18,11 @@ Noted: TypeAlias = Callable[[Note], None]
 Finished: TypeAlias = Callable[[Json | TaskFailed], None]
 
 HELD = "held"
-"""An answer that is none: the attempt stays with its worker until a test calls `held`."""
+"""No result: the attempt stays with its worker until a test calls `held`."""
 
 
 class TrivialWorkers:
-    """Remembers what it was asked. `lacking`: the actions it pretends not to know; `says`: notes of every task."""
+    """Records its calls. `lacking` are actions that it reports as missing; `says` are notes of every task."""
 
     def __init__(self, work: Work, lacking: frozenset[str] = frozenset(), says: tuple[Note, ...] = ()) -> None:
         self._work = work

@@ -7,7 +7,7 @@ from tests.hosts.trivial import HELD
 
 
 def work(effect: StartTask) -> Json | TaskFailed:
-    """Add one to the input; the node `try` succeeds the third time, and `hold` is not answered by itself."""
+    """Add one to the input. The node `try` succeeds the third time; `hold` does not finish by itself."""
     match effect.node:
         case "try":
             return {"n": 3} if effect.attempt == 3 else TaskFailed("shaky", "not yet", retry=True)

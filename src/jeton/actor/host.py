@@ -214,7 +214,7 @@ class Host(Protocol):
         ...
 
     async def prune(self, rules: Sequence[Rule], *, dry_run: bool = False) -> Pruned:
-        """Remove what the rules say of ended runs, a little at a time: runs under way do not wait for it."""
+        """Prune ended runs by the rules, in small steps, so that other runs do not wait for it."""
         ...
 
     async def close(self, grace_s: float = 5.0) -> None:

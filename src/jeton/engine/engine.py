@@ -264,11 +264,11 @@ class Engine:
         """Answer a gate: the one with this id, the one at this node, which may not be open yet, or the only one open.
 
         Without a name it is the run's own gate, else that of a run it called. Raises Refused for an answer that is
-        not taken: it does not fit, somebody else was asked, the gate is closed, the run has ended."""
+        not accepted: it does not fit, the gate asks other people, the gate is closed, the run has ended."""
         return await self._control.answer(run, value, gate, node, path, by)
 
     async def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
-        """Send a run a value under a name: the oldest that waits for it goes on, or it is kept until somebody does.
+        """Send a run a value under a name: the token that waits longest for it goes on; without one it is kept.
 
         The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
         return await self._control.signal(run, name, value, key)

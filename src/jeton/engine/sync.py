@@ -279,11 +279,11 @@ class SyncEngine:
         """Answer a gate: the one with this id, the one at this node, which may not be open yet, or the only one open.
 
         Without a name it is the run's own gate, else that of a run it called. Raises Refused for an answer that is
-        not taken: it does not fit, somebody else was asked, the gate is closed, the run has ended."""
+        not accepted: it does not fit, the gate asks other people, the gate is closed, the run has ended."""
         return self._loop.wait(self._engine.answer(run, value, gate=gate, node=node, path=path, by=by))
 
     def signal(self, run: str, name: str, value: Json = None, *, key: str | None = None) -> Reply:
-        """Send a run a value under a name: the oldest that waits for it goes on, or it is kept until somebody does.
+        """Send a run a value under a name: the token that waits longest for it goes on; without one it is kept.
 
         The same `key` twice is one signal. Raises Refused for a value that does not fit, and when the run has ended."""
         return self._loop.wait(self._engine.signal(run, name, value, key=key))

@@ -88,7 +88,7 @@ _message = msgspec.json.Decoder(Message).decode
 def encode_portable(
     copy: RunCopy, bundle: bytes | None, summary: bytes | None, inbox: Sequence[bytes], steps: Sequence[StepRow]
 ) -> bytes:
-    """The file of a run. Raises Refused if what is stored of it does not agree with itself."""
+    """The file of a run. Raises Refused if the run is damaged."""
     problems = ["its definition is not there"] if bundle is None else list(problems_in(copy))
     if bundle is None or problems:
         problem = f"run {copy.run} is damaged: {problems[0]}"
@@ -124,7 +124,7 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 def decode_portable(file: bytes) -> Imported:
-    """The run of a file. Raises Refused for what is no exported run, is newer, or was altered."""
+    """The run of a file. Raises Refused if it is no exported run, has a newer format, or was altered."""
     portable = _read(file)
     library = _checked(lambda: _library(portable.definition))
     copy = _copy_of(portable)
@@ -149,7 +149,7 @@ def _read(file: bytes) -> Portable:
     compact = _checked(lambda: msgspec.json.format(file, indent=-1))
     portable = _checked(lambda: msgspec.json.decode(compact, type=Portable))
     if portable.digest != _digest(portable):
-        raise _altered("its digest is that of another content")
+        raise _altered("its digest does not fit its content")
     return portable
 
 

@@ -199,7 +199,7 @@ class SqliteHost:
         await self._require_owner().recover()
 
     async def prune(self, rules: Sequence[Rule], *, dry_run: bool = False) -> Pruned:
-        """Remove what the rules say of ended runs, a little at a time: runs under way do not wait for it."""
+        """Prune ended runs by the rules, in small steps, so that other runs do not wait for it."""
         pruned = await self._require_owner().prune(rules, dry_run=dry_run)
         if not dry_run:
             await self.artifacts.collect()
