@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from jeton.actor.typed.layout import Layout, plan_layout
+from jeton.actor.typed.names import literal, quoted
 from jeton.hosts.sqlite.file.connect import Connection
-from jeton.hosts.sqlite.mirrors.typed.layout import Layout, plan_layout
-from jeton.hosts.sqlite.mirrors.typed.names import literal, quoted
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, create_tables, stored_layout
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from jeton.hosts.sqlite.mirrors.typed.layout import RUN, Column, ColumnPlace, Layout, List, columns_in
-from jeton.hosts.sqlite.mirrors.typed.names import literal, quoted, quoted_list
-from jeton.hosts.sqlite.mirrors.typed.shape import Kind
+from jeton.actor.typed.layout import RUN, Column, ColumnPlace, Layout, List, columns_in
+from jeton.actor.typed.names import literal, quoted, quoted_list
+from jeton.actor.typed.shape import Kind
 
 # `any` keeps 1 and 1.0 apart, which `real` does not.
 _TYPES: dict[Kind, str] = {"text": "text", "integer": "integer", "number": "any", "boolean": "integer", "json": "text"}

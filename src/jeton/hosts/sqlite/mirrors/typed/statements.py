@@ -2,8 +2,8 @@
 
 import msgspec
 
-from jeton.hosts.sqlite.mirrors.typed.layout import RUN, ColumnPlace, Layout, List, columns_in, lists_in
-from jeton.hosts.sqlite.mirrors.typed.names import quoted, quoted_list
+from jeton.actor.typed.layout import RUN, ColumnPlace, Layout, List, columns_in, lists_in
+from jeton.actor.typed.names import quoted, quoted_list
 
 
 class ListStatements(msgspec.Struct, frozen=True):

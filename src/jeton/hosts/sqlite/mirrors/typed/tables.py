@@ -8,11 +8,11 @@ from msgspec import UnsetType
 from msgspec.structs import astuple
 
 from jeton.actor.queries.typed import BranchRow, Stretch
+from jeton.actor.typed.cells import Cell
+from jeton.actor.typed.layout import Layout, plan_layout
+from jeton.actor.typed.rows import Cells, Rows, join, split
 from jeton.hosts.sqlite.file.connect import Connection, Row
-from jeton.hosts.sqlite.mirrors.typed.cells import Cell
 from jeton.hosts.sqlite.mirrors.typed.ddl import create_statements
-from jeton.hosts.sqlite.mirrors.typed.layout import Layout, plan_layout
-from jeton.hosts.sqlite.mirrors.typed.rows import Cells, Rows, join, split
 from jeton.hosts.sqlite.mirrors.typed.statements import Statements
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.hosts.sqlite.mirrors.typed.names import Names
-from jeton.hosts.sqlite.mirrors.typed.shape import ColumnLimits, Items, Kind, Properties, Scalar, Shape, shape_of_state
+from jeton.actor.typed.names import Names
+from jeton.actor.typed.shape import ColumnLimits, Items, Kind, Properties, Scalar, Shape, shape_of_state
 from jeton.model.json import Schema
 
 MOST_COLUMNS = 500  # in one table; SQLite's own limit is 2000

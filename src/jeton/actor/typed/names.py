@@ -1,4 +1,4 @@
-"""Names for tables and columns: readable, and unique as SQLite compares them."""
+"""Names for tables and columns: readable, and unique in databases that ignore case."""
 
 import hashlib
 from collections.abc import Iterable

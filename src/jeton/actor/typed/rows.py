@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from jeton.hosts.sqlite.mirrors.typed.cells import Cell, cell_of, json_text, json_value, value_of
-from jeton.hosts.sqlite.mirrors.typed.layout import Column, ColumnPlace, List, Object
+from jeton.actor.typed.cells import Cell, cell_of, json_text, json_value, value_of
+from jeton.actor.typed.layout import Column, ColumnPlace, List, Object
 from jeton.model.failure import BrokenInvariant
 from jeton.model.json import Json, JsonObject
 

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from jeton.hosts.sqlite.mirrors.typed.layout import Column
-from jeton.hosts.sqlite.mirrors.typed.shape import LARGEST_INTEGER, SMALLEST_INTEGER, ColumnLimits
+from jeton.actor.typed.layout import Column
+from jeton.actor.typed.shape import LARGEST_INTEGER, SMALLEST_INTEGER, ColumnLimits
 from jeton.model.json import Json
 
 # SQLite rewrites a whole row for one changed column, so long values are stored in the rest table.
