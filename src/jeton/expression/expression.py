@@ -8,7 +8,7 @@ from typing import final
 from jeton.expression.audit import ResultCheck, audit_for
 from jeton.expression.bounds import LimitExceeded
 from jeton.expression.compile.build import build
-from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
+from jeton.expression.compile.operators import EvaluationError, KeyMissing
 from jeton.expression.library import compile_source, parse_source
 from jeton.expression.problems import (
     ExpressionInvalid,
@@ -50,7 +50,7 @@ class Expression:
             if self._audit is not None:
                 self._audit(value)
             return value
-        except (EvaluationProblem, LimitExceeded, RecursionError) as problem:
+        except Exception as problem:
             return self._outcome(problem, scope)
 
     def holds(self, scope: Mapping[str, Json]) -> bool | Missing | Failed:
@@ -60,7 +60,7 @@ class Expression:
             if value is True or value is False:
                 return value
             raise EvaluationError(f"the condition gives {kind_of(value)}, not bool", 0)
-        except (EvaluationProblem, LimitExceeded, RecursionError) as problem:
+        except Exception as problem:
             return self._outcome(problem, scope)
 
     def values(self, scope: Mapping[str, Json]) -> dict[str, Json]:
@@ -85,8 +85,11 @@ class Expression:
                 return Failed(problem.text, position_of(self.source, problem.at), self.values(scope))
             case RecursionError():
                 return Failed("the data is nested too deeply", "1:1", self.values(scope))
-            case _:
+            case LimitExceeded():
                 return Failed(str(problem), "1:1", self.values(scope))
+            case _:  # an error of ours: it fails the node, and not whoever evaluates
+                problem_text = f"cannot be evaluated: {type(problem).__name__}: {problem}"
+                return Failed(problem_text, "1:1", self.values(scope))
 
 
 def compile_expression(source: str, variables: Collection[str]) -> Expression:

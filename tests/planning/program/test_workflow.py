@@ -1,11 +1,11 @@
 """A workflow made ready for planning: expressions compile_value, transitions in tiers."""
 
 import pytest
-from minijinja import TemplateError
 
 from jeton.definitions import library_from
 from jeton.expression.mapping import compile_value
 from jeton.expression.schema import compile_schema
+from jeton.expression.templates.template import TemplateProblem
 from jeton.model.definition.task import Step, Task
 from jeton.model.definition.workflow import Synchronization, WaitTarget
 from jeton.model.json import Json, JsonObject
@@ -130,12 +130,12 @@ output_mapping: {out: state.q}
 
 def test_a_gates_title_is_a_template_in_which_nothing_is_missing_and_that_ends() -> None:
     title = workflow("nodes: {a: {gate: {title: 'Hi {{ input.x }}'}}}").nodes["a"].title
-    assert title.render_template("title", input={"x": "Ada"}) == "Hi Ada"
-    with pytest.raises(TemplateError):
-        title.render_template("title", input={})
+    assert title.render({"input": {"x": "Ada"}}) == "Hi Ada"
+    with pytest.raises(TemplateProblem):
+        title.render({"input": {}})
     endless = "{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}"
-    with pytest.raises(TemplateError):
-        workflow(f'nodes: {{a: {{gate: {{title: "{endless}"}}}}}}').nodes["a"].title.render_template("title")
+    with pytest.raises(TemplateProblem):
+        workflow(f'nodes: {{a: {{gate: {{title: "{endless}"}}}}}}').nodes["a"].title.render({})
 
 
 SCHEMA = workflow("""

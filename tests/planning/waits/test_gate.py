@@ -236,6 +236,14 @@ def test_a_title_that_cannot_be_made_fails_the_node() -> None:
     assert isinstance(end, d.EndRun)
 
 
+def test_a_title_that_would_fill_memory_fails_the_node() -> None:
+    program = workflow("nodes: {a: {gate: {title: \"{{ input.text|replace(' ', input.gap) }}\"}}}")
+    state = at("a", program, started({"text": " " * 100_000, "gap": " " * 100_000})).state()
+    failed = plan_gate(program, state, token_at(state, "a"), (), NOW).decisions[0]
+    assert isinstance(failed, d.FailNode)
+    assert failed.error["message"] == "the gate's title: it makes more than 1,048,576 bytes on the way"
+
+
 def test_a_title_may_use_the_names_it_is_given() -> None:
     state = at("a", TIMED, started({"x": "so"})).state()
     plan = plan_gate(TIMED, state, token_at(state, "a"), (), NOW, {"input": {"x": "not"}})

@@ -1,11 +1,10 @@
 """Checks of gates: title templates and default answers."""
 
-from minijinja import Environment, TemplateError
-
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
+from jeton.expression.templates.template import Template
 from jeton.model.definition.workflow import GateTarget
 
 
@@ -18,10 +17,9 @@ def check_gates(graph: Graph, report: Report) -> None:
 
 def check_gate(gate: GateTarget, location: SourceLocation, report: Report) -> None:
     """Check that the title is a template and that the default answer fits the schema."""
-    try:
-        Environment(undefined_behavior="strict").add_template("title", gate.title)
-    except TemplateError as error:
-        problem = f"the title {shown(gate.title)} is not a valid template: {error.message}"
+    template = Template(gate.title, fuel=0)
+    if template.problem is not None:
+        problem = f"the title {shown(gate.title)} is not a valid template: {template.problem}"
         report.error(location / "title", "template_invalid", problem, "write '{{ input.name }}' for what varies")
     if gate.on_timeout != "fail" and gate.schema is not None and gate.approvals == 1:
         found = value_problem(gate.schema, gate.on_timeout)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from jeton.expression.bounds import LARGEST_VALUE, LimitExceeded, Scope, charge, limit, weigh
+from jeton.expression.bounds import CHARACTERS_PER_UNIT, LARGEST_VALUE, LimitExceeded, Scope, charge, limit, weigh
 from jeton.expression.compile.closures import Evaluator
 from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of, parts_of
 from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
@@ -40,6 +40,8 @@ PLAIN = NATIVE | {"split"}  # and those of `math`: they give plain values of a t
 CALL_COST = 60
 MOST_FOREIGN_DATA = 1_000  # for a loop in the library, which takes time and memory in the square of this
 LARGEST_FOREIGN_LOOP = 60
+MOST_FOREIGN_GROWTH = 10_000_000  # characters that an island may make, by an estimate from above
+MOST_LOOPED_GROWTH = 1_000_000  # the same for each round of a loop
 NO_KEY = re.compile(r'Key not found in map : "?(.*?)"?$', re.DOTALL)
 NO_VARIABLE = re.compile(r'No value with name "(.*)" found in Activation')
 NO_OVERLOAD = re.compile(r"No matching overloads found : (.*)", re.DOTALL)
@@ -58,6 +60,9 @@ class Island(msgspec.Struct, frozen=True):
     names: tuple[str, ...]  # the island's variables
     inputs: tuple[Node, ...]  # what they are, in the same order
     loops: bool
+    arguments: tuple[str, ...] | None  # of a growing function whose arguments are all inputs
+    products: int  # calls of growing functions inside it
+    sums: int  # additions inside it
 
 
 class ForeignValues:
@@ -114,8 +119,10 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
     """The island at this node. `foreign` must know the variables in scope there."""
     node = without_bindings(node)
     inputs: dict[int, Node] = {}
+    arguments: tuple[Node, ...] | None = None
     if isinstance(node, FunctionCall) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
-        inputs = {id(arg): arg for arg in node.args}
+        arguments = node.args
+        inputs = {id(arg): arg for arg in arguments}
     else:
         collect_inputs(node, foreign, frozenset(), inputs, top=True)
     prefix = unused_prefix(node)
@@ -125,7 +132,16 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
         problem = "loops over values that JSON does not have, such as times, in a way that is too complex"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
-    return Island(unparse(with_inputs(node, names)), tuple(names.values()), tuple(inputs.values()), loops)
+    calls = [each.function for each in nodes if isinstance(each, FunctionCall)]
+    return Island(
+        source=unparse(with_inputs(node, names)),
+        names=tuple(names.values()),
+        inputs=tuple(inputs.values()),
+        loops=loops,
+        arguments=None if arguments is None else tuple(names[id(arg)] for arg in arguments),
+        products=0 if arguments is not None else sum(call in GROWING for call in calls),
+        sums=0 if loops else calls.count("_+_"),  # in a loop, MOST_FOREIGN_DATA bounds them
+    )
 
 
 def unused_prefix(node: Node) -> str:
@@ -187,19 +203,29 @@ def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) 
                 problems[name] = problem
         account(island, function, values, scope)
         try:
-            return program.run(values)
+            result = program.run(values)
         except CelError as error:
             raise explained(str(error), problems, at) from None
+        if isinstance(result, list | dict | str):
+            limit(scope, len(result), weigh(result, LARGEST_VALUE))
+        return result
 
     return run
 
 
 def account(island: Island, function: str, values: Mapping[str, Json], scope: Scope) -> None:
     """Check the cost of the call before it is made, because the library cannot be interrupted."""
-    if function in GROWING:
-        length = GROWING[function](*values.values())
+    if island.arguments is not None:
+        length = GROWING[function](*(values.get(name) for name in island.arguments))
         limit(scope, length, length)
     weight = sum(weigh(value, LARGEST_VALUE) for value in values.values() if isinstance(value, list | dict | str))
+    if weight > LARGEST_VALUE:
+        raise LimitExceeded(f"hands more than {LARGEST_VALUE:,} values to a function")
+    if island.products or island.sums:
+        characters = len(island.source) + weight * CHARACTERS_PER_UNIT
+        most = MOST_LOOPED_GROWTH if island.loops else MOST_FOREIGN_GROWTH
+        if characters ** (1 + island.products) * (1 + island.sums) > most:
+            raise LimitExceeded("puts too much text together for values that JSON does not have, such as times")
     if island.loops and weight > MOST_FOREIGN_DATA:
         raise LimitExceeded("loops over too much data for values that JSON does not have, such as times")
     charge(scope, CALL_COST + weight)
@@ -217,8 +243,14 @@ def joined_length(items: Json = None, separator: Json = "") -> int:
     return sum(len(item) + len(separator) for item in items if isinstance(item, str))
 
 
-# functions whose result may be far larger than what went in; all their arguments are inputs
-GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length}
+def split_length(text: Json = None, separator: Json = None, *_most: Json) -> int:
+    if not (isinstance(text, str) and isinstance(separator, str)):
+        return 0
+    return text.count(separator) + 1
+
+
+# functions whose result may be far larger than what went in
+GROWING: dict[str, Callable[..., int]] = {"replace": replaced_length, "join": joined_length, "split": split_length}
 
 
 def explained(message: str, problems: Mapping[str, EvaluationProblem], at: int) -> EvaluationProblem | LimitExceeded:

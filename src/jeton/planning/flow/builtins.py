@@ -8,10 +8,9 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
-from minijinja import Environment, TemplateError
-
 from jeton.expression import Expression, Failed, Missing
 from jeton.expression.mapping import compile_value, failure_text
+from jeton.expression.templates.template import Template, TemplateProblem
 from jeton.model.definition.flow import MAIN, FlowNode
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject, kind_of
@@ -187,15 +186,16 @@ def _text(value: Json) -> str | None:
 def _template(node: FlowNode) -> Compute:
     """Render a template from the node's data, or from the input handle `template`."""
     written = node.data.get("template")
-    environment = Environment(undefined_behavior="strict", fuel=TEMPLATE_FUEL)
+    compiled = Template(written, TEMPLATE_FUEL) if isinstance(written, str) else None
 
     def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
         template = inputs.get("template", written)
         if not isinstance(template, str):
             return TaskFailed("bad_input", f"template: 'template' must be a text, and is {kind_of(template)}")
+        chosen = compiled if compiled is not None and template is written else Template(template, TEMPLATE_FUEL)
         try:
-            return {"text": environment.render_str(template, inputs=inputs, context=context.plain())}
-        except TemplateError as error:
+            return {"text": chosen.render({"inputs": inputs, "context": context.plain()})}
+        except TemplateProblem as error:
             return TaskFailed("template_error", f"data.template: {error.message}")
 
     return compute

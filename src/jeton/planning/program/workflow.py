@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from minijinja import Environment
 
 from jeton.expression import Expression
 from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
+from jeton.expression.templates.template import Template
 from jeton.model.decision import Considered
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
@@ -180,7 +180,7 @@ def _compile_node(
         tiers=_tiers(out),
         handlers=_tiers([(priority, transition) for priority, transition in out if transition.handles_failure]),
         validator=compile_schema(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
-        title=_template(node.target.title) if isinstance(node.target, GateTarget) else None,
+        title=Template(node.target.title, TITLE_FUEL) if isinstance(node.target, GateTarget) else None,
         direct=_direct([transition for _, transition in out]),
     )
 
@@ -192,13 +192,6 @@ def _direct(transitions: list[CompiledTransition]) -> RoutingChoice | None:
     if transition.condition is not None or transition.makes_slots or transition.max_iterations is not None:
         return None
     return RoutingChoice((transition,), (Considered(transition.index, "matched"),))
-
-
-def _template(title: str) -> Environment:
-    """Compile a title. Undefined names are errors, and fuel bounds the run time."""
-    environment = Environment(undefined_behavior="strict", fuel=TITLE_FUEL)
-    environment.add_template("title", title)
-    return environment
 
 
 def _tiers(transitions: list[tuple[int, CompiledTransition]]) -> tuple[tuple[CompiledTransition, ...], ...]:

@@ -1,7 +1,6 @@
 """Gates: an answer is taken, kept because it is early, or refused with a reason."""
 
-from minijinja import TemplateError
-
+from jeton.expression.templates.template import TemplateProblem
 from jeton.model.decision import Decision, KeepAnswer, OpenGate, ReplyTo, TakeAnswer, TimeOutGate
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.failure import BrokenInvariant, TaskFailed
@@ -31,8 +30,8 @@ def plan_gate(
     node = program.nodes[token.node]
     target = _target(program, token.node)
     try:
-        title = node.title.render_template("title", **(names or scope_of(program, state, token)))
-    except TemplateError as problem:
+        title = node.title.render(names or scope_of(program, state, token))
+    except TemplateProblem as problem:
         failure = TaskFailed("template_error", f"the gate's title: {problem.message}")
         return Plan(plan_failure(program, state, token, failure, now))
     deadline = None if target.timeout_ms is None else now + target.timeout_ms

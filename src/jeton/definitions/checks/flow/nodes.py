@@ -2,8 +2,6 @@
 
 import math
 
-from minijinja import Environment, TemplateError
-
 from jeton.definitions.checks.compiled import compile_expressions, compile_one
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives
@@ -15,6 +13,7 @@ from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.node import GATE_KEYS, read_gate
 from jeton.definitions.report import Report, closest, kind, shown
+from jeton.expression.templates.template import Template
 from jeton.model.definition.flow import FlowNode
 from jeton.model.json import Json, JsonObject
 from jeton.model.times import time_in
@@ -122,10 +121,9 @@ def _check_template(template: Json, location: SourceLocation, report: Report) ->
     if not isinstance(template, str):
         report.error(location, "wrong_type", f"is {kind(template)}, but must be a text", "write a text")
         return
-    try:
-        Environment(undefined_behavior="strict").add_template("template", template)
-    except TemplateError as error:
-        problem = f"{shown(template)} is not a valid template: {error.message}"
+    compiled = Template(template, fuel=0)
+    if compiled.problem is not None:
+        problem = f"{shown(template)} is not a valid template: {compiled.problem}"
         report.error(location, "template_invalid", problem, "write '{{ inputs.main }}' for what varies")
 
 

@@ -1,0 +1,1 @@
+"""Templates: texts with holes, bounded in what they may make."""
