@@ -19,6 +19,8 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.note import MissingNote
 from jeton.model.paths import written
 
+MAX_STACK_LENGTH = 8_000  # applied after secrets were redacted, or part of one could remain
+
 TaskResult: TypeAlias = Json | TaskFailed | Suspended
 
 
@@ -80,8 +82,9 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
             return failed
         if failed.fatal or step.on_failure != "continue":
             retry = step.on_failure == "retry" and not failed.fatal
+            stack = None if failed.stack is None else failed.stack[-MAX_STACK_LENGTH:]
             return TaskFailed(
-                failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack, failed.calls
+                failed.type, failed.message, step.ref or None, failed.transient, retry, stack, failed.calls
             )
         context.record(step.ref, failed)
     problem = None if task.output_validator is None else task.output_validator.problem(context.output, "output")
