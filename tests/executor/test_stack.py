@@ -22,27 +22,27 @@ def stumble() -> None:
 
 
 @jeton.action
-async def stumbles() -> None:
+async def raises_at_once() -> None:
     stumble()
 
 
 @jeton.action
-def stumbles_in_a_thread() -> None:
+def raises_in_a_thread() -> None:
     stumble()
 
 
 @jeton.node
-async def stumbles_in_a_step(step: jeton.Steps) -> None:
+async def raises_in_a_step(step: jeton.Steps) -> None:
     await step.run("look up", stumble)
 
 
 @jeton.node
-def stumbles_in_a_blocking_step(step: jeton.BlockingSteps) -> None:
+def raises_in_a_blocking_step(step: jeton.BlockingSteps) -> None:
     step.run("look up", stumble)
 
 
 @jeton.action
-def stumbles_twice() -> None:
+def raises_twice() -> None:
     try:
         stumble()
     except LookupError as error:
@@ -56,7 +56,7 @@ def line_of(function: Callable[..., object], text: str) -> int:
 
 
 @pytest.mark.parametrize(
-    "function", [stumbles, stumbles_in_a_thread, stumbles_in_a_step, stumbles_in_a_blocking_step, stumbles_twice]
+    "function", [raises_at_once, raises_in_a_thread, raises_in_a_step, raises_in_a_blocking_step, raises_twice]
 )
 async def test_it_has_the_frames_of_the_function_alone(bench: Bench, function: ActionFunction[..., Any]) -> None:
     stack = failed(await bench.call(function.action)).stack or ""
@@ -67,7 +67,7 @@ async def test_it_has_the_frames_of_the_function_alone(bench: Bench, function: A
 
 
 async def test_it_names_every_exception_of_a_chain(bench: Bench) -> None:
-    stack = failed(await bench.call(stumbles_twice.action)).stack or ""
+    stack = failed(await bench.call(raises_twice.action)).stack or ""
     assert "LookupError: no such order\n\nThe above exception was the direct cause" in stack
     assert stack.endswith("RuntimeError: gave up\n")
 
@@ -100,7 +100,7 @@ def test_what_jeton_raises_by_itself_keeps_its_frames() -> None:
 
 @pytest.mark.parametrize("on_error", ["continue", "fail"])
 async def test_the_error_of_a_flow_has_it_too(tmp_path: Path, on_error: str) -> None:
-    flow = {"nodes": {"a": {"type": "stumbles"}}, "on_error": on_error}
+    flow = {"nodes": {"a": {"type": "raises_at_once"}}, "on_error": on_error}
     async with jeton.open(tmp_path / "flow.db") as engine:
         await engine.deploy({"flows": {"stumbling": flow}})
         record = await (await engine.start("stumbling")).result()
