@@ -18,7 +18,7 @@ SHOUTS = {
     "workflows": {
         "shouts": {
             "initial_node": "a",
-            "nodes": {"a": {"action": "shout", "output_mapping": {"output.said": "result.result"}}},
+            "nodes": {"a": {"action": "shout", "output_mapping": {"output.said": "result"}}},
         }
     }
 }

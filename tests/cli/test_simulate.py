@@ -31,8 +31,8 @@ GREETS = {
             },
             "initial_node": "greet",
             "nodes": {
-                "greet": {"action": "greet_simulated", "output_mapping": {"output.said": "result.result"}},
-                "count": {"action": "count_simulated", "output_mapping": {"output.letters": "result.result"}},
+                "greet": {"action": "greet_simulated", "output_mapping": {"output.said": "result"}},
+                "count": {"action": "count_simulated", "output_mapping": {"output.letters": "result"}},
             },
             "transitions": [{"from": "greet", "to": "count"}],
         }

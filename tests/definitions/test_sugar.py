@@ -48,10 +48,12 @@ GATE_SCHEMA: Schema = {"type": "object", "required": ["ok"], "properties": {"ok"
         ),
         pytest.param(
             "{action: {kind: mock}}",
-            TaskTarget(Task((Step(MOCK, ref="a"),))),
+            TaskTarget(Task((Step(MOCK, ref="a"),), of_action=True)),
             id="an action is a task of one step, named after the node",
         ),
-        pytest.param("{action: x}", TaskTarget(Task((Step("x", ref="a"),))), id="an action by name stays a name"),
+        pytest.param(
+            "{action: x}", TaskTarget(Task((Step("x", ref="a"),), of_action=True)), id="an action by name stays a name"
+        ),
         pytest.param("{workflow: v}", WorkflowTarget("v"), id="a workflow by name"),
         pytest.param(
             "{workflow: v@2, on_failure: catch, timeout_ms: 5, inherit_artifacts: true}",

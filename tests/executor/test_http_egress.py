@@ -31,6 +31,7 @@ OK = json_answer({"ok": 1})
         "::", "::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1",
         "2002:7f00:1::", "2001:0:5ef5:79fb:0:0:80ff:fffe", "fe80::1", "fe80::1%lo", "fc00::1", "fd00:ec2::254",
         "fec0::1", "ff02::1", "4000::1", "2001:db8::1", "100::1",
+        "192.0.0.192", "::ffff:192.0.0.192", "168.63.129.16", "64:ff9b::a83f:8110", "3fff::1", "3fff:fff::1",
     ],
 )  # fmt: skip
 async def test_addresses_nobody_on_the_internet_has(address: str) -> None:
@@ -42,7 +43,18 @@ async def test_addresses_nobody_on_the_internet_has(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::"]
+    "address",
+    [
+        "168.63.129.15",
+        "192.0.1.1",
+        "3fff:1000::1",
+        "8.8.8.8",
+        "1.1.1.1",
+        "2606:4700::1111",
+        "::ffff:8.8.8.8",
+        "64:ff9b::808:808",
+        "2002:808:808::",
+    ],
 )
 def test_public_addresses(address: str) -> None:
     assert Egress().permitted("host", [ip_address(address)]) == [ip_address(address)]

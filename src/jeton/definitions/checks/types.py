@@ -154,7 +154,7 @@ def output_of_task(task: Task, definitions: Definitions) -> Schema:
     action = definitions.action(step.action)
     if action is None or action.output_schema is None or step.output_mapping is not None or step.condition is not None:
         return UNKNOWN
-    if action.output_schema.get("type") == "object":
+    if task.of_action or action.output_schema.get("type") == "object":
         return action.output_schema
     return UNKNOWN
 

@@ -51,7 +51,7 @@ def read_task(value: Json, location: SourceLocation, report: Report) -> Task:
 
 def one_step_task(action: str | Action, node: str) -> Task:
     """The task of a node's `action:`. Its step has the node's name, which errors then show."""
-    return Task((Step(action, ref=node),))
+    return Task((Step(action, ref=node),), of_action=True)
 
 
 def _step(value: Json, location: SourceLocation, report: Report, index: int) -> Step:

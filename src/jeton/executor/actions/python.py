@@ -55,7 +55,9 @@ class Python(Kind, frozen=True):
                     if reply.contents
                     else reply.value
                 )
-            return ActionFailed(failure.type, failure.message, failure.transient, failure.retry_after_ms)
+            return ActionFailed(
+                failure.type, failure.message, failure.transient, failure.retry_after_ms, stack=failure.stack
+            )
 
         return act
 

@@ -18,6 +18,13 @@ Network: TypeAlias = IPv4Network | IPv6Network
 # addresses whose last bits are an IPv4 address, to which a gateway forwards
 _NAT64 = IPv6Network("64:ff9b::/96")
 
+# metadata services and documentation, which some versions of Python take for public
+_NOT_PUBLIC: tuple[Network, ...] = (
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("168.63.129.16/32"),
+    IPv6Network("3fff::/20"),
+)
+
 
 class SettingsInvalid(Exception):
     """`project.settings` is invalid; the message names the key."""
@@ -69,6 +76,8 @@ def egress_of(settings: JsonObject) -> Egress:
 def is_public(address: Address) -> bool:
     """Whether the address is public. `is_global` alone includes multicast and other special ranges."""
     special = address.is_multicast or address.is_reserved or address.is_unspecified
+    if any(address in network for network in _NOT_PUBLIC if network.version == address.version):
+        return False
     return address.is_global and not special and not (isinstance(address, IPv6Address) and address.is_site_local)
 
 

@@ -89,6 +89,7 @@ class CompiledTask(msgspec.Struct, frozen=True):
     lane: LaneName
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
+    of_action: bool = False  # its result is that of its only step
 
 
 def compile_task(task: Task, library: Library) -> CompiledTask:
@@ -100,6 +101,7 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
         lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
         input_validator=compile_schema(task.input_schema),
         output_validator=compile_schema(task.output_schema),
+        of_action=task.of_action,
     )
 
 

@@ -4,7 +4,6 @@ The retries are reported as notes, and counted in the failure.
 """
 
 import asyncio
-import traceback
 
 import msgspec
 
@@ -13,6 +12,7 @@ from jeton.executor.call import CurrentCall, TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.limits.circuit_breakers import CircuitOpen
 from jeton.executor.limits.idempotency import Completed
+from jeton.executor.python.stack import stack_of
 from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretUnavailable
 from jeton.executor.task.compile import CompiledAction, CompiledIdempotencyKey
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
@@ -22,9 +22,7 @@ from jeton.expression.mapping import failure_text
 from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import RetryNote
-from jeton.model.storable import valid_text
 
-MAX_STACK_LENGTH = 8_000
 MAX_NOTE_LENGTH = 1_000
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -152,9 +150,8 @@ async def _run_attempt(action: CompiledAction, call: ActionCall) -> ActionResult
 
 
 def _raised(error: BaseException, action: CompiledAction, call: ActionCall) -> ActionFailed:
-    """The failure, with its traceback: redacted before it is truncated, or part of a secret could remain."""
-    stack = call.secrets.text(valid_text("".join(traceback.format_exception(error))))
-    return msgspec.structs.replace(failure_from(error, action.is_transient), stack=stack[-MAX_STACK_LENGTH:])
+    """The failure, with its traceback."""
+    return msgspec.structs.replace(failure_from(error, action.is_transient), stack=stack_of(error))
 
 
 def _redacted(result: ActionResult, secrets: ProjectSecrets) -> ActionResult:
@@ -162,7 +159,9 @@ def _redacted(result: ActionResult, secrets: ProjectSecrets) -> ActionResult:
     if secrets is NO_SECRETS:
         return result
     if isinstance(result, ActionFailed):
-        return msgspec.structs.replace(result, type=secrets.text(result.type), message=secrets.text(result.message))
+        stack = None if result.stack is None else secrets.text(result.stack)
+        texts = {"type": secrets.text(result.type), "message": secrets.text(result.message), "stack": stack}
+        return msgspec.structs.replace(result, **texts)
     if isinstance(result, Suspended):
         return Suspended(result.until, secrets.text(result.sleep))
     return secrets.value(result)

@@ -19,6 +19,8 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.note import MissingNote
 from jeton.model.paths import written
 
+MAX_STACK_LENGTH = 8_000  # applied after secrets were redacted, or part of one could remain
+
 TaskResult: TypeAlias = Json | TaskFailed | Suspended
 
 
@@ -62,6 +64,8 @@ class _Context:
 
 
 async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, resources: Resources) -> TaskResult:
+    if task.of_action:
+        return await _run_only_action(call, task.steps[0], context, resources)
     problem = None if task.input_validator is None else task.input_validator.problem(call.input, "input")
     if problem is not None:
         return TaskFailed("input_invalid", problem)
@@ -79,13 +83,22 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
         if isinstance(failed, Suspended):
             return failed
         if failed.fatal or step.on_failure != "continue":
-            retry = step.on_failure == "retry" and not failed.fatal
-            return TaskFailed(
-                failed.type, failed.message, step.ref or None, failed.transient, retry, failed.stack, failed.calls
-            )
+            return _task_failed(step, failed, retry=step.on_failure == "retry" and not failed.fatal)
         context.record(step.ref, failed)
     problem = None if task.output_validator is None else task.output_validator.problem(context.output, "output")
     return context.output if problem is None else TaskFailed("output_invalid", problem, retry=True)
+
+
+async def _run_only_action(call: TaskCall, step: CompiledStep, context: _Context, resources: Resources) -> TaskResult:
+    """The result of the action that is the whole task, as the action gave it."""
+    context.step = step.ref
+    result = await run_action(step.action, call.input, {}, {}, call, step.ref, resources, context.notes, alone=True)
+    return _task_failed(step, result, retry=False) if type(result) is ActionFailed else result
+
+
+def _task_failed(step: CompiledStep, failed: ActionFailed, *, retry: bool) -> TaskFailed:
+    stack = None if failed.stack is None else failed.stack[-MAX_STACK_LENGTH:]
+    return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, stack, failed.calls)
 
 
 def _decide(

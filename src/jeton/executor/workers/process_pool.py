@@ -40,6 +40,7 @@ class WorkerFailure(msgspec.Struct, frozen=True):
     message: str
     transient: bool = False
     retry_after_ms: int | None = None
+    stack: str | None = None
 
 
 class WorkerReply(msgspec.Struct, frozen=True, tag="reply"):

@@ -17,6 +17,7 @@ from jeton.executor.call import enter_call
 from jeton.executor.python.extract_bytes import ExtractedBytes, extract_bytes
 from jeton.executor.python.functions import ErrorTypes, FunctionMissing, find_function
 from jeton.executor.python.signature import BadArguments
+from jeton.executor.python.stack import stack_of
 from jeton.executor.task.notes import MAX_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import WorkerFailure, WorkerMessage, WorkerNote, WorkerReply, WorkerRequest
 from jeton.model.json import Json
@@ -87,7 +88,9 @@ def _handle(request: WorkerRequest, writer: _ReplyWriter) -> WorkerReply:
     except BaseException as error:  # even SystemExit: the process serves other calls
         failed = failure_from(error)
         transient = failed.transient or isinstance(error, retry_on)
-        return WorkerReply(WorkerFailure(failed.type, failed.message, transient, failed.retry_after_ms))
+        return WorkerReply(
+            WorkerFailure(failed.type, failed.message, transient, failed.retry_after_ms, stack_of(error))
+        )
 
 
 def _private_streams() -> tuple[int, int]:

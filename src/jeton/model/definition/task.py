@@ -118,3 +118,4 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     retry: RetryPolicy | None = None
     description: str | None = None
     tags: tuple[str, ...] = ()
+    of_action: bool = False  # made from a node's `action:`; its result is that of the action, whatever its type

@@ -119,7 +119,8 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[d.
         failure = state.flow.errors[node]
         others = len(state.flow.errors) - 1
         more = f" (and {others} more)" if others else ""
-        error = RunError(failure.type, f"{failure.message}{more}", node, step=failure.step, calls=failure.calls)
+        message, details = f"{failure.message}{more}", _details(failure)
+        error = RunError(failure.type, message, node, step=failure.step, details=details, calls=failure.calls)
         return [d.EndRun(now, "failed", error=error)]
     output = flow_output(flow, state.flow)
     if isinstance(output, RunError):
@@ -139,13 +140,17 @@ def _failed(flow: FlowProgram, state: RunState, token: Token, failure: TaskFaile
     ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"
     broken = d.BreakNode(token.id, token.node, failure)
     if flow.flow.on_error == "fail":
-        details: JsonObject | None = None if failure.stack is None else {"stack": failure.stack}
+        details, attempts = _details(failure), token.attempt
         error = RunError(
-            failure.type, failure.message, token.node, token.id, failure.step, token.attempt, details, failure.calls
+            failure.type, failure.message, token.node, token.id, failure.step, attempts, details, failure.calls
         )
         return [broken, *end_run(state, now, "failed", error, failing=token, ends=ends)]
     settled = settle_failed(flow, state.flow, token.node)
     return [broken, d.RouteToken(token.id, token.node, ends), *_onward(state, settled, token)]
+
+
+def _details(failure: TaskFailed) -> JsonObject | None:
+    return None if failure.stack is None else {"stack": failure.stack}
 
 
 def _onward(state: RunState, settled: Settled, source: Token | None) -> list[d.Decision]:
