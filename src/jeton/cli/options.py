@@ -11,6 +11,7 @@ import click
 from jeton.model.state.run import RunStatus
 
 DEFAULT_STORE = "jeton.db"
+MAX_TEXT_BYTES = 64_000_000
 UNFINISHED: tuple[RunStatus, ...] = ("submitted", "running", "waiting")
 ENDED: tuple[RunStatus, ...] = ("completed", "failed", "cancelled", "timed_out", "exhausted")
 
@@ -80,7 +81,14 @@ def read_text(given: str, option: str) -> str:
     if not given.startswith("@"):
         return given
     try:
-        data = sys.stdin.buffer.read() if given == "@-" else Path(given[1:]).read_bytes()
+        if given == "@-":
+            data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
+        else:
+            with Path(given[1:]).open("rb") as file:
+                data = file.read(MAX_TEXT_BYTES + 1)
+        if len(data) > MAX_TEXT_BYTES:
+            problem = f"{given[1:]} is larger than {MAX_TEXT_BYTES // 1_000_000} MB"
+            raise click.BadParameter(problem, param_hint=option)
         return data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{given[1:]} cannot be read: {error}", param_hint=option) from None

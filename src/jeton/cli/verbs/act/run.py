@@ -56,7 +56,7 @@ def command(
     the run completed, with 1 if it ended otherwise, with 4 if it has not ended.
     """
     with reporting_errors(as_json):
-        loaded = load_file(file, app)
+        loaded = load_file(file, app=app)
         library = loaded.require()
         workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
