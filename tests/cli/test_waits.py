@@ -130,3 +130,9 @@ def test_a_person_is_asked_for_what_the_schema_describes(
     monkeypatch.setattr("click.termui.visible_prompt_func", types)
     assert prompt_for("Well?", schema) == value
     assert list(waiting) == []
+
+
+def test_tokens_show_the_name_of_the_signal(jeton: Verbs) -> None:
+    run = jeton.parked("hear")
+    assert jeton.json("tokens", run)["tokens"][0]["signal"] == "paid"
+    assert "the signal 'paid'" in jeton("tokens", run).stdout

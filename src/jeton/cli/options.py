@@ -4,9 +4,11 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from jeton.model.state.run import RunStatus
 
@@ -57,6 +59,16 @@ def wait_option(command: _Command) -> _Command:
     """`--wait`."""
     text = "Follow the run for at most S seconds."
     return click.option("--wait", "wait_s", type=click.FloatRange(min=0), metavar="S", help=text)(command)
+
+
+def given_options(app: str | None = None) -> str:
+    """`--store` and `--app` as they were given to this command, to be added to commands that people may paste."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return ""
+    given = [name for name in ("store", "app") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    values = {**({"app": app} if app is not None else {}), **{name: context.params[name] for name in given}}
+    return "".join(f" --{name} {quote(values[name])}" for name in ("store", "app") if name in values)
 
 
 class Duration(click.ParamType[int]):
