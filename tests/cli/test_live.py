@@ -45,6 +45,22 @@ def test_a_gate_is_shown_with_how_to_answer_it() -> None:
     assert "token 0 at 'a' waits for an answer to \"Ship it?\" (jeton answer r --gate r:0)" in screen(gate, 1)
 
 
+def test_hints_have_the_options_that_were_given() -> None:
+    gate = told({"initial_node": "a", "nodes": {"a": {"gate": {"title": "Ship it?"}}}})
+    console = Console(width=200, file=StringIO())
+    view = LiveView(gate.program.workflow, "r", console, " --store 'my runs.db' --app app.py")
+    view.take(RunId("r"), gate.entries[0])
+    with console.capture() as shown:
+        console.print(view.drawn())
+    assert "(jeton answer r --gate r:0 --store 'my runs.db' --app app.py)" in shown.get()
+
+
+def test_a_signal_is_shown_by_its_name_and_how_to_send_it() -> None:
+    wait = {"signal": "paid", "label": "the money"}
+    hear = told({"initial_node": "a", "nodes": {"a": {"wait": wait}}})
+    assert "waits for the signal 'paid', the money (jeton signal r paid)" in screen(hear, 1)
+
+
 def test_what_a_called_run_waits_for_is_shown_too() -> None:
     outer = told({"initial_node": "a", "nodes": {"a": {"wait": {"signal": "go"}}}})
     inner = told({"initial_node": "b", "nodes": {"b": {"gate": {"title": "Ship it?"}}}})
@@ -54,5 +70,5 @@ def test_what_a_called_run_waits_for_is_shown_too() -> None:
     view.take(RunId("r.0"), inner.entries[0])
     with console.capture() as shown:
         console.print(view.drawn())
-    assert "token 0 at 'a' waits for the signal go" in shown.get()
+    assert "token 0 at 'a' waits for the signal 'go' (jeton signal r go)" in shown.get()
     assert "token 0 at 'b' of r.0 waits for an answer to \"Ship it?\" (jeton answer r.0 --gate r.0:0)" in shown.get()

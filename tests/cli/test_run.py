@@ -121,3 +121,13 @@ def test_a_run_cannot_be_followed_by_two_owners(jeton: Verbs, tmp_path: Path) ->
     jeton.run("double", "--input", '{"n": 1}')
     with library.open_sync(jeton.store):
         assert jeton.run("double", "--input", '{"n": 1}', exits=5)["code"] == "store_owned"
+
+
+def test_the_hint_to_go_on_can_be_pasted(jeton: Verbs) -> None:
+    store = jeton.folder / "my runs.db"
+    (jeton.folder / "hint_app.py").write_text("import jeton\n")
+    app = str(jeton.folder / "hint_app.py")
+    done = jeton("run", str(jeton.library), "nap", "--wait", "0", "--store", str(store), "--app", app)
+    assert f"to go on: jeton resume --store '{store}' --app {app}" in done.stderr
+    done = jeton("run", str(jeton.library), "nap", "--wait", "0")
+    assert done.stderr.endswith("to go on: jeton resume\n")

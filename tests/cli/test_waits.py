@@ -78,8 +78,7 @@ def test_without_a_terminal_the_value_must_be_given(jeton: Verbs) -> None:
 
 def test_a_signal_is_heard_kept_or_refused(jeton: Verbs) -> None:
     run = jeton.parked("hear")
-    assert jeton.json("signal", run, "other", "--key", "k")["outcome"] == "kept"
-    assert jeton.json("signal", run, "other", "--key", "k")["outcome"] == "heard_before"
+    assert jeton.json("signal", run, "payed", exits=5)["remedy"] == "write 'paid'"
     assert jeton.json("signal", run, "paid", "--value", '"much"', exits=5)["code"] == "signal_refused"
     found = jeton.json("signal", run, "paid", "--value", "5")
     assert (found["outcome"], found["status"], found["output"]) == ("taken", "completed", {"paid": 5})
@@ -131,3 +130,9 @@ def test_a_person_is_asked_for_what_the_schema_describes(
     monkeypatch.setattr("click.termui.visible_prompt_func", types)
     assert prompt_for("Well?", schema) == value
     assert list(waiting) == []
+
+
+def test_tokens_show_the_name_of_the_signal(jeton: Verbs) -> None:
+    run = jeton.parked("hear")
+    assert jeton.json("tokens", run)["tokens"][0]["signal"] == "paid"
+    assert "the signal 'paid'" in jeton("tokens", run).stdout

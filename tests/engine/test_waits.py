@@ -125,7 +125,7 @@ async def test_a_signal_wakes_whoever_waits(engine: Engine) -> None:
 
 
 async def test_a_signal_nobody_waits_for_is_kept_and_a_key_is_heard_once(engine: Engine) -> None:
-    run = await parked(engine, "hear")
+    run = await parked(engine, "hears_later")
     assert (await engine.signal(run.id, "other", 1, key="k")).outcome == "kept"
     assert (await engine.signal(run.id, "other", 2, key="k")).outcome == "heard_before"
 
@@ -169,3 +169,33 @@ async def test_waits_are_explained_and_so_is_what_came_of_them(engine: Engine) -
     await engine.answer(outer.id, {"ok": True})
     await outer.result()
     assert 'matched (result.said = "yes")' in explained(await engine.explain(outer.id))
+
+
+async def test_an_answer_by_node_reaches_the_one_open_gate_in_a_branch(engine: Engine) -> None:
+    run = await parked(engine, "branched", {"items": [1]})
+    assert (await engine.answer(run.id, "yes", node="gate")).outcome == "taken"
+    assert (await run.result()).status == "completed"
+
+
+async def test_an_answer_by_node_is_refused_if_several_branches_are_at_it(engine: Engine) -> None:
+    run = await parked(engine, "branched", {"items": [1, 2]})
+    code, why = await refused(engine, run.id, "yes", node="gate")
+    assert code == "which_gate"
+    assert f"{run.id}:1" in why
+    (first, second) = await engine.gates(run.id)
+    assert (await engine.answer(run.id, "yes", node="gate", path=second.path)).outcome == "taken"
+    assert (await engine.answer(run.id, "yes", node="gate")).outcome == "taken"
+    assert first.path != second.path
+
+
+async def test_a_signal_that_no_node_waits_for_is_refused_with_the_nearest_name(engine: Engine) -> None:
+    run = await parked(engine, "hear")
+    with pytest.raises(jeton.Refused) as found:
+        await engine.signal(run.id, "payed", 5)
+    assert found.value.code == "signal_refused"
+    assert "'payed'" in found.value.problem
+    assert "'paid'" in found.value.remedy
+    silent = await parked(engine, "ask", {"what": "it"})
+    with pytest.raises(jeton.Refused) as found:
+        await engine.signal(silent.id, "go")
+    assert "waits for no signals" in found.value.problem

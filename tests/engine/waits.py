@@ -43,6 +43,16 @@ LIBRARY: JsonObject = {
             "nodes": {"a": {}, "gate": {"gate": {"title": "Which?"}}},
             "transitions": [{"from": "a", "to": "gate", "foreach": {"collection": "[1, 2]"}}],
         },
+        "hears_later": {
+            "initial_node": "gate",
+            "nodes": {"gate": {"gate": {"title": "Listen?"}}, "wait": {"wait": {"signal": "other"}}},
+            "transitions": [{"from": "gate", "to": "wait"}],
+        },
+        "branched": {
+            "initial_node": "a",
+            "nodes": {"a": {}, "gate": {"gate": {"title": "It?"}, "output_mapping": {"output.answer": "result"}}},
+            "transitions": [{"from": "a", "to": "gate", "foreach": {"collection": "input.items"}}],
+        },
         "hear": {
             "initial_node": "wait",
             "nodes": {

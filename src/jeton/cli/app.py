@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from jeton.model.failure import Refused
+from jeton.model.failure import DefinitionError, Refused
 
 
 def load_app(app: str | None) -> None:
@@ -42,6 +42,8 @@ def _import_file(path: Path) -> ModuleType:
 def _import_module(module: str, app: str) -> ModuleType:
     try:
         return importlib.import_module(module)
+    except DefinitionError:  # it was raised by what builds a workflow, and names the place
+        raise
     except Exception as error:  # importing runs the user's code, which may raise anything
         problem = f"{app} cannot be imported: {type(error).__name__}: {error}"
         raise Refused("app_not_loaded", problem, "run it with Python to see the traceback") from error

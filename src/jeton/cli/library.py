@@ -1,20 +1,25 @@
 """Loading definitions for a verb: from a file, a folder, or a Python file that builds workflows."""
 
+from pathlib import Path
+
 from jeton.cli.app import import_app, load_app
 from jeton.definitions import Loaded
-from jeton.engine.build.source import Built, load_source
+from jeton.engine.build.source import Built, SourcePart, load_source
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.workflow import Library, Workflow
 from jeton.model.failure import Refused
 
 
-def load_file(file: str, app: str | None = None) -> Loaded:
-    """Load everything the file defines, after importing the app."""
+def load_file(*files: str, app: str | None = None) -> Loaded:
+    """Load everything the files define, after importing the app."""
     load_app(app)
-    if file.endswith(".py"):
-        module = import_app(file)
-        return load_source([value for value in vars(module).values() if isinstance(value, Built)])
-    return load_source(file)
+    parts: list[SourcePart] = []
+    for file in files:
+        if file.endswith(".py") and Path(file).is_file():
+            parts += [value for value in vars(import_app(file)).values() if isinstance(value, Built)]
+        else:
+            parts.append(file)
+    return load_source(parts)
 
 
 def choose_definition(library: Library, name: str | None, file: str) -> Workflow | Flow:

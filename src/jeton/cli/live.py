@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from shlex import quote
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -30,9 +31,11 @@ PER_SECOND = 10
 class LiveView:
     """Redrawn PER_SECOND times a second by another thread, so tables are copied before they are read."""
 
-    def __init__(self, workflow: Workflow | Flow, run: str, console: Console) -> None:
+    def __init__(self, workflow: Workflow | Flow, run: str, console: Console, options: str = "") -> None:
+        """`options` are added to the commands that it shows, so that they can be pasted."""
         self._workflow = workflow
         self._run = run
+        self._options = options
         self._tokens = TokenTable(RunId(run))
         self._children: dict[RunId, TokenTable] = {}
         self._groups = GroupTable()
@@ -78,7 +81,7 @@ class LiveView:
         tables = [(RunId(self._run), self._tokens), *list(self._children.items())]
         waiting = [(run, token) for run, table in tables for token in list(table.tokens.values()) if _is_wait(token)]
         for run, token in waiting[:MAX_WAITS]:
-            yield _wait(token, run, self._run)
+            yield _wait(token, run, self._run, self._options)
         if len(waiting) > MAX_WAITS:
             yield f"and {len(waiting) - MAX_WAITS} more"
 
@@ -105,20 +108,21 @@ def _is_wait(token: TokenView) -> bool:
     return token.status.startswith("waiting_for_") and token.status != "waiting_for_siblings"
 
 
-def _wait(token: TokenView, run: RunId, root: str) -> str:
+def _wait(token: TokenView, run: RunId, root: str, options: str) -> str:
     where = f"at '{token.node}'" if run == root else f"at '{token.node}' of {run}"
     left = ""
     if token.due is not None:
         left = f", {max((token.due - datetime.now(UTC)).total_seconds(), 0):.1f} s"
-    return f"token {token.id} {where} waits for {_what(token, run)}{left}"
+    return f"token {token.id} {where} waits for {_what(token, run, options)}{left}"
 
 
-def _what(token: TokenView, run: RunId) -> str:
+def _what(token: TokenView, run: RunId, options: str) -> str:
     match token.status:
         case "waiting_for_gate":
-            return f'an answer to "{token.label}" (jeton answer {run} --gate {gate_id(run, token.id)})'
+            return f'an answer to "{token.label}" (jeton answer {run} --gate {gate_id(run, token.id)}{options})'
         case "waiting_for_signal":
-            return f"the signal {token.label}"
+            label = "" if token.label is None else f", {token.label}"
+            return f"the signal '{token.signal}'{label} (jeton signal {run} {quote(token.signal or '')}{options})"
         case "waiting_for_subworkflow":
             return f"run {token.child}"
         case "waiting_for_retry":

@@ -9,6 +9,7 @@ import click
 
 # By verb: its module in `verbs`, which has a click command named `command`, and its help line.
 VERBS = {
+    "init": ("define.init", "Write a small project to begin with."),
     "check": ("define.check", "Report every problem in definition files."),
     "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
     "import-flow": ("define.import_flow", "Convert an exported graph into a library file."),
@@ -73,6 +74,7 @@ class Verbs(click.Group):
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="jeton", prog_name="jeton", message="%(prog)s %(version)s")
 def main() -> None:
     """Durable workflows and agents."""
 

@@ -4,13 +4,16 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from jeton.model.state.run import RunStatus
 
 DEFAULT_STORE = "jeton.db"
+MAX_TEXT_BYTES = 64_000_000
 UNFINISHED: tuple[RunStatus, ...] = ("submitted", "running", "waiting")
 ENDED: tuple[RunStatus, ...] = ("completed", "failed", "cancelled", "timed_out", "exhausted")
 
@@ -58,6 +61,16 @@ def wait_option(command: _Command) -> _Command:
     return click.option("--wait", "wait_s", type=click.FloatRange(min=0), metavar="S", help=text)(command)
 
 
+def given_options(app: str | None = None) -> str:
+    """`--store` and `--app` as they were given to this command, to be added to commands that people may paste."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return ""
+    given = [name for name in ("store", "app") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    values = {**({"app": app} if app is not None else {}), **{name: context.params[name] for name in given}}
+    return "".join(f" --{name} {quote(values[name])}" for name in ("store", "app") if name in values)
+
+
 class Duration(click.ParamType[int]):
     """A number with a unit, such as `30d`, converted to milliseconds."""
 
@@ -80,7 +93,14 @@ def read_text(given: str, option: str) -> str:
     if not given.startswith("@"):
         return given
     try:
-        data = sys.stdin.buffer.read() if given == "@-" else Path(given[1:]).read_bytes()
+        if given == "@-":
+            data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
+        else:
+            with Path(given[1:]).open("rb") as file:
+                data = file.read(MAX_TEXT_BYTES + 1)
+        if len(data) > MAX_TEXT_BYTES:
+            problem = f"{given[1:]} is larger than {MAX_TEXT_BYTES // 1_000_000} MB"
+            raise click.BadParameter(problem, param_hint=option)
         return data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{given[1:]} cannot be read: {error}", param_hint=option) from None

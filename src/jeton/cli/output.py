@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import click
 import msgspec
 
 from jeton.cli.options import Exit
+from jeton.cli.problems import refusal_of
 from jeton.engine.views.plain import plain
 from jeton.model.codes import RefusalCode
 from jeton.model.failure import DefinitionError, Problem, Refused
@@ -47,11 +49,15 @@ STATUS_COLOURS = {
     "cancelled": "bright_black",
 }
 MAX_SHOWN = 2000
+# Control characters but for line breaks, tabs and our own colours (ESC), and those that change the direction of text.
+# Escaped as JSON does, so that printed JSON keeps its value.
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow"}
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    """Print a line. Text from a run's data must go through `printable` first."""
+    """Print a line. Text from a run's data must go through `printable` first, which escapes line breaks and ESC too."""
+    text = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     colour = False if os.environ.get("NO_COLOR") else None  # None: only if the terminal has colours
     try:
         click.echo(text, err=err, color=colour)
@@ -136,7 +142,7 @@ def counted(count: int, noun: str) -> str:
 
 @contextmanager
 def reporting_errors(as_json: bool) -> Generator[None]:
-    """Print definition errors and refusals, and exit with their code."""
+    """Print definition errors, refusals and errors of the system, and exit with their code."""
     try:
         yield
     except DefinitionError as error:
@@ -145,8 +151,11 @@ def reporting_errors(as_json: bool) -> Generator[None]:
         else:
             echo_problems(error.problems, err=True)
         sys.exit(exit_for(error.problems))
-    except Refused as refused:
-        _echo_refusal(refused, as_json)
+    except Exception as error:
+        refused = refusal_of(error)
+        if refused is None:
+            raise
+        _echo_refusal(refused, getattr(error, "problems", None), as_json)  # InputInvalid has several problems
         sys.exit(EXITS.get(refused.code, Exit.REFUSED))
 
 
@@ -156,8 +165,9 @@ def echo_problems(problems: tuple[Problem, ...], *, err: bool = False) -> None:
         where = problem.file + (f":{problem.line}" if problem.line else "")
         severity = click.style(problem.severity, fg=SEVERITY_COLOURS[problem.severity], bold=True)
         path = f" {problem.path}" if problem.path else ""
-        echo(f"{f'{where}: ' if where else ''}{severity} {problem.code}{path}: {problem.problem}", err=err)
-        echo(click.style(f"    {problem.remedy}", dim=True), err=err)
+        where, rest = printable(f"{where}: " if where else ""), printable(f"{problem.code}{path}: {problem.problem}")
+        echo(f"{where}{severity} {rest}", err=err)
+        echo(click.style(f"    {printable(problem.remedy)}", dim=True), err=err)
 
 
 def exit_for(problems: tuple[Problem, ...]) -> Exit:
@@ -167,10 +177,9 @@ def exit_for(problems: tuple[Problem, ...]) -> Exit:
     return Exit.BAD_USAGE if any(problem.severity == "error" for problem in problems) else Exit.DONE
 
 
-def _echo_refusal(refused: Refused, as_json: bool) -> None:
+def _echo_refusal(refused: Refused, problems: object, as_json: bool) -> None:
     if as_json:
-        answer = {"code": refused.code, "problem": refused.problem, "remedy": refused.remedy}
-        problems = getattr(refused, "problems", None)  # InputInvalid has several
+        answer: dict[str, object] = {"code": refused.code, "problem": refused.problem, "remedy": refused.remedy}
         echo_json({**answer, "problems": problems} if problems else answer)
         return
     echo(printable(refused.problem), err=True)

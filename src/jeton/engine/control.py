@@ -12,11 +12,11 @@ from jeton.engine.arguments import MOST_ROWS, check_credits, check_maybe_texts, 
 from jeton.engine.input import plain_value
 from jeton.engine.lookup import Lookup
 from jeton.engine.reading import Reading
-from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, ended
+from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, check_signal, ended
 from jeton.engine.views.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.views.record import RunRecord, record_of
 from jeton.model.failure import Refused
-from jeton.model.ids import RunId, TokenId
+from jeton.model.ids import ROOT_PATH, RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, CancelRun, PauseRun, SignalRun, UnpauseRun
 from jeton.model.state.run import TERMINAL, RunStatus
@@ -112,6 +112,8 @@ class Control:
             to, token = await self._gate(row.run, gate)
         elif node is None:
             to, token = parts_of_gate(the_one_gate(run, await self._reading.gates(run)).id)
+        elif path is None:
+            token = await self._gate_at(row.run, node)
         now, name = self._host.now(), self._host.new_id()
         message = AnswerGate(now, name, answer, by, token, node, path if token is None else None)
         return Reply(to, await ask(self._host, to, message), await self._reading.get(run))
@@ -122,7 +124,16 @@ class Control:
         check_texts(name=name)
         check_maybe_texts(key=key)
         message = SignalRun(self._host.now(), self._host.new_id(), name, plain_value(value, "signal"), key)
+        if row.status not in TERMINAL:
+            check_signal(await self._lookup.program(row.workflow, row.version), name)
         return Reply(row.run, await ask(self._host, row.run, message), await self._reading.get(run))
+
+    async def _gate_at(self, run: RunId, node: str) -> TokenId | None:
+        """The only open gate at this node, in whatever branch; None if there is none, or one outside of branches."""
+        found = [gate for gate in await self._reading.gates(run) if gate.run_id == run and gate.node == node]
+        if not found or any(gate.path == ROOT_PATH for gate in found):
+            return None
+        return parts_of_gate(the_one_gate(run, found).id)[1]
 
     async def _gate(self, run: RunId, gate: str) -> tuple[RunId, TokenId]:
         """The run and the token of a gate of this run, or of a run it called."""

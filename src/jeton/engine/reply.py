@@ -1,6 +1,7 @@
 """Messages that a run replies to. The reply is a decision in its journal, found by the message's id."""
 
 import asyncio
+from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -9,11 +10,13 @@ from jeton.actor.host import Host
 from jeton.engine.views.record import RunRecord
 from jeton.model.codes import RefusalCode
 from jeton.model.decision import KeepAnswer, KeepSignal, ReplyTo, TakeAnswer, TakeSignal
+from jeton.model.definition.workflow import WaitTarget
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import AnswerGate, SignalRun
 from jeton.model.state.run import TERMINAL
+from jeton.planning.program.workflow import Program
 from jeton.planning.waits.gate import CLOSED
 
 ANSWER_WITHIN_S = 10.0
@@ -34,6 +37,21 @@ class Reply(msgspec.Struct, frozen=True):
 def ended(run: str, status: str) -> Refused:
     """The refusal of a message to a run that has ended."""
     return Refused("run_ended", f"run {run} has ended: it is {status}", "nothing can be changed about it any more")
+
+
+def check_signal(program: Program, name: str) -> None:
+    """Raise Refused if no node of the workflow waits for a signal of this name: nobody would ever take it."""
+    targets = (node.definition.target for node in program.nodes.values())
+    known = [target.signal for target in targets if isinstance(target, WaitTarget) and target.signal is not None]
+    if name in known:
+        return
+    workflow = program.workflow.name
+    if not known:
+        problem = f"'{workflow}' waits for no signals, and '{name}' would never be taken"
+        raise Refused("signal_refused", problem, "check the run, or answer its gate")
+    nearest = get_close_matches(name, known, n=1)
+    remedy = f"write '{nearest[0]}'" if nearest else f"it waits for: {', '.join(dict.fromkeys(known))}"
+    raise Refused("signal_refused", f"no node of '{workflow}' waits for a signal '{name}'", remedy)
 
 
 async def ask(host: Host, run: RunId, message: AnswerGate | SignalRun) -> ReplyOutcome:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton.actor.host import Host
-from jeton.actor.whole.verified import Verified
+from jeton.actor.whole.verified import Finding, Verified
 from jeton.executor import Executor
 from jeton.hosts.sqlite import Durability, SqliteHost
 from jeton.model.failure import Refused
@@ -19,7 +19,16 @@ from jeton.model.ids import RunId
 if TYPE_CHECKING:
     from jeton.hosts.sqlite.tools.backup import BackedUp
 
-__all__ = ["Durability", "Verified", "backup_store", "export_from", "import_into", "open_host", "verify_store"]
+__all__ = [
+    "Durability",
+    "Finding",
+    "Verified",
+    "backup_store",
+    "export_from",
+    "import_into",
+    "open_host",
+    "verify_store",
+]
 
 
 @asynccontextmanager

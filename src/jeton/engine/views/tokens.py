@@ -52,6 +52,7 @@ class TokenView(msgspec.Struct):
     deliveries: int = 0
     due: datetime | None = None
     label: str | None = None
+    signal: str | None = None  # the name of the signal it waits for
     waits_at: str | None = None
     child: RunId | None = None  # the run it called
     abandoned: bool = False
@@ -168,7 +169,7 @@ class TokenTable:
                 token.label, token.missing = decision.title, decision.missing
             case d.WaitForSignal():
                 token = self._change(decision.token, "waiting_for_signal", decision.deadline)
-                token.label, token.missing = decision.label or decision.name, decision.missing
+                token.label, token.signal, token.missing = decision.label, decision.name, decision.missing
             case d.EndChild() | d.StopChild() | d.TakeAnswer() | d.KeepAnswer() | d.TimeOutGate():
                 pass
             case d.KeepSignal() | d.TakeSignal():

@@ -9,7 +9,7 @@ import click
 
 from jeton.cli.follow import View, follow, stop_event
 from jeton.cli.library import choose_definition, load_file
-from jeton.cli.options import Exit, app_option, json_option, read_text, store_option, wait_option
+from jeton.cli.options import Exit, app_option, given_options, json_option, read_text, store_option, wait_option
 from jeton.cli.output import echo, echo_data, echo_json, printable, reporting_errors, styled_status
 from jeton.cli.verbs.look.events import event_line
 from jeton.cli.verbs.look.triggers import removal
@@ -56,7 +56,7 @@ def command(
     the run completed, with 1 if it ended otherwise, with 4 if it has not ended.
     """
     with reporting_errors(as_json):
-        loaded = load_file(file, app)
+        loaded = load_file(file, app=app)
         library = loaded.require()
         workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
@@ -69,18 +69,27 @@ def command(
                 echo(removal(trigger, file), err=True)
             return await engine.start(workflow.name, value, key=key)
 
-        sys.exit(asyncio.run(start_and_follow(start, wait_s, store=store, as_json=as_json, trace=trace)))
+        built_by = file if file.endswith(".py") else None
+        follow_it = start_and_follow(start, wait_s, store=store, as_json=as_json, trace=trace, app=built_by)
+        sys.exit(asyncio.run(follow_it))
 
 
 async def start_and_follow(
-    start: Callable[[Engine], Awaitable[Run]], wait_s: float | None, *, store: str, as_json: bool, trace: bool = False
+    start: Callable[[Engine], Awaitable[Run]],
+    wait_s: float | None,
+    *,
+    store: str,
+    as_json: bool,
+    trace: bool = False,
+    app: str | None = None,
 ) -> Exit:
-    """Start a run, follow it to its end, and print its record."""
+    """Start a run, follow it to its end, and print its record. `app` is a file that has the run's functions."""
     async with stop_event() as stop, open(store) as engine:
         run = await start(engine)
         record = await run.record()
         workflow = definition_in(await engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
-        with _view(workflow, run.id, as_json) as view:
+        options = given_options(app)
+        with _view(workflow, run.id, as_json, options) as view:
             record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
         traced = [event async for event in engine.events(run.id, trace=True)] if trace else None
     if stop.is_set() and not record.ended:
@@ -88,12 +97,12 @@ async def start_and_follow(
             record = await reader.get(run.id)  # its last task may have finished within the grace time
     _echo(record, traced, as_json)
     if not record.ended:
-        echo(f"run {record.run_id} has not ended; to go on: jeton resume --store {store}", err=True)
+        echo(f"run {record.run_id} has not ended; to go on: jeton resume{options}", err=True)
         return Exit.STILL_WAITING
     return Exit.DONE if record.status == "completed" else Exit.RUN_FAILED
 
 
-def _view(workflow: Workflow | Flow, run: str, as_json: bool) -> AbstractContextManager[View | None]:
+def _view(workflow: Workflow | Flow, run: str, as_json: bool, options: str) -> AbstractContextManager[View | None]:
     if as_json:
         return nullcontext(None)
     if not sys.stdout.isatty():
@@ -103,7 +112,7 @@ def _view(workflow: Workflow | Flow, run: str, as_json: bool) -> AbstractContext
 
     from jeton.cli.live import LiveView
 
-    return LiveView(workflow, run, Console())
+    return LiveView(workflow, run, Console(), options)
 
 
 class _Lines:

@@ -4,13 +4,9 @@ import sys
 
 import click
 
-from jeton.cli.app import load_app
+from jeton.cli.library import load_file
 from jeton.cli.options import app_option
 from jeton.cli.output import counted, echo, echo_json, echo_problems, exit_for, reporting_errors
-from jeton.definitions import load_library
-from jeton.engine.build.source import KINDS
-from jeton.executor import action_functions
-from jeton.model.definition.workflow import Library
 from jeton.model.failure import Problem
 
 
@@ -21,13 +17,12 @@ from jeton.model.failure import Problem
 @click.option("--store", hidden=True, help="Accepted by every verb; not used.")
 @click.option("--url", hidden=True, help="Accepted by every verb; not used.")
 def command(files: tuple[str, ...], app: str | None, as_json: bool, store: str | None, url: str | None) -> None:
-    """Report every problem in definition files and folders.
+    """Report every problem in definition files and folders, and in Python files that build workflows.
 
     Exits with 0 if there are no errors (there may be warnings), with 2 if there are, with 3 if a file was not found.
     """
     with reporting_errors(as_json):
-        load_app(app)
-    loaded = load_library(files, Library(actions=action_functions()), KINDS)
+        loaded = load_file(*files, app=app)
     if as_json:
         echo_json({"ok": loaded.ok, "problems": loaded.problems})
     else:

@@ -66,7 +66,7 @@ def command(
         problem = f"there is no '{unknown[0]}'; there are: {', '.join(EVERY_FAULT)}"
         raise click.BadParameter(problem, param_hint="--fault")
     with reporting_errors(as_json):
-        library = load_file(file, app).require()
+        library = load_file(file, app=app).require()
         workflow = choose_definition(library, name, file).name
         value = _input(library, workflow, given)
         with Trial(

@@ -49,7 +49,7 @@ def command(
         if run is not None:
             picture = ask(store, lambda engine: _picture_of_run(engine, run, name))
         else:
-            picture = picture_of(choose_definition(load_file(file or "", app).require(), name, file or ""))
+            picture = picture_of(choose_definition(load_file(file or "", app=app).require(), name, file or ""))
         drawn = FORMATS[style](picture)
         if output is not None:
             Path(output).write_text(drawn, encoding="utf-8")

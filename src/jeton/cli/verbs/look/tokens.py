@@ -37,5 +37,6 @@ def _note(token: TokenView) -> str:
         return f"for run {token.child}"
     if token.due is not None or token.status in ("waiting_for_gate", "waiting_for_signal"):
         until = "" if token.due is None else f"until {local_time(token.due)}"
-        return ", ".join(filter(None, (token.label, until)))
+        signal = f"the signal '{token.signal}'" if token.status == "waiting_for_signal" else None
+        return ", ".join(filter(None, (signal, token.label, until)))
     return str(token.error.get("message", "")) if token.error is not None else ""

@@ -51,7 +51,7 @@ def command(
 
 async def _deploy(store: str, file: str, app: str | None) -> tuple[str, ...]:
     """Deploy a file. Returns the triggers it no longer has, which were removed."""
-    library = load_file(file, app).require()
+    library = load_file(file, app=app).require()
     async with open(store, work=False) as engine:
         return (await engine.deploy_library(library, declared_in(file))).removed
 

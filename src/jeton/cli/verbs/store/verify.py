@@ -6,7 +6,8 @@ import click
 
 from jeton.cli.options import Exit, json_option, store_option
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
-from jeton.engine.stores import Verified, verify_store
+from jeton.cli.problems import refusal_of
+from jeton.engine.stores import Finding, Verified, verify_store
 
 
 @click.command("verify")
@@ -18,12 +19,23 @@ def command(store: str, as_json: bool) -> None:
     Exits with 0 if the store is intact, with 1 if not.
     """
     with reporting_errors(as_json):
-        found = verify_store(store)
+        found = _verified(store)
     if as_json:
         echo_json(found)
     else:
         _echo(found)
     sys.exit(Exit.DONE if found.ok else Exit.RUN_FAILED)
+
+
+def _verified(store: str) -> Verified:
+    """What is wrong with the store. One that is too damaged to be read has this problem alone."""
+    try:
+        return verify_store(store)
+    except Exception as error:
+        refused = refusal_of(error)
+        if refused is None or refused.code != "store_damaged":
+            raise
+        return Verified(ok=False, problems=(Finding(None, refused.problem),))
 
 
 def _echo(found: Verified) -> None:
