@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jeton.actor.retention import Pruned
     from jeton.engine.build.flow import Flow
+    from jeton.engine.build.graph import NodeHandle
     from jeton.engine.build.workflow import Workflow, join, merge
     from jeton.engine.control import CancelAnswer
     from jeton.engine.credits import CreditsView, TokensView, UsageView
@@ -29,20 +30,24 @@ if TYPE_CHECKING:
     from jeton.engine.views.tokens import TokenView
     from jeton.engine.views.what_if import WhatIf
     from jeton.executor import (
+        ActionFunction,
         BlockingPublisher,
         BlockingSteps,
         CurrentCall,
         Publisher,
+        RetryOptions,
         Steps,
         TransientError,
         action,
         current_call,
         node,
     )
+    from jeton.model.definition.task import RetryPolicy
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
     from jeton.model.state.flow_run import NodeView
 
 __all__ = [
+    "ActionFunction",
     "BlockingPublisher",
     "BlockingSteps",
     "BrokenInvariant",
@@ -62,12 +67,15 @@ __all__ = [
     "InputProblem",
     "MetricValue",
     "NoOutput",
+    "NodeHandle",
     "NodeView",
     "Problem",
     "Pruned",
     "Publisher",
     "Refused",
     "Reply",
+    "RetryOptions",
+    "RetryPolicy",
     "Run",
     "RunError",
     "RunExplained",
@@ -115,17 +123,21 @@ _HOMES = {
     "jeton.engine.views.tokens": ("TokenView",),
     "jeton.engine.triggers": ("TriggerView",),
     "jeton.engine.views.what_if": ("WhatIf",),
+    "jeton.engine.build.graph": ("NodeHandle",),
     "jeton.executor": (
+        "ActionFunction",
         "BlockingPublisher",
         "BlockingSteps",
         "CurrentCall",
         "Publisher",
+        "RetryOptions",
         "Steps",
         "TransientError",
         "action",
         "current_call",
         "node",
     ),
+    "jeton.model.definition.task": ("RetryPolicy",),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
     "jeton.model.state.flow_run": ("NodeView",),
 }

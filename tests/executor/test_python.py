@@ -292,7 +292,12 @@ def test_an_imported_module_may_register_what_is_looked_for(tmp_path: Path, monk
             "math:no_such", "math:no_such (module 'math' has no attribute 'no_such')", id="no such name in it"
         ),
         pytest.param("math:pi", "math:pi (it is not callable)", id="no function"),
-        pytest.param("nobody", "nobody (no function is registered under that name)", id="a name nobody registered"),
+        pytest.param(
+            "nobody",
+            "nobody (no function is registered under that name; if it is defined inside another, move it to the top "
+            "level of a module)",
+            id="a name nobody registered",
+        ),
     ],
 )
 def test_what_is_missing_is_named(function: str, then: str) -> None:

@@ -5,7 +5,7 @@ from jeton.executor.actions import check_implementation, kind_names
 from jeton.executor.call import CurrentCall, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
 from jeton.executor.executor import Executor
-from jeton.executor.python.action import ActionFunction, action, action_functions
+from jeton.executor.python.action import ActionFunction, RetryOptions, action, action_functions
 from jeton.executor.python.node import node
 from jeton.executor.python.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
 from jeton.executor.task.compile import CompiledTask, compile_task
@@ -23,6 +23,7 @@ __all__ = [
     "LoopClock",
     "Publisher",
     "Resources",
+    "RetryOptions",
     "Steps",
     "TaskCall",
     "ThreadPool",

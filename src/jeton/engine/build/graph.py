@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias, cast
 
 from jeton.executor import ActionFunction
-from jeton.executor.python.results import builtins_of
+from jeton.executor.python.results import NotPlain, builtins_of
 from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import JsonObject, Schema
@@ -75,8 +75,18 @@ class GraphBuilder:
 
 
 def given_values(**values: object) -> JsonObject:
-    """The values as plain data, without those that are None."""
-    return {key: builtins_of(value) for key, value in values.items() if value is not None}
+    """The values as plain data, without those that are None. Raises DefinitionError."""
+    found: JsonObject = {}
+    for key, value in values.items():
+        try:
+            if value is not None:
+                found[key] = builtins_of(value)
+        except NotPlain as error:
+            problem = f"contains an object of the type '{type(error.value).__name__}', which is not plain data"
+            raise DefinitionError(
+                (Problem("error", "bad_builder", "", 0, key, problem, f"use {PLAIN_DATA}"),)
+            ) from None
+    return found
 
 
 def name_of(node: NodeLike) -> str:

@@ -1,7 +1,7 @@
 """Workflows built in Python: the same plain data as a YAML file, checked in the same way when they are deployed."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from jeton.engine.build.graph import Expressions, GraphBuilder, NodeHandle, NodeLike, Shape, given_values, name_of
 from jeton.executor import ActionFunction
@@ -85,8 +85,8 @@ class Workflow(GraphBuilder):
     ) -> NodeHandle:
         """Add a node. `input` and `output` are mappings; `on_failure` and `timeout_ms` are for a called workflow."""
         fields = {
-            "action": self._registered(action) if isinstance(action, ActionFunction) else action,
-            "task": task,
+            "action": self._action(action, f"nodes.{name}.action"),
+            "task": self._task(task, f"nodes.{name}.task"),
             "workflow": self._called(workflow),
             "gate": gate,
             "wait": wait,
@@ -151,6 +151,30 @@ class Workflow(GraphBuilder):
         actions.update(self._actions)
         for child in self._children:
             child._collect(workflows, actions)
+
+    def _action(self, action: object, path: str) -> object:
+        if isinstance(action, ActionFunction):
+            return self._registered(cast("ActionFunction[..., Any]", action))
+        if callable(action):
+            remedy = "write @jeton.action above its definition"
+            raise self._definition_error(path, "is a plain function, not an action", remedy)
+        return action
+
+    def _task(self, task: Task | Mapping[str, Any] | str | None, path: str) -> object:
+        """The task with functions in its steps replaced by their names."""
+        steps: object = task.get("steps") if isinstance(task, Mapping) else None
+        if not isinstance(task, Mapping) or not isinstance(steps, list | tuple):
+            return task
+        named = [self._step(step, f"{path}.steps[{index}]") for index, step in enumerate(cast("list[object]", steps))]
+        return {**task, "steps": named}
+
+    def _step(self, step: object, path: str) -> object:
+        if not isinstance(step, Mapping):
+            return step
+        fields = cast("Mapping[str, object]", step)
+        return {
+            key: self._action(value, f"{path}.action") if key == "action" else value for key, value in fields.items()
+        }
 
     def _called(self, workflow: "Workflow | str | None") -> str | None:
         if not isinstance(workflow, Workflow):

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from jeton.executor.python.signature import Signature
+from jeton.executor.python.signature import Signature, bad_function
 from jeton.model.failure import DefinitionError, Problem
 
 ErrorTypes: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
@@ -39,6 +39,9 @@ _by_name: dict[str, Function] = {}
 
 def register_function(call: Callable[..., Any], name: str | None = None, retry_on: ErrorTypes = ()) -> Function:
     """Register a function under its name and its `module:name`."""
+    if call.__name__ == "<lambda>":
+        problem = "is a lambda, which has no name to find it by when a run is resumed"
+        raise bad_function(name or "<lambda>", problem, "write a function with def, at the top level of a module")
     registered_name = name or call.__name__
     function = Function(call, registered_name, reference_of(call, registered_name), retry_on)
     previous = _by_name.get(function.name)
@@ -77,7 +80,10 @@ def reference_of(call: Callable[..., Any], name: str) -> str:
 def _imported(reference: str) -> Function:
     module, colon, path = reference.partition(":")
     if not colon:
-        raise FunctionMissing(f"{reference} (no function is registered under that name)")
+        raise FunctionMissing(
+            f"{reference} (no function is registered under that name; if it is defined inside another, move it to the "
+            "top level of a module)"
+        )
     try:
         found: Any = importlib.import_module(module)
         for name in path.split("."):

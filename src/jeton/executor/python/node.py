@@ -4,10 +4,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, overload
 
-from jeton.executor.python.action import ActionFunction, Parameters, Result, define_action
+from jeton.executor.python.action import ActionFunction, Parameters, Result, Retry, define_action
 from jeton.executor.python.functions import ErrorTypes, Function
 from jeton.executor.python.node_signature import NodeSignature
-from jeton.model.definition.task import RetryPolicy
 from jeton.model.json import Schema
 
 
@@ -18,7 +17,7 @@ def node(
     *,
     name: str | None = None,
     timeout_ms: int | None = None,
-    retry: RetryPolicy | None = None,
+    retry: Retry | None = None,
     retry_on: ErrorTypes = (),
 ) -> Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]: ...
 def node(
@@ -27,7 +26,7 @@ def node(
     *,
     name: str | None = None,
     timeout_ms: int | None = None,
-    retry: RetryPolicy | None = None,
+    retry: Retry | None = None,
     retry_on: ErrorTypes = (),
 ) -> ActionFunction[Parameters, Result] | Callable[[Callable[Parameters, Result]], ActionFunction[Parameters, Result]]:
     """Turn a function, sync or async, into a node type of its name. It returns a mapping, which is its outputs.

@@ -8,8 +8,8 @@ from typing import Any, get_origin
 import msgspec
 
 from jeton.executor.python.bytes_paths import NO_CONTENTS, BytesPaths, Contents, Path, bytes_paths_in
-from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
-from jeton.executor.python.signature import BadArguments, bad_function, converted, hints_of, parameters_of
+from jeton.executor.python.schema_of import schema_of
+from jeton.executor.python.signature import BadArguments, converted, hints_of, no_schema, parameters_of
 from jeton.model.json import Json, JsonObject, Schema
 
 SERVICES = ("publish", "step")
@@ -55,7 +55,7 @@ class NodeSignature:
         try:
             return None if result is Any else schema_of(result) or None
         except TypeError as error:
-            raise bad_function(self._name, f"its result has no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
+            raise no_schema(self._name, "its result has", error) from None
 
     def references(self, given: NodeInput) -> dict[Path, str]:
         """The artifacts that the node takes as bytes, by path below the name of the parameter."""

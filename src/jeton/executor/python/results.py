@@ -20,6 +20,15 @@ class BadResult(ValueError):
     """The result cannot be stored. The message says where and why, and the task fails with `bad_result`."""
 
 
+class NotPlain(BadResult):
+    """A value that has no form in JSON."""
+
+    def __init__(self, value: object, path: str = "result") -> None:
+        kind = type(value).__name__
+        super().__init__(f"{path}: an object of the type '{kind}' is not plain data: return {PLAIN_DATA}")
+        self.value = value
+
+
 def to_json(value: object, name: str = "result") -> Json:
     """The value as plain JSON that shares nothing with the original. Raises BadResult."""
     try:
@@ -27,6 +36,8 @@ def to_json(value: object, name: str = "result") -> Json:
         found: Json = _decode(body)
     except RecursionError:
         raise BadResult(f"{name} {TOO_DEEP}") from None
+    except NotPlain as error:
+        raise NotPlain(error.value, _path_to(error.value, value, name) or name) from None
     except ValueError:  # lone surrogates, or thousands of digits
         _raise_problems(value, name)
         raise
@@ -64,6 +75,18 @@ def _raise_problems(value: object, name: str) -> None:
         raise BadResult("; ".join(f"{path}: {problem}" for path, problem in problems[:MAX_PROBLEMS]) + more)
 
 
+def _path_to(wanted: object, value: object, path: str) -> str | None:
+    """The path of an object in dicts, lists and tuples; None if it is elsewhere, such as in a dataclass."""
+    if value is wanted:
+        return path
+    inner: list[tuple[str, object]] = []
+    if isinstance(value, dict):
+        inner = [(f"{path}.{key}", item) for key, item in cast("dict[object, object]", value).items()]
+    elif isinstance(value, list | tuple):
+        inner = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
+    return next((found for below, item in inner if (found := _path_to(wanted, item, below)) is not None), None)
+
+
 def builtins_of(value: object, left: tuple[type, ...] = ()) -> Json:
     """The value as plain Python data that shares nothing with it, unchecked. Values of types in `left` are kept."""
     return cast("Json", msgspec.to_builtins(value, builtin_types=left, str_keys=True, enc_hook=_enc_hook))
@@ -74,7 +97,7 @@ def _enc_hook(value: object) -> object:
         return cast("PydanticModel", value).model_dump(mode="json")
     if isinstance(value, MappingProxyType):  # the read-only context of a node
         return dict(cast("MappingProxyType[str, object]", value))
-    raise NotImplementedError(f"a {type(value).__name__} cannot be converted to JSON; return {PLAIN_DATA}")
+    raise NotPlain(value)
 
 
 encoded = msgspec.json.Encoder(enc_hook=_enc_hook).encode

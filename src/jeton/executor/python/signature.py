@@ -42,11 +42,11 @@ class Signature:
 
     def input_schema(self) -> Schema:
         """The schema of the parameters."""
-        return self._schema(self._struct, "its parameters")
+        return self._schema(self._struct, "its parameters have")
 
     def output_schema(self) -> Schema | None:
         """The schema of the result; None without a type hint."""
-        return None if self._result is Any else self._schema(self._result, "its result") or None
+        return None if self._result is Any else self._schema(self._result, "its result has") or None
 
     def references(self, given: Json) -> dict[Path, str]:
         """The artifacts that the function takes as bytes, by path."""
@@ -72,7 +72,7 @@ class Signature:
         try:
             return schema_of(hint)
         except TypeError as error:
-            raise bad_function(self._name, f"{what} have no JSON Schema: {error}", f"use {PLAIN_DATA}") from None
+            raise no_schema(self._name, what, error) from None
 
 
 def converted(value: Json, hint: Any, contents: Contents = NO_CONTENTS) -> object:
@@ -118,6 +118,12 @@ def hints_of(function: Callable[..., object], name: str) -> dict[str, Any]:
 def bad_function(name: str, problem: str, remedy: str) -> DefinitionError:
     """The error for a function that cannot be an action."""
     return DefinitionError((Problem("error", "bad_function", "", 0, f"actions.{name}", problem, remedy),))
+
+
+def no_schema(name: str, what: str, error: TypeError) -> DefinitionError:
+    """The error for type hints without a JSON Schema. Of msgspec's message, only the last line names the type."""
+    reason = str(error).strip().rpartition("\n")[2]
+    return bad_function(name, f"{what} no JSON Schema: {reason}", f"use {PLAIN_DATA}, or Any")
 
 
 def _dec_hook(hint: type, value: object) -> object:

@@ -8,6 +8,7 @@ import http.client
 import socket
 import ssl
 from collections.abc import Iterator
+from typing import cast
 
 _STANDARD = (
     ConnectionError,
@@ -19,9 +20,12 @@ _STANDARD = (
     ssl.SSLSyscallError,
 )
 _UNREACHABLE = frozenset((errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH))
+_HTTPX = ("NetworkError", "ProxyError", "RemoteProtocolError", "TimeoutException")
 _CLIENTS = {
-    "httpx": ("NetworkError", "ProxyError", "RemoteProtocolError", "TimeoutException"),
-    "httpcore": ("NetworkError", "ProxyError", "RemoteProtocolError", "TimeoutException"),
+    "httpx": _HTTPX,
+    "httpcore": _HTTPX,
+    "httpx2": _HTTPX,
+    "httpcore2": _HTTPX,
     "requests": ("ChunkedEncodingError", "ConnectionError", "Timeout"),
     "urllib3": ("NewConnectionError", "ProtocolError", "ProxyError", "TimeoutError"),
     "aiohttp": ("ClientConnectionError", "ClientPayloadError"),
@@ -35,7 +39,7 @@ _MAX_CAUSES = 10
 def is_transient(error: BaseException) -> bool:
     """Whether the same call may succeed if it is repeated. A certificate that was refused stays refused."""
     if isinstance(error, BaseExceptionGroup):
-        return all(is_transient(each) for each in error.exceptions)
+        return all(map(is_transient, cast("BaseExceptionGroup[BaseException]", error).exceptions))
     names = [(base.__module__.partition(".")[0], base.__name__) for base in type(error).__mro__]
     if not _WRAPPERS.isdisjoint(names):
         reason: object = getattr(error, "reason", None)
