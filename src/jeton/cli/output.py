@@ -124,6 +124,12 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
+def echo_stack(stack: str | None) -> None:
+    """Print a traceback line by line."""
+    for line in (stack or "").splitlines():
+        echo(f"    {printable(line)}")
+
+
 def cut(text: str) -> str:
     """The text, with its end left out if it is very long."""
     left_out = len(text) - MAX_SHOWN

@@ -11,7 +11,7 @@ import click
 from jeton.cli.follow import View, follow, stop_event
 from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, given_options, json_option, read_text, store_option, wait_option
-from jeton.cli.output import echo, echo_data, echo_json, printable, reporting_errors, styled_status
+from jeton.cli.output import echo, echo_data, echo_json, echo_stack, printable, reporting_errors, styled_status
 from jeton.cli.terminal import shared_terminal
 from jeton.cli.verbs.look.events import event_line
 from jeton.cli.verbs.look.triggers import removal
@@ -145,5 +145,6 @@ def _echo(record: RunRecord, traced: list[JsonObject] | None, as_json: bool) -> 
     echo(f"{record.run_id} {styled_status(record.status)}{took}")
     if record.error is not None:
         echo(f"  {printable(f'{record.error.type}: {record.error.message}')}")
+        echo_stack(record.error_stack)
     if record.status == "completed":
         echo_data(record.output)
