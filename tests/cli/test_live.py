@@ -4,7 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from jeton.cli.live import LiveView
+from jeton.cli.live import RunView
 from jeton.engine.views.explain.explain import RunHistory
 from jeton.model.ids import RunId
 from tests.engine.journals import PANEL, branches_take, told
@@ -13,7 +13,7 @@ from tests.engine.journals import PANEL, branches_take, told
 def screen(run: RunHistory, entries: int) -> str:
     """What a terminal would show after so many commits."""
     console = Console(width=100, file=StringIO())
-    view = LiveView(run.program.workflow, "r", console)
+    view = RunView(run.program.workflow, "r")
     for entry in run.entries[:entries]:
         view.take(RunId("r"), entry)
     with console.capture() as shown:
@@ -48,7 +48,7 @@ def test_a_gate_is_shown_with_how_to_answer_it() -> None:
 def test_hints_have_the_options_that_were_given() -> None:
     gate = told({"initial_node": "a", "nodes": {"a": {"gate": {"title": "Ship it?"}}}})
     console = Console(width=200, file=StringIO())
-    view = LiveView(gate.program.workflow, "r", console, " --store 'my runs.db' --app app.py")
+    view = RunView(gate.program.workflow, "r", " --store 'my runs.db' --app app.py")
     view.take(RunId("r"), gate.entries[0])
     with console.capture() as shown:
         console.print(view.drawn())
@@ -65,7 +65,7 @@ def test_what_a_called_run_waits_for_is_shown_too() -> None:
     outer = told({"initial_node": "a", "nodes": {"a": {"wait": {"signal": "go"}}}})
     inner = told({"initial_node": "b", "nodes": {"b": {"gate": {"title": "Ship it?"}}}})
     console = Console(width=120, file=StringIO())
-    view = LiveView(outer.program.workflow, "r", console)
+    view = RunView(outer.program.workflow, "r")
     view.take(RunId("r"), outer.entries[0])
     view.take(RunId("r.0"), inner.entries[0])
     with console.capture() as shown:

@@ -1,6 +1,9 @@
 """The engine without await: the same methods, and the same answers."""
 
 import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +92,31 @@ class Awkward:
 def test_a_method_that_cannot_have_a_twin_stops_the_generator(name: str) -> None:
     with pytest.raises(TypeError, match=name):
         twin(Method(name, vars(Awkward)[name]), "_engine")
+
+
+INTERRUPTED = """
+import gc, os, signal, threading
+import jeton
+from tests.engine.waits import LIBRARY
+
+kept = None
+try:
+    with jeton.open_sync("runs.db") as engine:
+        engine.deploy(LIBRARY)
+        run = engine.start("ask", {"what": "it"})
+        kept = iter(engine.events(run.id, follow=True))
+        next(kept)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        run.result()
+except KeyboardInterrupt:
+    print("interrupted")
+del kept
+gc.collect()
+"""
+
+
+def test_an_interrupt_leaves_nothing_pending(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    args = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(args, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

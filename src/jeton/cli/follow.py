@@ -15,6 +15,7 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
 POLL_S = 0.1
+SETTLE_S = 0.1
 
 
 class View(Protocol):
@@ -63,13 +64,30 @@ async def follow(
         if feed is not None and record.ended:
             await feed  # so that the view has shown the last entry
     finally:
-        for task in (*waiting, *((feed,) if feed is not None else ())):
-            task.cancel()
+        await cancelled(*waiting, *((feed,) if feed is not None else ()))
     missing = _missing_function(engine, run)
     if missing is not None and not record.ended:
         problem = f"run {run} needs a Python function that is not here: {missing}"
         raise Refused("needs_app", problem, "name what defines it with --app; the run is kept, for `jeton resume`")
     return record
+
+
+async def cancelled(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel the tasks, and wait until each has ended: one that is left pending is reported when it is destroyed."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def feeding(engine: Engine, runs: list[RunId], view: View) -> AsyncGenerator[None, None]:
+    """Show the entries of the runs as they are made."""
+    feeds = [asyncio.create_task(_feed(engine, run, view)) for run in runs]
+    try:
+        yield
+        await asyncio.sleep(SETTLE_S)  # so that the view has shown the last entries
+    finally:
+        await cancelled(*feeds)
 
 
 async def _feed(engine: Engine, run: str, view: View) -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jeton.cli.output import printable
+from jeton.cli.terminal import PRINTING
 from jeton.engine.views.draw.palette import PALETTE
 from jeton.engine.views.draw.picture import Box, Picture, picture_of
 from jeton.engine.views.draw.text import MARKS, in_order
@@ -29,9 +30,42 @@ PER_SECOND = 10
 
 
 class LiveView:
-    """Redrawn PER_SECOND times a second by another thread, so tables are copied before they are read."""
+    """Runs on a terminal, below each other."""
 
-    def __init__(self, workflow: Workflow | Flow, run: str, console: Console, options: str = "") -> None:
+    def __init__(self, console: Console, *views: "RunView") -> None:
+        self._views = views
+        # what others print is taken care of below Python, for worker processes too
+        self._live = Live(
+            console=console,
+            get_renderable=self.drawn,
+            refresh_per_second=PER_SECOND,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> "LiveView":
+        with PRINTING:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with PRINTING:
+            self._live.stop()
+
+    def take(self, run: RunId, entry: Entry) -> None:
+        for view in self._views:
+            if view.shows(run):
+                view.take(run, entry)
+
+    def drawn(self) -> RenderableType:
+        """What the terminal shows now."""
+        return Group(*(view.drawn() for view in self._views))
+
+
+class RunView:
+    """One run. Redrawn PER_SECOND times a second by another thread, so tables are copied before they are read."""
+
+    def __init__(self, workflow: Workflow | Flow, run: str, options: str = "") -> None:
         """`options` are added to the commands that it shows, so that they can be pasted."""
         self._workflow = workflow
         self._run = run
@@ -40,14 +74,9 @@ class LiveView:
         self._children: dict[RunId, TokenTable] = {}
         self._groups = GroupTable()
         self._skipped: dict[str, None] = {}  # nodes of a flow
-        self._live = Live(console=console, get_renderable=self.drawn, refresh_per_second=PER_SECOND, transient=False)
 
-    def __enter__(self) -> "LiveView":
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
+    def shows(self, run: RunId) -> bool:
+        return f"{run}.".startswith(f"{self._run}.")
 
     def take(self, run: RunId, entry: Entry) -> None:
         if run != self._run:

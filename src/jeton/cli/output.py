@@ -57,12 +57,17 @@ SEVERITY_COLOURS = {"error": "red", "warning": "yellow"}
 
 def echo(text: str = "", *, err: bool = False) -> None:
     """Print a line. Text from a run's data must go through `printable` first, which escapes line breaks and ESC too."""
-    text = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = without_controls(text)
     colour = False if os.environ.get("NO_COLOR") else None  # None: only if the terminal has colours
     try:
         click.echo(text, err=err, color=colour)
     except BrokenPipeError:  # the reader is gone; the exit code must still be the verb's
         os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
+
+
+def without_controls(text: str) -> str:
+    """The text with control and bidi characters escaped, but for line breaks, tabs and colours."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def echo_json(value: object) -> None:
@@ -117,6 +122,12 @@ def styled_status(status: str) -> str:
 def printable(text: str) -> str:
     """The text on one line, with control characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def echo_stack(stack: str | None) -> None:
+    """Print a traceback line by line."""
+    for line in (stack or "").splitlines():
+        echo(f"    {printable(line)}")
 
 
 def cut(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Collection, Coroutine, Iterator
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
@@ -20,6 +20,7 @@ class LoopThread:
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.run_until_complete(_cancel_all(asyncio.all_tasks(self._loop)))
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
@@ -41,4 +42,12 @@ class LoopThread:
         except StopAsyncIteration:
             return
         finally:
-            self.wait(items.aclose())
+            if not self._loop.is_closed():  # closing the loop has closed them
+                self.wait(items.aclose())
+
+
+async def _cancel_all(tasks: Collection[asyncio.Task[object]]) -> None:
+    """Cancel the tasks and wait for their ends: one that is left pending is reported when it is destroyed."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -110,7 +110,7 @@ def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | 
         next_step_at=maybe_moment(pointers.next_step_at),
         output=row.output,
         error=row.error,
-        error_stack=_stack(row.error),
+        error_stack=stack_of(row.error),
         nodes=nodes or {},
     )
 
@@ -137,7 +137,7 @@ def _due(token: Token) -> int | None:
     return None if found is None else found[0]
 
 
-def _stack(error: RunError | None) -> str | None:
+def stack_of(error: RunError | None) -> str | None:
     """The worker's traceback, if the error has one."""
     if error is None or not isinstance(error.details, dict):
         return None

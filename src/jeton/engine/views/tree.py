@@ -130,6 +130,7 @@ async def follow_tree(reads: Reads, run: RunId, after: int = -1) -> AsyncGenerat
                     yield getting.result()
             finally:
                 getting.cancel()
+                await asyncio.wait({getting})
         root.result()
     finally:
         await reader.stop()

@@ -3,22 +3,31 @@
 import asyncio
 import sys
 import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from jeton.cli.app import load_app
-from jeton.cli.follow import stop_event
-from jeton.cli.options import UNFINISHED, Exit, app_option, json_option, store_option
+from jeton.cli.follow import cancelled, feeding, stop_event
+from jeton.cli.options import UNFINISHED, Exit, app_option, given_options, json_option, store_option
 from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, styled_status
 from jeton.cli.store import echo_missing_functions, must_exist
+from jeton.cli.terminal import shared_terminal
 from jeton.engine.engine import Engine
 from jeton.engine.opening import open
+from jeton.engine.views.flows import definition_in
 from jeton.engine.views.record import RunRecord
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.times import moment
 
+if TYPE_CHECKING:  # rich is slow to import, and only a terminal needs it
+    from rich.console import Console
+
 MAX_FIRED = 1000
+MAX_SHOWN = 5
 
 
 @click.command("resume")
@@ -39,26 +48,55 @@ def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
 async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
     must_exist(store)
     opened = time.time_ns() // 1_000_000
-    async with stop_event() as stop, open(store) as engine:
-        driven = await _unfinished(engine)
-        await _until_idle_or_stopped(engine, stop, watch)
-        driven += [run for run in await _fired_since(engine, opened) if run not in driven]
-        records: list[RunRecord] = []
-        damaged: dict[str, str] = {}
-        for run in driven:
-            try:
-                records.append(await engine.get(run))
-            except Refused as refused:
-                if refused.code != "run_damaged":
-                    raise
-                damaged[run] = refused.problem
-        missing = dict(engine.needs_app)
+    async with stop_event() as stop:
+        with shared_terminal(as_json) as console:
+            async with open(store) as engine:
+                driven = await _unfinished(engine)
+                async with _shown(engine, driven, console):
+                    await _until_idle_or_stopped(engine, stop, watch)
+                driven += [run for run in await _fired_since(engine, opened) if run not in driven]
+                records, damaged = await _records(engine, driven)
+                missing = dict(engine.needs_app)
     _echo(records, missing, damaged, as_json)
     if missing or damaged:
         return Exit.REFUSED
     roots = [record for record in records if record.parent_run_id is None]  # a caller handles failures of its calls
     failed = any(record.ended and record.status != "completed" for record in roots)
     return Exit.RUN_FAILED if failed else Exit.DONE
+
+
+async def _records(engine: Engine, driven: list[str]) -> tuple[list[RunRecord], dict[str, str]]:
+    """The records of the runs, and the problems of those that are damaged."""
+    records: list[RunRecord] = []
+    damaged: dict[str, str] = {}
+    for run in driven:
+        try:
+            records.append(await engine.get(run))
+        except Refused as refused:
+            if refused.code != "run_damaged":
+                raise
+            damaged[run] = refused.problem
+    return records, damaged
+
+
+@asynccontextmanager
+async def _shown(engine: Engine, driven: list[str], console: "Console | None") -> AsyncGenerator[None]:
+    """A live view of the first runs that no other run called, where there is a terminal."""
+    records = [] if console is None else (await _records(engine, driven))[0]
+    roots = [record for record in records if record.parent_run_id is None][:MAX_SHOWN]
+    if console is None or not roots:
+        yield
+        return
+    from jeton.cli.live import LiveView, RunView
+
+    options = given_options()
+    views: list[RunView] = []
+    for record in roots:
+        bundle = await engine.workflow(f"{record.workflow}@{record.version}")
+        views.append(RunView(definition_in(bundle, record.workflow), record.run_id, options))
+    with LiveView(console, *views) as view:
+        async with feeding(engine, [record.run_id for record in roots], view):
+            yield
 
 
 async def _unfinished(engine: Engine) -> list[str]:
@@ -84,8 +122,7 @@ async def _until_idle_or_stopped(engine: Engine, stop: asyncio.Event, watch: boo
     try:
         await asyncio.wait({stopped} if watch else {stopped, idle}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stopped.cancel()
-        idle.cancel()
+        await cancelled(stopped, idle)
 
 
 def _echo(records: list[RunRecord], missing: dict[RunId, str], damaged: dict[str, str], as_json: bool) -> None:

@@ -4,13 +4,15 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 import click
 
 from jeton.cli.follow import View, follow, stop_event
 from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, given_options, json_option, read_text, store_option, wait_option
-from jeton.cli.output import echo, echo_data, echo_json, printable, reporting_errors, styled_status
+from jeton.cli.output import echo, echo_data, echo_json, echo_stack, printable, reporting_errors, styled_status
+from jeton.cli.terminal import shared_terminal
 from jeton.cli.verbs.look.events import event_line
 from jeton.cli.verbs.look.triggers import removal
 from jeton.engine.build.source import declared_in
@@ -27,6 +29,9 @@ from jeton.model.definition.workflow import Workflow
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
+
+if TYPE_CHECKING:  # rich is slow to import, and only a terminal needs it
+    from rich.console import Console
 
 
 @click.command("run")
@@ -84,14 +89,16 @@ async def start_and_follow(
     app: str | None = None,
 ) -> Exit:
     """Start a run, follow it to its end, and print its record. `app` is a file that has the run's functions."""
-    async with stop_event() as stop, open(store) as engine:
-        run = await start(engine)
-        record = await run.record()
-        workflow = definition_in(await engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
-        options = given_options(app)
-        with _view(workflow, run.id, as_json, options) as view:
-            record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
-        traced = [event async for event in engine.events(run.id, trace=True)] if trace else None
+    options = given_options(app)
+    async with stop_event() as stop:
+        with shared_terminal(as_json) as console:
+            async with open(store) as engine:
+                run = await start(engine)
+                record = await run.record()
+                workflow = definition_in(await engine.workflow(f"{record.workflow}@{record.version}"), record.workflow)
+                with _view(workflow, run.id, console, options, as_json) as view:
+                    record = await follow(engine, run.id, stop, view=view, wait_s=wait_s)
+                traced = [event async for event in engine.events(run.id, trace=True)] if trace else None
     if stop.is_set() and not record.ended:
         async with open(store, owner=False) as reader:
             record = await reader.get(run.id)  # its last task may have finished within the grace time
@@ -102,17 +109,16 @@ async def start_and_follow(
     return Exit.DONE if record.status == "completed" else Exit.RUN_FAILED
 
 
-def _view(workflow: Workflow | Flow, run: str, as_json: bool, options: str) -> AbstractContextManager[View | None]:
+def _view(
+    workflow: Workflow | Flow, run: str, console: "Console | None", options: str, as_json: bool
+) -> AbstractContextManager[View | None]:
     if as_json:
         return nullcontext(None)
-    if not sys.stdout.isatty():
+    if console is None:
         return nullcontext(_Lines(run))
-    # rich is slow to import, and only a terminal needs it
-    from rich.console import Console
+    from jeton.cli.live import LiveView, RunView
 
-    from jeton.cli.live import LiveView
-
-    return LiveView(workflow, run, Console(), options)
+    return LiveView(console, RunView(workflow, run, options))
 
 
 class _Lines:
@@ -139,5 +145,6 @@ def _echo(record: RunRecord, traced: list[JsonObject] | None, as_json: bool) -> 
     echo(f"{record.run_id} {styled_status(record.status)}{took}")
     if record.error is not None:
         echo(f"  {printable(f'{record.error.type}: {record.error.message}')}")
+        echo_stack(record.error_stack)
     if record.status == "completed":
         echo_data(record.output)

@@ -6,7 +6,7 @@ from jeton.cli.options import json_option, store_option
 from jeton.cli.output import echo, echo_json, echo_json_line, printable, reporting_errors, short_json
 from jeton.cli.store import ask
 from jeton.engine.engine import Engine
-from jeton.model.json import JsonObject
+from jeton.model.json import Json, JsonObject
 
 ENVELOPE = ("seq", "at", "run_id", "type", "entry")
 
@@ -43,7 +43,16 @@ def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json
 def event_line(event: JsonObject, root: str) -> str:
     """An event as one line: sequence number, time, type and fields; with its run if that is not the root."""
     seq = str(event.get("seq", ""))
-    fields = [f"{key}={short_json(value)}" for key, value in event.items() if key not in ENVELOPE]
+    fields = [f"{key}={short_json(without_stack(value))}" for key, value in event.items() if key not in ENVELOPE]
     if event["run_id"] != root:
         fields.insert(0, f"run={printable(str(event['run_id']))}")
     return f"{seq:>5}  {str(event['at'])[11:23]}  {printable(str(event['type'])):<18} {'  '.join(fields)}".rstrip()
+
+
+def without_stack(value: Json) -> Json:
+    """An error without its traceback, which `show` and `explain` print line by line."""
+    details = value.get("details") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(details, dict) or "stack" not in details:
+        return value
+    rest: Json = {key: each for key, each in details.items() if key != "stack"}
+    return {**{key: each for key, each in value.items() if key != "details"}, **({"details": rest} if rest else {})}

@@ -3,8 +3,19 @@
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.output import cut, echo, echo_json, plain_list, printable, reporting_errors, short_json, styled_status
+from jeton.cli.output import (
+    cut,
+    echo,
+    echo_json,
+    echo_stack,
+    plain_list,
+    printable,
+    reporting_errors,
+    short_json,
+    styled_status,
+)
 from jeton.cli.store import ask
+from jeton.cli.verbs.look.events import without_stack
 from jeton.engine.engine import Engine
 from jeton.engine.views.dialects import Dialect, in_dialect
 from jeton.engine.views.fan_outs import FanOutTable, losses
@@ -61,12 +72,15 @@ def _fans_out(transition: Transition) -> bool:
 def _echo_record(record: RunRecord, lost: list[str]) -> None:
     """Print the fields that are set, one per line."""
     for name, value in plain(record).items():
-        if value in (None, [], {}, False) or name == "fired":
+        if value in (None, [], {}, False) or name in ("fired", "error_stack"):
             continue
+        value = without_stack(value)
         text = cut(printable(value) if isinstance(value, str) else short_json(value))
         echo(f"{name:>16}  {styled_status(record.status) if name == 'status' else text}")
         for line in lost if name == "status" else ():
             echo(f"{'branches':>16}  {cut(printable(line))}")
+        if name == "error":
+            echo_stack(record.error_stack)
     for firing in record.fired or ():
         result = firing.run_id or f"refused, {firing.code}: {firing.problem}"
         echo(f"{'fired':>16}  {printable(f'{firing.trigger} ({firing.type})')}  {printable(result)}")

@@ -21,6 +21,7 @@ from jeton.engine.views.explain.views import (
     Wait,
 )
 from jeton.engine.views.fan_outs import losses
+from jeton.engine.views.record import stack_of
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.times import text_of
@@ -50,6 +51,7 @@ def _run(run: RunExplained) -> Iterator[str]:
     if run.error is not None:
         where = f" at '{run.error.node}'" if run.error.node else ""
         yield f"  because of {run.error.type}{where}: {run.error.message}"
+        yield from (f"    {line}" for line in (stack_of(run.error) or "").splitlines())
     yield from (f"  {line}" for line in losses(run.fan_outs))
     if run.needs_app is not None:
         yield f"  it needs an app: {run.needs_app}"
