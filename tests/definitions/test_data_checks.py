@@ -132,11 +132,11 @@ EXPRESSIONS = {
         "actions: {pay: {kind: mock, idempotency: {key: order}}}",
         "actions: {pay: {kind: mock, idempotency: {key: input.order}}}",
     ),
-    "an int times a double": Rule(
+    "a number plus a text": Rule(
         "expression_type",
         "workflows.w.nodes.a.input_mapping.x",
-        one_node("{input_mapping: {x: state.total * 0.9}}", TOTAL),
-        one_node("{input_mapping: {x: double(state.total) * 0.9}}", TOTAL),
+        one_node("{input_mapping: {x: state.total + '!'}}", TOTAL),
+        one_node("{input_mapping: {x: string(state.total) + '!', y: state.total * 0.9}}", TOTAL),
     ),
     "a path the schema rules out": Rule(
         "expression_type",
@@ -605,9 +605,9 @@ def test_a_rule_of_data(rule: Rule) -> None:
     assert [p for p in problems(rule.sound) if p.code == rule.code or p.severity == "error"] == []
 
 
-def test_the_remedy_for_mixed_numbers_is_the_expression_to_write() -> None:
-    (problem,) = problems(EXPRESSIONS["an int times a double"].broken)
-    assert "double(state.total) * 0.9" in problem.remedy
+def test_the_remedy_for_mixed_types_is_the_expression_to_write() -> None:
+    (problem,) = problems(EXPRESSIONS["a number plus a text"].broken)
+    assert "string(state.total) + " in problem.remedy
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from jeton.expression import Json
 VARIABLES = frozenset({"state", "input", "n", "gone", "item"})
 KEYS: SearchStrategy[str] = st.sampled_from("abc")
 INTS = st.integers(-3, 3) | st.sampled_from([2**53 + 1, 2**62, 2**63 - 1, -(2**63)])
-DOUBLES = st.sampled_from([0.0, -0.0, 0.5, 1.0, -2.0, 1e300, float(2**53), float(2**63)])
+DOUBLES = st.sampled_from([0.0, -0.0, 0.5, 1.0, -2.0, 1e300])
 TEXTS = st.sampled_from(["", "a", "b", "ab", "é😀", "1"])
 SCALARS: SearchStrategy[Json] = st.one_of(st.none(), st.booleans(), INTS, DOUBLES, TEXTS)
 VALUES: SearchStrategy[Json] = st.recursive(

@@ -28,7 +28,9 @@ def problems(source: str) -> tuple[ExpressionProblem, ...]:
         pytest.param("", "1:1", "is empty", "an empty text is ''", id="nothing"),
         pytest.param("'\ud800'", "1:2", "not valid Unicode", "remove", id="half a character"),
         pytest.param("99999999999999999999", "1:1", "invalid int literal", "64 bit", id="too large a number"),
-        pytest.param("5 * 0.9", "1:3", "no * for int and double", "write 5.0 * 0.9", id="int and double as literals"),
+        pytest.param("5 % 0.9", "1:3", "no % for int and double", "use integers", id="a remainder of a double"),
+        pytest.param("5 * 0.9 + 'a'", "1:9", "no + for double and string", "string(", id="beside mixed numbers"),
+        pytest.param("5 * 0.9 + foo(1)", "1:14", "no function 'foo'", "CEL", id="no word of mixed numbers"),
         pytest.param("'n' + 1", "1:5", "no + for string and int", 'write "n" + string(1)', id="text and number"),
         pytest.param("size(1)", "1:5", "what size takes", "list or map or string", id="the size of a number"),
         pytest.param(

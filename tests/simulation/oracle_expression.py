@@ -1,10 +1,11 @@
 """`tiny_evaluate`: enough of CEL to drive the oracle by hand, as a recursive descent that evaluates while it reads.
 
 Paths, indices, literals, lists, `== != < <= > >=`, `&& || !`, `+ - *`, `has(x.y)` and `size(x)`. As in CEL, `&&` and
-`||` do not care on which side the error is when the other side already decides, and int and double do not mix."""
+`||` do not care on which side the error is when the other side already decides. Beside a double an int becomes one."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -240,7 +241,14 @@ def binary(sign: str, left: Thunk, right: Thunk) -> Thunk:
         if sign in ("==", "!="):
             same = one == two and isinstance(one, bool) == isinstance(two, bool)
             return same is (sign == "==")
-        if type(one) is not type(two) or not isinstance(one, int | float | str | list) or isinstance(one, bool):
+        if {type(one), type(two)} == {int, float} and sign in "+-*":
+            one, two = float(one), float(two)
+        numbers = {type(one), type(two)} <= {int, float}
+        if (
+            (type(one) is not type(two) and not numbers)
+            or not isinstance(one, int | float | str | list)
+            or isinstance(one, bool)
+        ):
             raise ExpressionFault(f"no {sign} for {one!r} and {two!r}")
         if (isinstance(one, list) and sign != "+") or (isinstance(one, str) and sign in "-*"):
             raise ExpressionFault(f"no {sign} for {one!r} and {two!r}")
@@ -253,6 +261,9 @@ def binary(sign: str, left: Thunk, right: Thunk) -> Thunk:
             "-": lambda a, b: a - b,
             "*": lambda a, b: a * b,
         }
-        return operations[sign](one, two)
+        made = operations[sign](one, two)
+        if isinstance(made, float) and not math.isfinite(made):
+            raise ExpressionFault(f"{one!r} {sign} {two!r} is not finite")
+        return made
 
     return read

@@ -5,15 +5,19 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import final
 
+import msgspec
+
 from jeton.expression.audit import ResultCheck, audit_for
 from jeton.expression.bounds import LimitExceeded
 from jeton.expression.compile.build import build
 from jeton.expression.compile.operators import EvaluationError, KeyMissing
 from jeton.expression.library import compile_source, parse_source
+from jeton.expression.mix import mixed_tree
 from jeton.expression.problems import (
     ExpressionInvalid,
     ExpressionProblem,
     Unsupported,
+    only_mixes,
     position_of,
     problems_of,
     unreadable,
@@ -105,10 +109,26 @@ def compiled(source: str, variables: frozenset[str]) -> Expression:
     try:
         return Expression(source, compile_source(source, variables).tree(), variables)
     except RuntimeError as error:
+        if only_mixes(str(error)):
+            return mixed(source, variables)
         raise ExpressionInvalid(better(problems_of(str(error), source, variables), source, variables)) from None
     except Unsupported as error:
         problem = ExpressionProblem(error.problem, error.remedy, position_of(source, error.at))
         raise ExpressionInvalid((problem,)) from None
+
+
+def mixed(source: str, variables: frozenset[str]) -> Expression:
+    """Compile an expression in which an int meets a double. Raises ExpressionInvalid for any other problem."""
+    try:
+        tree = mixed_tree(source, variables)
+    except RuntimeError as error:  # positions are those of a text that is not the author's
+        found = problems_of(str(error), source, variables)
+        raise ExpressionInvalid(tuple(msgspec.structs.replace(each, position="1:1") for each in found)) from None
+    inference = Inference(source, {})
+    inference.type_of(tree, {})
+    if inference.problems:
+        raise ExpressionInvalid(tuple(inference.problems))
+    return Expression(source, tree, variables)
 
 
 def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset[str]) -> tuple[ExpressionProblem, ...]:

@@ -46,6 +46,12 @@ UNEXPECTED = re.compile(r"Syntax error: [a-z ]+(?: input| at:) '(.*?)'?(?: expec
 TYPE_NAME = re.compile(r"variable '(.*)' declared multiple times")
 
 
+ARITHMETIC = frozenset({"_+_", "_-_", "_*_", "_/_"})
+COMPARED = frozenset({"_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_"})
+MIXING = ARITHMETIC | COMPARED
+"""Operators that take an int and a double together, which CEL's do not."""
+
+
 class ExpressionProblem(msgspec.Struct, frozen=True):
     problem: str
     remedy: str
@@ -113,12 +119,26 @@ def each_problem(message: str, source: str, variables: Collection[str]) -> Itera
         position = f"{line}:{column}"
         if undeclared := UNDECLARED.search(said):
             yield unknown_name(undeclared[1], position, source, variables)
+        elif mixes_numbers(said):
+            continue
         elif overload := OVERLOAD.search(said):
             yield no_overload(overload[1], overload[2], position)
         elif "max recursion depth" in said:
             yield too_deep()
         else:
             yield ExpressionProblem(said, REMEDIES.get(said.split(":")[0], "write it another way"), position)
+
+
+def mixes_numbers(said: str) -> bool:
+    """Whether the library's checker complains of an operator between an int and a double."""
+    overload = OVERLOAD.search(said)
+    return overload is not None and overload[1] in MIXING and overload[2] in ("int, double", "double, int")
+
+
+def only_mixes(message: str) -> bool:
+    """Whether the library's checker complains of nothing else."""
+    found = ERROR.findall(without_code(message))
+    return bool(found) and all(mixes_numbers(said) for _, _, said in found)
 
 
 REMEDIES = {

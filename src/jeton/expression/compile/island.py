@@ -12,11 +12,11 @@ import msgspec
 from jeton.expression.bounds import CHARACTERS_PER_UNIT, LARGEST_VALUE, LimitExceeded, Scope, charge, limit, weigh
 from jeton.expression.compile.closures import Evaluator
 from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of, parts_of
-from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing
+from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing, finite
 from jeton.expression.compile.optionals import OPENERS, plain_parts
 from jeton.expression.compile.substitute import names_made, with_parts, without_bindings
 from jeton.expression.library import CelError, compile_part
-from jeton.expression.problems import Unsupported
+from jeton.expression.problems import ARITHMETIC, Unsupported
 from jeton.expression.syntax import (
     Comprehension,
     Constant,
@@ -117,7 +117,7 @@ class ForeignValues:
 
 def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
     """The island at this node. `foreign` must know the variables in scope there."""
-    node = without_bindings(node)
+    node = with_mixes(without_bindings(node))
     inputs: dict[int, Node] = {}
     arguments: tuple[Node, ...] | None = None
     if isinstance(node, FunctionCall) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
@@ -141,6 +141,34 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
         arguments=None if arguments is None else tuple(names[id(arg)] for arg in arguments),
         products=0 if arguments is not None else sum(call in GROWING for call in calls),
         sums=0 if loops else calls.count("_+_"),  # in a loop, MOST_FOREIGN_DATA bounds them
+    )
+
+
+def with_mixes(node: Node) -> Node:
+    """The node, where arithmetic between a number of a known kind and a value of no known kind takes the other kind."""
+    changed = with_parts(node, with_mixes)
+    if not isinstance(changed, FunctionCall) or changed.function not in ARITHMETIC:
+        return changed
+    match [(arg.kind, arg) for arg in changed.args]:
+        case [("", unknown), ("int" | "double" as kind, _)] | [("int" | "double" as kind, _), ("", unknown)]:
+            return mixed(changed, unknown, kind)
+        case _:
+            return changed
+
+
+def mixed(node: FunctionCall, unknown: Node, kind: str) -> Node:
+    """`type(unknown) == … ? (the node with its int converted) : node`."""
+    other = "double" if kind == "int" else "int"
+    is_other = FunctionCall(
+        "_==_", (FunctionCall("type", (unknown,), False, node.at), Ident(other, node.at)), False, node.at
+    )
+    converted = tuple(
+        FunctionCall("double", (arg,), False, node.at) if (arg is unknown) is (kind == "double") else arg
+        for arg in node.args
+    )
+    sides = [FunctionCall(node.function, args, node.method, node.at) for args in (converted, node.args)]
+    return FunctionCall(
+        "_?_:_", (is_other, *(FunctionCall("dyn", (side,), False, node.at) for side in sides)), False, node.at
     )
 
 
@@ -206,6 +234,8 @@ def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) 
             result = program.run(values)
         except CelError as error:
             raise explained(str(error), problems, at) from None
+        if isinstance(result, float):
+            return finite(result, at)
         if isinstance(result, list | dict | str):
             limit(scope, len(result), weigh(result, LARGEST_VALUE))
         return result

@@ -1,9 +1,9 @@
 """CEL's operators on plain JSON values, as the library computes them: tests/expression compares the two.
 
-What differs from Python's: bool is no number, int and double do not mix in arithmetic, ints are 64 bit, and division
-goes towards zero. (`type(a) is int` rather than isinstance, because to Python a bool is an int.)"""
+What differs from the library's: beside a double an int becomes one, an int and a double compare exactly, and a result
+that is infinite or not a number is an error. What differs from Python's: bool is no number, ints are 64 bit, and
+division goes towards zero. (`type(a) is int` rather than isinstance, because to Python a bool is an int.)"""
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -39,16 +39,27 @@ class EvaluationError(EvaluationProblem):
 
 
 def no_overload(function: str, at: int, *values: Json) -> EvaluationError:
-    text = f"there is no {function.strip('_@')} for {' and '.join(map(kind_of, values))}"
-    if {type(value) for value in values} == {int, float}:
-        text += ": turn the int into a double"
-    return EvaluationError(text, at)
+    return EvaluationError(f"there is no {function.strip('_@')} for {' and '.join(map(kind_of, values))}", at)
 
 
 def in_range(value: int, at: int) -> int:
     if LOWEST <= value <= HIGHEST:
         return value
     raise EvaluationError("the result does not fit in 64 bits", at)
+
+
+def finite(value: float, at: int) -> float:
+    """A double that was computed. Raises EvaluationError for infinity and NaN."""
+    if value - value == 0:
+        return value
+    raise EvaluationError(f"the result is {value}, which JSON does not have", at)
+
+
+def doubles(function: str, at: int, a: Json, b: Json) -> tuple[float, float]:
+    """Two numbers as doubles. Raises EvaluationError if one is no number."""
+    if (type(a) is int or type(a) is float) and (type(b) is int or type(b) is float):
+        return float(a), float(b)
+    raise no_overload(function, at, a, b)
 
 
 def checked(value: Json, at: int) -> Json:
@@ -62,7 +73,7 @@ def add(a: Json, b: Json, at: int, scope: Scope) -> Json:
     if type(a) is int and type(b) is int:
         return in_range(a + b, at)
     if type(a) is float and type(b) is float:
-        return a + b
+        return finite(a + b, at)
     if type(a) is str and type(b) is str:
         length = len(a) + len(b)
         if length > CHEAP:
@@ -71,23 +82,26 @@ def add(a: Json, b: Json, at: int, scope: Scope) -> Json:
     if type(a) is list and type(b) is list:
         limit(scope, len(a) + len(b), len(a) + len(b))
         return a + b
-    raise no_overload("+", at, a, b)
+    left, right = doubles("+", at, a, b)
+    return finite(left + right, at)
 
 
 def subtract(a: Json, b: Json, at: int) -> Json:
     if type(a) is int and type(b) is int:
         return in_range(a - b, at)
     if type(a) is float and type(b) is float:
-        return a - b
-    raise no_overload("-", at, a, b)
+        return finite(a - b, at)
+    left, right = doubles("-", at, a, b)
+    return finite(left - right, at)
 
 
 def multiply(a: Json, b: Json, at: int) -> Json:
     if type(a) is int and type(b) is int:
         return in_range(a * b, at)
     if type(a) is float and type(b) is float:
-        return a * b
-    raise no_overload("*", at, a, b)
+        return finite(a * b, at)
+    left, right = doubles("*", at, a, b)
+    return finite(left * right, at)
 
 
 def divide(a: Json, b: Json, at: int) -> Json:
@@ -96,14 +110,10 @@ def divide(a: Json, b: Json, at: int) -> Json:
             raise EvaluationError("divides by zero", at)
         quotient = abs(a) // abs(b)
         return in_range(quotient if (a < 0) == (b < 0) else -quotient, at)
-    if type(a) is float and type(b) is float:
-        return a / b if b else divide_by_zero(a, b)
-    raise no_overload("/", at, a, b)
-
-
-def divide_by_zero(a: float, b: float) -> float:
-    """Division by IEEE 754, where Python raises."""
-    return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, math.copysign(1, a) * math.copysign(1, b))
+    left, right = doubles("/", at, a, b)
+    if right == 0:
+        raise EvaluationError("divides by zero", at)
+    return finite(left / right, at)
 
 
 def remainder(a: Json, b: Json, at: int) -> Json:
@@ -125,18 +135,14 @@ def negate(a: Json, at: int) -> Json:
 
 
 def compare(function: str, a: Json, b: Json, at: int) -> bool:
-    """Compare two values. An int and a double compare as doubles."""
-    holds = COMPARISONS[function]
-    if type(a) is type(b) and type(a) in ORDERED:
-        return holds(a, b)
-    if type(a) is int and type(b) is float:
-        return holds(float(a), b)
-    if type(a) is float and type(b) is int:
-        return holds(a, float(b))
+    """Compare two values. An int and a double compare exactly."""
+    if (type(a) is type(b) and type(a) in ORDERED) or (type(a) in NUMBERS and type(b) in NUMBERS):
+        return COMPARISONS[function](a, b)
     raise no_overload(function, at, a, b)
 
 
 ORDERED = frozenset({int, float, str, bool})
+NUMBERS = frozenset({int, float})
 
 
 def equal(a: Json, b: Json, scope: Scope) -> bool:
@@ -147,10 +153,8 @@ def equal(a: Json, b: Json, scope: Scope) -> bool:
     if type(a) is dict and type(b) is dict:
         charge(scope, len(a))
         return a.keys() == b.keys() and all(equal(a[key], b[key], scope) for key in a)
-    if type(a) is int and type(b) is float:
-        return float(a) == b
-    if type(a) is float and type(b) is int:
-        return a == float(b)
+    if type(a) in NUMBERS and type(b) in NUMBERS:
+        return a == b
     return type(a) is type(b) and a == b
 
 

@@ -214,13 +214,11 @@ def did_you_mean(key: str, known: tuple[str, ...]) -> str:
 
 
 def mixed_remedy(node: syntax.FunctionCall, lefts: frozenset[str], rights: frozenset[str]) -> str | None:
-    """A remedy that converts one operand to double or string; None if that would not help."""
+    """A remedy that converts one operand to int or string; None if that would not help."""
     left, right = node.args
     match sorted(lefts), sorted(rights):
-        case ["int"], ["double"]:
-            return f"write {unparse(with_args(node, as_double(left), right))}"
-        case ["double"], ["int"]:
-            return f"write {unparse(with_args(node, left, as_double(right)))}"
+        case ["int"] | ["double"], ["int"] | ["double"]:
+            return "use integers, as with int(…)"
         case ["string"], ["bool" | "int"] | ["double"] | ["double", "int"] if node.function == "_+_":
             return f"write {unparse(with_args(node, left, syntax.FunctionCall('string', (right,), False, right.at)))}"
         case ["bool" | "int"] | ["double"] | ["double", "int"], ["string"] if node.function == "_+_":
@@ -231,12 +229,6 @@ def mixed_remedy(node: syntax.FunctionCall, lefts: frozenset[str], rights: froze
 
 def with_args(node: syntax.FunctionCall, *args: syntax.Node) -> syntax.FunctionCall:
     return syntax.FunctionCall(node.function, args, node.method, node.at, node.kind)
-
-
-def as_double(node: syntax.Node) -> syntax.Node:
-    if isinstance(node, syntax.Constant) and isinstance(node.value, int):
-        return syntax.Constant(float(node.value), node.at, "double")
-    return syntax.FunctionCall("double", (node,), False, node.at)
 
 
 def conversion_remedy(node: syntax.Node, kinds: frozenset[str], expected: frozenset[str]) -> str:

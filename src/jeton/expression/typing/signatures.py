@@ -7,6 +7,7 @@ def same(*kinds: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((kind, kind, kind) for kind in kinds)
 
 
+NUMBER_PAIRS = (*same(*NUMBERS), ("int", "double", "double"), ("double", "int", "double"))
 ORDER = (
     *((kind, kind, "bool") for kind in ("int", "double", "string", "bool")),
     ("int", "double", "bool"),
@@ -16,10 +17,10 @@ EVERY = ("null", "bool", "int", "double", "string", "list", "map")
 
 # the kinds of both sides, and of the result
 PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "_+_": same("int", "double", "string", "list"),
-    "_-_": same(*NUMBERS),
-    "_*_": same(*NUMBERS),
-    "_/_": same(*NUMBERS),
+    "_+_": (*NUMBER_PAIRS, *same("string", "list")),
+    "_-_": NUMBER_PAIRS,
+    "_*_": NUMBER_PAIRS,
+    "_/_": NUMBER_PAIRS,
     "_%_": same("int"),
     "_<_": ORDER,
     "_<=_": ORDER,
