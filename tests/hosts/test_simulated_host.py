@@ -191,7 +191,7 @@ async def test_functions_are_run_on_the_loop_and_what_they_log_is_kept() -> None
                     "add": {
                         "action": "adds_up_simulated",
                         "input_mapping": {"numbers": "input.numbers"},
-                        "output_mapping": {"output.sum": "result.result"},
+                        "output_mapping": {"output.sum": "result"},
                     }
                 },
             }
