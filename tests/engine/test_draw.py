@@ -32,9 +32,9 @@ def test_text_has_every_node_with_its_ways_and_its_tokens() -> None:
     assert as_text(panel_under_way()).splitlines() == [
         "w, run r",
         "● ask  1 done",
-        "  └═▶ judge  [for each judge]",
+        "  └═▶ judge  [for each judge]  ✓",
         "◐ judge (task: mock)  2 active",
-        "  └┄▶ tally  [join: 2 of n]",
+        "  └┄▶ tally  [join: 2 of n]  ✓",
         "◷ tally  1 waiting",
     ]
 
@@ -48,6 +48,7 @@ def test_mermaid_names_nodes_by_number_and_colours_them_by_state() -> None:
         "    start((( ))) --> n0",
         '    n0 ==>|"for each judge"| n1',
         '    n1 -.->|"join: 2 of n"| n2',
+        "    linkStyle 1,2 stroke:#15803d,stroke-width:3px",
         "    classDef active fill:#dbeafe,stroke:#1d4ed8,color:#1e3a8a",
         "    class n1 active",
         "    classDef waiting fill:#fef3c7,stroke:#b45309,color:#78350f",
@@ -113,3 +114,66 @@ def test_no_two_boxes_overlap_in_any_graph(edges: list[tuple[str, str]]) -> None
 
 def test_a_token_of_any_status_can_be_drawn() -> None:
     assert set(COUNTED_AS) == set(get_args(TokenStatus))
+
+
+def handled() -> Picture:
+    nodes: Json = {"a": {}, "b": {}, "c": {}}
+    ways: Json = [
+        {"from": "a", "to": "b"},
+        {"from": "a", "to": "c", "condition": "has(state._last_error)", "priority": 2},
+    ]
+    return drawn({"initial_node": "a", "nodes": nodes, "transitions": ways})
+
+
+def test_failure_edges_are_marked() -> None:
+    assert "  ├─▶ b" in as_text(handled())
+    assert "  └✗▶ c  [on failure; has(state._last_error)]" in as_text(handled())
+    assert "linkStyle 2 stroke:#b91c1c" in as_mermaid(handled())
+    paths = ET.fromstring(as_svg(handled())).iter(f"{SVG}path")
+    assert [path.get("class") for path in paths if path.get("class")] == ["arrow", "arrow failure"]
+
+
+def test_taken_edges_are_marked_and_others_are_not() -> None:
+    ways: Json = [{"from": "a", "to": "b", "condition": "input.n > 1"}, {"from": "a", "to": "c", "priority": 2}]
+    run = told({"initial_node": "a", "nodes": {"a": {}, "b": {}, "c": {}}, "transitions": ways}, {"n": 1})
+    picture = picture_of(run.program.workflow, token_views(run.entries), "r")
+    assert [(arrow.target, arrow.taken) for arrow in picture.arrows] == [("b", False), ("c", True)]
+    assert "arrow taken" in as_svg(picture)
+
+
+def test_nodes_of_flows_show_their_type() -> None:
+    mock: Json = {"kind": "mock", "implementation": {"output": {}}}
+    flow: Json = {"nodes": {"a": {"type": "made"}, "b": {"type": "made"}}, "connections": [{"from": "a", "to": "b"}]}
+    library = library_from({"flows": {"f": flow}, "actions": {"made": mock}}).library
+    picture = picture_of(library.flows["f"])
+    assert as_svg(picture).count(">made</text>") == 2
+    assert as_mermaid(picture).count("<br/>made") == 2
+
+
+@pytest.mark.parametrize("count", [2, 5, 9])
+def test_no_label_lies_over_another_or_over_a_box(count: int) -> None:
+    nodes: dict[str, Json] = {"a": {}, "z": {}, **{f"n{i}": {} for i in range(count)}}
+    ways: list[Json] = []
+    for i in range(count):
+        ways.append({"from": "a", "to": f"n{i}", "condition": f"input.number_of_things > {i}000"})
+        ways.append({"from": f"n{i}", "to": "z", "condition": f"state.something_long == 'x{i}'"})
+    tree = ET.fromstring(as_svg(drawn({"initial_node": "a", "nodes": nodes, "transitions": ways})))
+
+    def area(each: ET.Element) -> tuple[float, float, float, float]:
+        x, y = float(each.get("x", 0)), float(each.get("y", 0))
+        return x, y - 9, x + 6 * len(each[0].tail or ""), y + 2
+
+    labels = [area(text) for text in tree.iter(f"{SVG}text") if text.get("class") == "label"]
+    boxes = [
+        (
+            float(r.get("x", 0)),
+            float(r.get("y", 0)),
+            float(r.get("x", 0)) + float(r.get("width", 0)),
+            float(r.get("y", 0)) + float(r.get("height", 0)),
+        )
+        for r in tree.findall(f".//{SVG}g/{SVG}rect")
+    ]
+    assert len(labels) == 2 * count
+    for i, one in enumerate(labels):
+        for other in [*labels[i + 1 :], *boxes]:
+            assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]

@@ -32,6 +32,7 @@ def _lines(picture: Picture) -> Iterator[str]:
         line = "==>" if arrow.fans_out else "-.->" if arrow.joins else "-->"
         label = f'|"{_escaped(_shortened("; ".join(arrow.labels)))}"|' if arrow.labels else ""
         yield f"    {ids[arrow.source]} {line}{label} {ids[arrow.target]}"
+    yield from _marked_links(picture)
     if picture.has_run:
         for tone, colours in PALETTE.items():
             members = [ids[box.name] for box in picture.boxes if box.counts.tone == tone]
@@ -40,10 +41,23 @@ def _lines(picture: Picture) -> Iterator[str]:
                 yield f"    class {','.join(members)} {tone}"
 
 
+def _marked_links(picture: Picture) -> Iterator[str]:
+    """Colours of arrows that were taken and of those for failures. Arrows are numbered in the order of the text."""
+    first = sum(box.is_initial for box in picture.boxes)
+    marks = (
+        ("stroke:#15803d,stroke-width:3px", [arrow.taken for arrow in picture.arrows]),
+        ("stroke:#b91c1c", [arrow.on_failure and not arrow.taken for arrow in picture.arrows]),
+    )
+    for style, marked in marks:
+        numbers = [str(first + number) for number, mark in enumerate(marked) if mark]
+        if numbers:
+            yield f"    linkStyle {','.join(numbers)} {style}"
+
+
 def _box_text(box: Box) -> str:
     parts = [f"<b>{_escaped(box.name)}</b>"]
-    if box.detail:
-        parts.append(_escaped(_shortened(f"{box.kind}: {box.detail}")))
+    if box.kind != "pass":
+        parts.append(_escaped(_shortened(f"{box.kind}: {box.detail}" if box.detail else box.kind)))
     if box.counts.text:
         parts.append(_escaped(box.counts.text))
     return "<br/>".join(parts)

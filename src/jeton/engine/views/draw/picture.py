@@ -1,6 +1,7 @@
 """A picture of a workflow, independent of its format: boxes, arrows, and the number of tokens at each node."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -84,6 +85,8 @@ class Arrow(msgspec.Struct, frozen=True):
     labels: tuple[str, ...] = ()
     fans_out: bool = False
     joins: bool = False
+    on_failure: bool = False  # its condition reads the last error, so it is followed after a failure
+    taken: bool = False  # a token of the run followed it
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -102,15 +105,30 @@ def picture_of(
     skipped: Iterable[str] = (),
 ) -> Picture:
     """The picture of a workflow or flow, with a run's tokens and the skipped nodes of a flow's run."""
-    counts = _counts(tokens or ())
+    known = None if tokens is None else list(tokens)
+    counts = _counts(known or ())
     if isinstance(workflow, Flow):
-        return _flow(workflow, {**dict.fromkeys(skipped, Counts(skipped=1)), **counts}, tokens is not None, run)
+        return _flow(workflow, {**dict.fromkeys(skipped, Counts(skipped=1)), **counts}, known is not None, run)
     boxes = (
         _box(name, node, name == workflow.initial_node, counts.get(name, Counts()))
         for name, node in workflow.nodes.items()
     )
     title = workflow.name if run is None else f"{workflow.name}, run {run}"
-    return Picture(title, tuple(boxes), tuple(map(_arrow, workflow.transitions)), tokens is not None)
+    moves = _moves(known or ())
+    often = Counter((each.source, each.target) for each in workflow.transitions)
+    # of two transitions between the same nodes, the tokens do not say which was followed
+    arrows = (
+        _arrow(each, (each.source, each.target) in moves and often[each.source, each.target] == 1)
+        for each in workflow.transitions
+    )
+    return Picture(title, tuple(boxes), tuple(arrows), known is not None)
+
+
+def _moves(tokens: Collection[TokenView]) -> set[tuple[str, str]]:
+    """The steps that tokens took, from node to node: to a new token, or to a fan-in."""
+    nodes = {token.id: token.node for token in tokens}
+    moves = {(nodes[token.parent], token.node) for token in tokens if token.parent is not None}
+    return moves | {(token.node, token.waits_at) for token in tokens if token.waits_at is not None}
 
 
 def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None) -> Picture:
@@ -120,8 +138,18 @@ def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None)
         Box(name, flow.nodes[name].type, _detail(flow.nodes[name]), name not in entered, counts.get(name, Counts()))
         for name in flow.order
     )
-    arrows = tuple(Arrow(each.source, each.target, _handles(each)) for each in flow.connections)
+    arrows = tuple(
+        Arrow(each.source, each.target, _handles(each), taken=_delivered(each, flow, counts))
+        for each in flow.connections
+    )
     return Picture(flow.name if run is None else f"{flow.name}, run {run}", boxes, arrows, has_run)
+
+
+def _delivered(connection: Connection, flow: Flow, counts: dict[str, Counts]) -> bool:
+    """Whether both ends ran, and nothing else can have started the target: a branch may not have been chosen."""
+    ran = all(counts.get(node, Counts()).done for node in (connection.source, connection.target))
+    entering = sum(each.target == connection.target for each in flow.connections)
+    return ran and (connection.from_output == MAIN or entering == 1)
 
 
 def _detail(node: FlowNode) -> str:
@@ -179,8 +207,9 @@ def _wait(target: WaitTarget) -> str:
     return f"until {target.until}" if target.until is not None else f"{target.seconds} s"
 
 
-def _arrow(transition: Transition) -> Arrow:
-    labels: list[str] = []
+def _arrow(transition: Transition, taken: bool = False) -> Arrow:
+    on_failure = "_last_error" in str(transition.condition)
+    labels: list[str] = ["on failure"] if on_failure else []
     if transition.condition is not True:
         labels.append(str(transition.condition))
     if transition.foreach is not None:
@@ -197,6 +226,8 @@ def _arrow(transition: Transition) -> Arrow:
         tuple(labels),
         fans_out=transition.makes_slots,
         joins=transition.synchronization is not None,
+        on_failure=on_failure,
+        taken=taken,
     )
 
 

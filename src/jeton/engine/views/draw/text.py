@@ -51,8 +51,9 @@ def _box_text(box: Box) -> str:
 
 
 def _line(arrow: Arrow) -> str:
-    return "═▶" if arrow.fans_out else "┄▶" if arrow.joins else "─▶"
+    return "✗▶" if arrow.on_failure else "═▶" if arrow.fans_out else "┄▶" if arrow.joins else "─▶"
 
 
 def _labels(arrow: Arrow) -> str:
-    return f"  [{'; '.join(' '.join(label.split()) for label in arrow.labels)}]" if arrow.labels else ""
+    labels = f"  [{'; '.join(' '.join(label.split()) for label in arrow.labels)}]" if arrow.labels else ""
+    return f"{labels}  ✓" if arrow.taken else labels
