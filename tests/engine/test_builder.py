@@ -83,14 +83,20 @@ workflows:
       type: object
       required: [essay, judges]
       properties: {essay: {type: string}, judges: {type: array, items: {type: string}}}
+      x-closed: true
     state_schema:
       type: object
       properties:
         votes:
           type: array
-          items: {type: object, required: [judge, points], properties: {judge: {type: string}, points: {type: integer}}}
+          items:
+            type: object
+            required: [judge, points]
+            properties: {judge: {type: string}, points: {type: integer}}
+            x-closed: true
         verdict: {type: string}
       required: []
+      x-closed: true
     output_schema: {type: object, required: [verdict]}
     output_mapping: {verdict: state.verdict}
     timeout_ms: 3600000
@@ -127,10 +133,12 @@ actions:
       type: object
       required: [essay, judge]
       properties: {essay: {type: string}, judge: {type: string}}
+      x-closed: true
     output_schema:
       type: object
       required: [judge, points]
       properties: {judge: {type: string}, points: {type: integer}}
+      x-closed: true
     execution:
       timeout_ms: 5000
       retry_policy: {max_attempts: 3, backoff: exponential, initial_delay_ms: 100}
@@ -242,7 +250,8 @@ def test_shapes(shape: Shape) -> None:
     workflow = Workflow("w", input=shape, state=shape, output=shape)
     workflow.node("a", output={"output.n": "input.n", "state.n": "input.n"})
     found = built(workflow).workflows["w"]
-    assert found.input_schema == found.state_schema == found.output_schema == SCHEMA
+    closed = {} if shape is SCHEMA else {"x-closed": True}
+    assert found.input_schema == found.state_schema == found.output_schema == {**SCHEMA, **closed}
 
 
 def test_a_shape_that_no_json_has() -> None:

@@ -20,7 +20,8 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import JsonObject
 from tests.executor.given import run, task, unheard
 
-NUMBERS: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+CLOSED: JsonObject = {"x-closed": True}
+NUMBERS: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], **CLOSED}
 
 
 class Tree(msgspec.Struct):
@@ -99,6 +100,7 @@ LEAF: JsonObject = {
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 9}},
     "required": ["name"],
+    **CLOSED,
 }
 
 
@@ -126,14 +128,14 @@ def test_schemas(
     function: Callable[..., object], properties: JsonObject, required: list[str], output: JsonObject | None
 ) -> None:
     found = action(function).action
-    assert found.input_schema == {"type": "object", "properties": properties, "required": required}
+    assert found.input_schema == {"type": "object", "properties": properties, "required": required, **CLOSED}
     assert found.output_schema == output
 
 
 def test_a_type_that_contains_itself_keeps_its_reference() -> None:
     schema = action(trees).action.input_schema
     assert schema is not None
-    assert set(schema) == {"type", "properties", "required", "$defs"}
+    assert set(schema) == {"type", "properties", "required", "$defs", "x-closed"}
     given: JsonObject = {"tree": {"name": "a", "below": [{"name": "b"}]}}
     assert run(task(Action("context", {"validate": {"schema": schema}})), given) == given
 

@@ -2,7 +2,7 @@
 
 from jeton.expression.expression import Expression, compile_expression, literal
 from jeton.expression.problems import ExpressionInvalid, ExpressionProblem
-from jeton.expression.typing.types import type_of, type_problems
+from jeton.expression.typing.types import type_of, type_problems, type_warnings
 from jeton.expression.values import EvaluationResult, Failed, Missing
 from jeton.model.json import Json
 
@@ -18,4 +18,5 @@ __all__ = [
     "literal",
     "type_of",
     "type_problems",
+    "type_warnings",
 ]

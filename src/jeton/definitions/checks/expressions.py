@@ -9,7 +9,7 @@ from jeton.definitions.checks.schemas import excludes
 from jeton.definitions.checks.types import Types, WorkflowTypes
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
-from jeton.expression import Expression, type_of, type_problems
+from jeton.expression import Expression, type_of, type_problems, type_warnings
 
 WORDS = {
     "bool": "true or false",
@@ -90,4 +90,7 @@ def _check_types(expression: Expression, types: Types, location: SourceLocation,
     for each in problems:
         problem = f"{shown(expression.source)} at {each.position}: {each.problem}"
         report.error(location, "expression_type", problem, each.remedy)
+    for each in type_warnings(expression, types):
+        problem = f"{shown(expression.source)} at {each.position}: {each.problem}"
+        report.warning(location, "expression_type", problem, each.remedy)
     return not problems

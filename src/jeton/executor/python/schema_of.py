@@ -12,6 +12,7 @@ from jeton.model.json import Json, JsonObject, Schema
 
 PLAIN_DATA = "a dataclass, TypedDict, msgspec Struct, pydantic model or plain type"
 DEFS = "#/$defs/"
+CLOSED = "x-closed"  # reading a field that the type does not have is a mistake; values may have more
 DATA = ("const", "default", "enum", "examples")  # keywords whose values are not schemas
 
 REFERENCE: Schema = {
@@ -98,6 +99,8 @@ class _Inliner:
                 found[key] = {name: self._inline(below, enclosing) for name, below in value.items()}
             elif key not in ("$ref", "$defs") and not (key == "title" and isinstance(value, str)):
                 found[key] = self._inline(value, enclosing)
+        if "properties" in found and "additionalProperties" not in found:
+            found[CLOSED] = True
         return _or_reference(found) if found.get("contentEncoding") == "base64" else found
 
     def _keep(self, name: str) -> None:

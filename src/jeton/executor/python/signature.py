@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.executor.python.bytes_paths import NO_CONTENTS, Contents, Path, bytes_paths_in, set_at
-from jeton.executor.python.schema_of import PLAIN_DATA, is_pydantic, schema_of
+from jeton.executor.python.schema_of import CLOSED, PLAIN_DATA, is_pydantic, schema_of
 from jeton.model.failure import DefinitionError, Problem
 from jeton.model.json import Json, Schema
 
@@ -42,7 +42,8 @@ class Signature:
 
     def input_schema(self) -> Schema:
         """The schema of the parameters."""
-        return self._schema(self._struct, "its parameters have")
+        schema = self._schema(self._struct, "its parameters have")
+        return {key: value for key, value in schema.items() if key != CLOSED} if self._takes_any else schema
 
     def output_schema(self) -> Schema | None:
         """The schema of the result; None without a type hint."""

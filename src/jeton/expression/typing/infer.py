@@ -18,6 +18,7 @@ from jeton.expression.typing.schemas import (
     of_kind,
     of_schema,
     of_value,
+    undeclared,
     union,
 )
 from jeton.expression.typing.signatures import ARGUMENTS, PAIRS, RESULTS
@@ -47,6 +48,7 @@ class Inference:
     def __init__(self, source: str, schemas: Mapping[str, Schema]) -> None:
         self.source, self.schemas = source, schemas
         self.problems: list[ExpressionProblem] = []
+        self.warnings: list[ExpressionProblem] = []
 
     def type_of(self, node: syntax.Node, local: Types) -> Type:
         constant = syntax.constant_of(node)
@@ -84,10 +86,13 @@ class Inference:
             and "state" not in local
         ):
             return Type(LAST_ERROR, LAST_ERROR)
-        found = field_of(self.type_of(operand, local), key)
+        of = self.type_of(operand, local)
+        found, text = field_of(of, key), unparse(operand)
         if isinstance(found, Type):
+            known = None if asks(node) else undeclared(of, key)
+            if known is not None:
+                self.warn(node, f"the schema of {text} declares no field '{key}'", did_you_mean(key, known))
             return found
-        text = unparse(operand)
         if "map" not in found.kinds:
             self.report(node, f"{text} is {listed(found.kinds)}, which has no field '{key}'", f"read {text} itself")
         else:
@@ -196,10 +201,20 @@ class Inference:
             problem = f"{unparse(node)} is {listed(kinds_of(of))}, and {role} is {listed(expected)}"
             self.report(where or node, problem, conversion_remedy(node, kinds_of(of), expected))
 
+    def warn(self, node: syntax.Node, problem: str, remedy: str) -> None:
+        found = ExpressionProblem(problem, remedy, position_of(self.source, node.at))
+        if found not in self.warnings:
+            self.warnings.append(found)
+
     def report(self, node: syntax.Node, problem: str, remedy: str) -> None:
         found = ExpressionProblem(problem, remedy, position_of(self.source, node.at))
         if found not in self.problems:
             self.problems.append(found)
+
+
+def asks(node: syntax.Node) -> bool:
+    """Whether the node reads a field that may be absent: `has(a.b)` or `a.?b`."""
+    return isinstance(node, syntax.Has) or (isinstance(node, syntax.FunctionCall) and node.function == "_?._")
 
 
 def listed(kinds: Iterable[str]) -> str:

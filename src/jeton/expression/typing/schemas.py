@@ -34,6 +34,9 @@ DEEPEST_CHOICE = 3  # alternatives among alternatives: they may refer to themsel
 MOST_INLINED = 2_000
 
 
+CLOSED = "x-closed"  # marks a schema made from a Python type: values may have more fields, which nobody is to read
+
+
 class Type(msgspec.Struct, frozen=True):
     """A schema, with the document that its references point into."""
 
@@ -139,9 +142,19 @@ def own_field(of: Type, key: str) -> Type | FieldNotAllowed:
     known = properties if isinstance(properties, dict) else {}
     if key in known:
         return of_schema(known[key], of.document)
+    if rest is None and CLOSED in of.schema:
+        return FieldNotAllowed(frozenset({"map"}), tuple(known))
     if "patternProperties" in of.schema or rest is None:
         return UNKNOWN
     return FieldNotAllowed(frozenset({"map"}), tuple(known)) if rest is False else of_schema(rest, of.document)
+
+
+def undeclared(of: Type, key: str) -> tuple[str, ...] | None:
+    """The fields that an open schema declares, if this one is not among them; None if it may be meant."""
+    properties, rest = of.schema.get("properties"), of.schema.get("additionalProperties", True)
+    if not isinstance(properties, dict) or not properties or key in properties or rest is not True:
+        return None
+    return None if "patternProperties" in of.schema or choices(of) else tuple(properties)
 
 
 def item_of(of: Type, index: int | None = None, depth: int = 0) -> Type:

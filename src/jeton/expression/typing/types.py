@@ -16,6 +16,13 @@ def type_problems(expression: Expression, types: Mapping[str, Schema]) -> tuple[
     return tuple(inference.problems)
 
 
+def type_warnings(expression: Expression, types: Mapping[str, Schema]) -> tuple[ExpressionProblem, ...]:
+    """Fields that an open schema does not declare, and that are probably mistakes."""
+    inference = Inference(expression.source, types)
+    inference.type_of(expression.tree, {})
+    return tuple(inference.warnings)
+
+
 def type_of(expression: Expression, types: Mapping[str, Schema]) -> Schema:
     """The schema of the result, as far as it is known; `{}` if nothing is."""
     return inlined(Inference(expression.source, types).type_of(expression.tree, {}))
