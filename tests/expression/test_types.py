@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.expression import ExpressionProblem, Json, literal, type_of, type_problems
+from jeton.expression import ExpressionProblem, Json, compile_expression, literal, type_of, type_problems
 from jeton.model.json import Schema
 from tests.expression.given import expression
 
@@ -206,3 +206,19 @@ def test_the_type_of_a_literal(value: Json, schema: Schema) -> None:
 )
 def test_a_schema_we_cannot_read_rules_nothing_out(schema: Schema) -> None:
     assert type_problems(expression("state.a.b * 0.5 > state.c[0] || size(state.d) == state"), {"state": schema}) == ()
+
+
+@pytest.mark.parametrize(
+    "decimal",
+    [
+        pytest.param({"type": "string", "format": "decimal"}, id="msgspec's"),
+        pytest.param({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9.]+$"}]}, id="pydantic's"),
+    ],
+)
+def test_a_decimal_beside_a_number_must_be_converted(decimal: Schema) -> None:
+    types: dict[str, Schema] = {"state": {"type": "object", "properties": {"total": decimal}}}
+    for source in ("state.total > 100", "1.5 * state.total"):
+        (problem,) = type_problems(compile_expression(source, ["state"]), types)
+        assert problem.remedy == "write double(state.total)"
+    for source in ("double(state.total) > 100", "state.total == '12.50'", "state.total + '!'"):
+        assert type_problems(compile_expression(source, ["state"]), types) == ()

@@ -13,6 +13,7 @@ from jeton.expression.typing.schemas import (
     Type,
     field_of,
     inlined,
+    is_decimal,
     item_of,
     kinds_of,
     of_kind,
@@ -136,7 +137,13 @@ class Inference:
     def pair(self, node: syntax.FunctionCall, left: syntax.Node, right: syntax.Node, local: Types) -> Type:
         """A binary operator, whose operand types must match."""
         symbol = node.function.strip("_@")
-        lefts, rights = kinds_of(self.type_of(left, local)), kinds_of(self.type_of(right, local))
+        of_left, of_right = self.type_of(left, local), self.type_of(right, local)
+        lefts, rights = kinds_of(of_left), kinds_of(of_right)
+        for part, of, others in ((left, of_left, rights), (right, of_right, lefts)):
+            if is_decimal(of) and others <= {"int", "double"}:
+                text = unparse(part)
+                self.report(node, f"{text} is a decimal, which is a text in JSON", f"write double({text})")
+                return UNKNOWN
         results = {result for a, b, result in PAIRS[node.function] if a in lefts and b in rights}
         if ALL_KINDS in (lefts, rights):
             return of_kind(node.kind)  # a value we know nothing of may be of a kind that JSON does not have

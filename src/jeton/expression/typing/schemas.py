@@ -105,6 +105,17 @@ def kinds_of(of: Type, depth: int = 0) -> frozenset[str]:
     return kinds or ALL_KINDS  # a schema that nothing fits is somebody else's problem
 
 
+def is_decimal(of: Type) -> bool:
+    """Whether the schema is that of a Python Decimal, which is a text in JSON: msgspec's, or pydantic's."""
+    if of.schema.get("format") == "decimal":
+        return True
+    options = of.schema.get("anyOf")
+    texts = (
+        [each for each in options if isinstance(each, dict) and "pattern" in each] if isinstance(options, list) else []
+    )
+    return bool(texts) and {"int", "double", "string"} <= kinds_of(of)
+
+
 def choices(of: Type) -> list[list[Type]]:
     """For each anyOf and oneOf its options, and for each part of allOf itself as the only one."""
     found: list[list[Type]] = []
