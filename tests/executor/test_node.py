@@ -110,10 +110,10 @@ def test_called_directly_it_is_the_function_it_was() -> None:
 
 
 def test_a_positional_parameter_has_no_name_to_give_it_by() -> None:
-    def positional(a: int, /) -> None: ...
+    def positional_node(a: int, /) -> None: ...
 
     with pytest.raises(DefinitionError, match="positional-only"):
-        jeton.node(positional)
+        jeton.node(positional_node)
 
 
 # steps
