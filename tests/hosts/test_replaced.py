@@ -1,5 +1,6 @@
 """A store that is deleted, replaced or cut under its owner: nothing more is acknowledged."""
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.starts import NewRun
+from jeton.hosts.sqlite.file.identity import CHECK_EVERY_S
 from jeton.model.failure import Refused
 from tests.hosts.conftest import OpenHost
 from tests.hosts.library import chain, library
@@ -45,6 +47,7 @@ async def test_no_start_is_acknowledged_into_a_store_that_is_not_the_one_opened(
     await host.start(NewRun("w", version, {"n": 1}))
     await host.idle()
     damage(path)
+    await asyncio.sleep(2 * CHECK_EVERY_S)
     with pytest.raises(Refused) as refused:
         await host.start(NewRun("w", version, {"n": 2}))
     assert refused.value.code in ("store_replaced", "store_failed", "store_damaged")

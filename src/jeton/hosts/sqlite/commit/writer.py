@@ -145,7 +145,9 @@ class Writer:
                 if batch:
                     self._commit(batch)
                     last = monotonic()
-                elif self._pages and monotonic() - last > TRUNCATE_AFTER_S:
+                else:
+                    self._identity.check(self._pages)
+                if not batch and self._pages and monotonic() - last > TRUNCATE_AFTER_S:
                     self._truncate_log()
                     last = monotonic()
                 if (found := self._data_version()) != version:
@@ -191,7 +193,6 @@ class Writer:
                 self._commit([item])
             return
         hit("after_commit")
-        self._identity.check(self._pages)
         self._call_back(self._on_commit, writes, jobs)
         self._maybe_checkpoint()
 
