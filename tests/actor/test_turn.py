@@ -6,13 +6,15 @@ import pytest
 from jeton.actor.advance import LiveRun
 from jeton.actor.journal import decode_entry, first_hash, next_hash
 from jeton.actor.queries import UNCHANGED
-from jeton.actor.sections import load_run
+from jeton.actor.sections import Sections, encode_sections, load_run
 from jeton.actor.starts import NewFork, fresh_run, plan_fork
 from jeton.actor.turn import Taken, take_turn
+from jeton.apply.draft import Touched
 from jeton.model import message as m
 from jeton.model.definition.workflow import Foreach, Node, Transition, WorkflowTarget
 from jeton.model.effect import SendMessage, StartTask
 from jeton.model.ids import RunId, TokenId
+from jeton.model.state.run import RunState
 from tests.actor.journal import WORK, Journal, done, program
 
 RUN = RunId("r")
@@ -116,13 +118,24 @@ def test_a_batch_of_nothing_else_ends_no_run(begun: Journal) -> None:
 def test_a_run_whose_every_message_is_sound_and_whose_turn_is_not_ends_with_the_evidence(
     batch: tuple[m.Message, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> None:
-        raise ZeroDivisionError("nobody saw this coming")
+    def fails_until_the_end(state: RunState, touched: Touched) -> Sections:
+        if state.head.error is None:
+            raise ZeroDivisionError("nobody saw this coming")
+        return encode_sections(state, touched)
 
-    monkeypatch.setattr("jeton.actor.turn.advance", fails)
+    monkeypatch.setattr("jeton.actor.turn.encode_sections", fails_until_the_end)
     found = taken(*batch)
     error = found.run.state.head.error
     assert found.turn.ended
     assert error is not None
     assert (error.type, "nobody saw this coming" in error.message) == ("cannot_be_stored", True)
     assert found.refused == ()
+
+
+def test_a_bug_while_advancing_leaves_the_run_as_it_is_stored(begun: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("a bug of ours")
+
+    monkeypatch.setattr("jeton.actor.turn.advance", fails)
+    with pytest.raises(ZeroDivisionError):
+        taken(done(1), journal=begun)

@@ -116,9 +116,20 @@ def take_turn(
     If what it leads to is not JSON, the run is loaded again and the messages at fault are left out; if every message is
     sound, the run ends failed with the evidence. Either way the run is not blocked."""
     try:
-        return Taken(turn_of(program, run, advance(program, run, batch, moves), before, policy, shared), run)
+        commit = advance(program, run, batch, moves)
+    except Exception as problem:
+        if _repaired(batch) == list(batch):
+            raise  # the values are not at fault: the host keeps the run as it is stored, and says that it is damaged
+        return _take_storable(program, batch, before, reload, policy, shared, moves, problem)
+    try:
+        return Taken(turn_of(program, run, commit, before, policy, shared), run)
     except Exception as problem:  # a value may be anything, and so may what it raises
         return _take_storable(program, batch, before, reload, policy, shared, moves, problem)
+
+
+def _repaired(batch: Sequence[Message]) -> list[Message | None]:
+    """The messages as they can be stored; None for one that has nothing to store."""
+    return [storable(message) for message in batch]
 
 
 def _take_storable(
@@ -131,7 +142,7 @@ def _take_storable(
     moves: int,
     problem: Exception,
 ) -> Taken:
-    repaired = [storable(message) for message in batch]
+    repaired = _repaired(batch)
     kept = [message for message in repaired if message is not None]
     refused = tuple(message for message, sound in zip(batch, repaired, strict=True) if sound is None)
     run = reload()
