@@ -29,6 +29,8 @@ class AwaitCredits(DecisionBase, frozen=True, tag="await_credits"):
 
 
 class AskForCredits(DecisionBase, frozen=True, tag="ask_for_credits"):
+    """Ask the parent run or the project account for credits that the run does not have."""
+
     at: int
     amount: int
 

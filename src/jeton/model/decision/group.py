@@ -12,6 +12,8 @@ from jeton.model.state.run import Segment
 
 
 class OpenGroup(DecisionBase, frozen=True, tag="open_group"):
+    """Begin a fan-out: a group of `total` slots, made by the token `origin`."""
+
     group: GroupId
     name: str
     node: str
@@ -65,6 +67,8 @@ class MergeBranches(DecisionBase, frozen=True, tag="merge_branches"):
 
 
 class TimeOutFanIn(DecisionBase, frozen=True, tag="time_out_fan_in"):
+    """The time of a fan-in is over; its `on_timeout` says what follows."""
+
     group: GroupId
     node: str
 

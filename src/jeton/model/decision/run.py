@@ -14,6 +14,8 @@ from jeton.model.state.run import FiredBy, Parent, RunStatus
 
 
 class BeginRun(DecisionBase, frozen=True, tag="begin_run"):
+    """The first decision of a run: its input, and who started it."""
+
     at: int
     input: Json
     deadline: int | None = None
@@ -24,10 +26,14 @@ class BeginRun(DecisionBase, frozen=True, tag="begin_run"):
 
 
 class SetStatus(DecisionBase, frozen=True, tag="set_status"):
+    """Change between `running` and `waiting`."""
+
     status: Literal["running", "waiting"]
 
 
 class SetPaused(DecisionBase, frozen=True, tag="set_paused"):
+    """Hold new dispatches, or allow them again."""
+
     paused: bool
 
 
@@ -50,6 +56,8 @@ class ReplyTo(DecisionBase, frozen=True, tag="reply_to"):
 
 
 class EndRun(DecisionBase, frozen=True, tag="end_run"):
+    """End the run, for good, with its output or its error."""
+
     at: int
     status: RunStatus
     output: Json | msgspec.UnsetType = msgspec.UNSET

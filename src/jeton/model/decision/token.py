@@ -14,6 +14,8 @@ from jeton.model.state.run import TokenEnd
 
 
 class CreateToken(DecisionBase, frozen=True, tag="create_token"):
+    """Put a new token at a node."""
+
     token: TokenId
     node: str
     path: str
@@ -30,6 +32,8 @@ class CreateTokens(DecisionBase, frozen=True, tag="create_tokens"):
 
 
 class DispatchToken(DecisionBase, frozen=True, tag="dispatch_token"):
+    """Hand the task of a token to the executor. It must begin before `deadline`."""
+
     token: TokenId
     node: str
     at: int
@@ -71,6 +75,8 @@ class WakeToken(DecisionBase, frozen=True, tag="wake_token"):
 
 
 class MarkExecuting(DecisionBase, frozen=True, tag="mark_executing"):
+    """A worker began the task; from now on its own deadline holds."""
+
     token: TokenId
     at: int
     deadline: int

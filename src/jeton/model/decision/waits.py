@@ -13,6 +13,8 @@ from jeton.model.state.run import RunStatus
 
 
 class WaitForTimer(DecisionBase, frozen=True, tag="wait_for_timer"):
+    """Let the token wait until `due`."""
+
     token: TokenId
     node: str
     at: int
@@ -53,6 +55,8 @@ class StopChild(DecisionBase, frozen=True, tag="stop_child"):
 
 
 class OpenGate(DecisionBase, frozen=True, tag="open_gate"):
+    """Open a gate: the token waits for answers of people."""
+
     token: TokenId
     node: str
     at: int
@@ -80,11 +84,15 @@ class KeepAnswer(DecisionBase, frozen=True, tag="keep_answer"):
 
 
 class TimeOutGate(DecisionBase, frozen=True, tag="time_out_gate"):
+    """The time of a gate is over; its `on_timeout` says what follows."""
+
     token: TokenId
     node: str
 
 
 class WaitForSignal(DecisionBase, frozen=True, tag="wait_for_signal"):
+    """Let the token wait for a signal."""
+
     token: TokenId
     node: str
     at: int

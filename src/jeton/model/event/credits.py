@@ -7,12 +7,16 @@ from jeton.model.ids import RunId, TokenId
 
 
 class CreditsReserved(FactBase, frozen=True, tag="credits.reserved"):
+    """Credits were set aside for a node before its task was dispatched."""
+
     token: TokenId
     node: str
     amount: int
 
 
 class CreditsSettled(FactBase, frozen=True, tag="credits.settled"):
+    """The cost of a node is known: `refund` of the reservation came back, or `shortfall` was missing."""
+
     token: TokenId
     node: str
     cost: int
@@ -21,14 +25,20 @@ class CreditsSettled(FactBase, frozen=True, tag="credits.settled"):
 
 
 class CreditsRequested(FactBase, frozen=True, tag="credits.asked"):
+    """The run asked for credits that it does not have."""
+
     amount: int
 
 
 class CreditsReceived(FactBase, frozen=True, tag="credits.granted"):
+    """The run was given credits."""
+
     amount: int
 
 
 class CreditsShort(FactBase, frozen=True, tag="credits.short"):
+    """Credits are missing: the run cannot go on until it is given more."""
+
     missing: int
 
 

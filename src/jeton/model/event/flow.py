@@ -9,11 +9,15 @@ from jeton.model.json import JsonObject
 
 
 class NodeStarted(FactBase, frozen=True, tag="node.started"):
+    """A node of a flow has its inputs and begins."""
+
     token: TokenId
     node: str
 
 
 class NodeCompleted(FactBase, frozen=True, tag="node.completed"):
+    """A node of a flow succeeded. `branch`: the output it chose."""
+
     token: TokenId
     node: str
     outputs: JsonObject
@@ -22,12 +26,16 @@ class NodeCompleted(FactBase, frozen=True, tag="node.completed"):
 
 
 class NodeFailed(FactBase, frozen=True, tag="node.failed"):
+    """A node of a flow failed."""
+
     token: TokenId
     node: str
     error: TaskFailed
 
 
 class NodeSkipped(FactBase, frozen=True, tag="node.skipped"):
+    """A node of a flow will not run, because nothing can reach it any more."""
+
     node: str
 
 

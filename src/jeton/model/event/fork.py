@@ -8,6 +8,8 @@ from jeton.model.json import JsonObject
 
 
 class RunForked(FactBase, frozen=True, tag="run.forked"):
+    """The run was made from the history of another run."""
+
     from_run: RunId
     entry: int
     writes: JsonObject = {}

@@ -12,11 +12,13 @@ from jeton.model.json import Json
 
 
 class RunSubmitted(FactBase, frozen=True, tag="run.submitted"):
+    """The run was accepted, with this input."""
+
     input: Json
 
 
 class RunStarted(FactBase, frozen=True, tag="run.started"):
-    pass
+    """The first token of the run began."""
 
 
 class TriggerFired(FactBase, frozen=True, tag="trigger.fired"):
@@ -38,38 +40,48 @@ class TriggerRefused(FactBase, frozen=True, tag="trigger.refused"):
 
 
 class RunWaiting(FactBase, frozen=True, tag="run.waiting"):
-    pass
+    """Every token of the run waits for something."""
 
 
 class RunResumed(FactBase, frozen=True, tag="run.resumed"):
-    pass
+    """The run has work again, after it waited."""
 
 
 class RunPaused(FactBase, frozen=True, tag="run.paused"):
-    pass
+    """Nothing new is dispatched until the run is unpaused."""
 
 
 class RunUnpaused(FactBase, frozen=True, tag="run.unpaused"):
-    pass
+    """The run dispatches again."""
 
 
 class RunCompleted(FactBase, frozen=True, tag="run.completed"):
+    """The run ended well."""
+
     output: Json | msgspec.UnsetType = msgspec.UNSET
 
 
 class RunFailed(FactBase, frozen=True, tag="run.failed"):
+    """The run ended with an error that no transition handled."""
+
     error: RunError | None = None
 
 
 class RunCancelled(FactBase, frozen=True, tag="run.cancelled"):
+    """The run was cancelled."""
+
     error: RunError | None = None
 
 
 class RunTimedOut(FactBase, frozen=True, tag="run.timed_out"):
+    """The run reached its `timeout_ms`."""
+
     error: RunError | None = None
 
 
 class RunExhausted(FactBase, frozen=True, tag="run.exhausted"):
+    """The run ended because its credits were used up."""
+
     error: RunError | None = None
 
 

@@ -9,6 +9,8 @@ from jeton.model.json import JsonObject
 
 
 class TokenCreated(FactBase, frozen=True, tag="token.created"):
+    """A token came to a node."""
+
     token: TokenId
     node: str
     path: str
@@ -17,14 +19,20 @@ class TokenCreated(FactBase, frozen=True, tag="token.created"):
 
 
 class TokenDispatched(FactBase, frozen=True, tag="token.dispatched"):
+    """The task of a token was handed to the executor."""
+
     token: TokenId
 
 
 class TokenExecuting(FactBase, frozen=True, tag="token.executing"):
+    """A worker began the task of a token."""
+
     token: TokenId
 
 
 class TokenWaiting(FactBase, frozen=True, tag="token.waiting"):
+    """A token waits, without a worker."""
+
     token: TokenId
     wait: Literal["siblings", "timer", "retry", "subworkflow", "gate", "signal"]
     node: str | None = None  # of the fan-in, for siblings
@@ -32,23 +40,33 @@ class TokenWaiting(FactBase, frozen=True, tag="token.waiting"):
 
 
 class TokenCompleted(FactBase, frozen=True, tag="token.completed"):
+    """The path of a token ended."""
+
     token: TokenId
 
 
 class TokenFailed(FactBase, frozen=True, tag="token.failed"):
+    """A token ended with a failure that no transition handled."""
+
     token: TokenId
 
 
 class TokenTimedOut(FactBase, frozen=True, tag="token.timed_out"):
+    """A token ended because its fan-in timed out."""
+
     token: TokenId
 
 
 class TokenCancelled(FactBase, frozen=True, tag="token.cancelled"):
+    """A token was cancelled."""
+
     token: TokenId
     reason: str | None = None
 
 
 class TaskDispatched(FactBase, frozen=True, tag="task.dispatched"):
+    """A task was handed to the executor. `delivery` counts how often, within one attempt."""
+
     token: TokenId
     node: str
     attempt: int
@@ -56,11 +74,15 @@ class TaskDispatched(FactBase, frozen=True, tag="task.dispatched"):
 
 
 class TaskCompleted(FactBase, frozen=True, tag="task.completed"):
+    """A task succeeded."""
+
     token: TokenId
     node: str
 
 
 class TaskFailedAt(FactBase, frozen=True, tag="task.failed"):
+    """A task failed, after its last attempt."""
+
     token: TokenId
     node: str
     error: JsonObject
@@ -78,6 +100,8 @@ class TaskRetrying(FactBase, frozen=True, tag="task.retrying"):
 
 
 class TaskProgress(FactBase, frozen=True, tag="task.progress"):
+    """How far a step of a task is, as its action reports."""
+
     token: TokenId
     node: str
     attempt: int
@@ -87,6 +111,8 @@ class TaskProgress(FactBase, frozen=True, tag="task.progress"):
 
 
 class TaskLog(FactBase, frozen=True, tag="task.log"):
+    """A line of text from a step of a task."""
+
     token: TokenId
     node: str
     attempt: int
@@ -129,12 +155,16 @@ class TaskTokens(FactBase, frozen=True, tag="task.tokens"):
 
 
 class ContextUpdated(FactBase, frozen=True, tag="context.updated"):
+    """The output mapping of a node wrote these values."""
+
     token: TokenId
     writes: JsonObject
     missing: tuple[str, ...] = ()
 
 
 class LateIgnored(FactBase, frozen=True, tag="late.ignored"):
+    """A result came too late, and was not applied."""
+
     token: TokenId
     attempt: int
     why: str

@@ -9,39 +9,53 @@ from jeton.model.json import Json
 
 
 class TimerSet(FactBase, frozen=True, tag="timer.set"):
+    """A timed wait began, and ends at `due`."""
+
     token: TokenId
     due: int
     label: str | None = None
 
 
 class TimerFired(FactBase, frozen=True, tag="timer.fired"):
+    """A timed wait ended."""
+
     token: TokenId
 
 
 class ChildStarted(FactBase, frozen=True, tag="child.started"):
+    """A child run was started."""
+
     token: TokenId
     child: RunId
     workflow: str
 
 
 class ChildCompleted(FactBase, frozen=True, tag="child.completed"):
+    """A child run ended well."""
+
     token: TokenId
     child: RunId
 
 
 class ChildFailed(FactBase, frozen=True, tag="child.failed"):
+    """A child run ended with an error."""
+
     token: TokenId
     child: RunId
     error: RunError | None = None
 
 
 class ChildCancelled(FactBase, frozen=True, tag="child.cancelled"):
+    """A child run was cancelled."""
+
     token: TokenId
     child: RunId
     reason: str | None = None
 
 
 class GateOpened(FactBase, frozen=True, tag="gate.opened"):
+    """A gate waits for answers."""
+
     token: TokenId
     node: str
     title: str
@@ -49,6 +63,8 @@ class GateOpened(FactBase, frozen=True, tag="gate.opened"):
 
 
 class GateAnswered(FactBase, frozen=True, tag="gate.answered"):
+    """A gate accepted an answer."""
+
     token: TokenId
     node: str
     value: Json
@@ -56,11 +72,15 @@ class GateAnswered(FactBase, frozen=True, tag="gate.answered"):
 
 
 class GateTimedOut(FactBase, frozen=True, tag="gate.timed_out"):
+    """The time of a gate was over before it had its answers."""
+
     token: TokenId
     node: str
 
 
 class SignalReceived(FactBase, frozen=True, tag="signal.received"):
+    """A signal came for the run."""
+
     name: str
     value: Json = None
     key: str | None = None
