@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.executor.canary import found_in
+from tests.executor.secrets.canary import found_in
 
 # A deadline per example measures the machine, not the code; a failure prints what reproduces it.
 settings.register_profile("jeton", deadline=None, print_blob=True)

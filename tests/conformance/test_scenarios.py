@@ -3,44 +3,44 @@
 import msgspec
 import pytest
 
-from tests.conformance import (
-    rows_binary,
-    rows_children,
-    rows_credits,
-    rows_failure,
-    rows_fan_in,
-    rows_fan_out,
-    rows_flow,
-    rows_flow_data,
-    rows_gates,
-    rows_pause,
-    rows_routing,
-    rows_signals,
-    rows_sleep,
-    rows_tasks,
-    rows_triggers,
-)
 from tests.conformance.case import Case
 from tests.conformance.hosts import Open, simulated, sqlite
 from tests.conformance.play import play
+from tests.conformance.rows import (
+    binary,
+    children,
+    credits,
+    failure,
+    fan_in,
+    fan_out,
+    flow,
+    flow_data,
+    gates,
+    pause,
+    routing,
+    signals,
+    sleep,
+    tasks,
+    triggers,
+)
 
 HOSTS = [pytest.param(simulated, id="simulated"), pytest.param(sqlite, id="sqlite")]
 ROWS = [
-    *rows_routing.ROWS,
-    *rows_failure.ROWS,
-    *rows_fan_out.ROWS,
-    *rows_fan_in.ROWS,
-    *rows_children.ROWS,
-    *rows_gates.ROWS,
-    *rows_signals.ROWS,
-    *rows_pause.ROWS,
-    *rows_tasks.ROWS,
-    *rows_flow.ROWS,
-    *rows_flow_data.ROWS,
-    *rows_credits.ROWS,
-    *rows_sleep.ROWS,
-    *rows_binary.ROWS,
-    *rows_triggers.ROWS,
+    *routing.ROWS,
+    *failure.ROWS,
+    *fan_out.ROWS,
+    *fan_in.ROWS,
+    *children.ROWS,
+    *gates.ROWS,
+    *signals.ROWS,
+    *pause.ROWS,
+    *tasks.ROWS,
+    *flow.ROWS,
+    *flow_data.ROWS,
+    *credits.ROWS,
+    *sleep.ROWS,
+    *binary.ROWS,
+    *triggers.ROWS,
 ]
 
 

@@ -9,7 +9,8 @@ import pytest
 from jeton.model.definition.workflow import Library
 from jeton.testing import World
 from tests.docs.markdown import ROOT
-from tests.simulation import flows, scenario, waits
+from tests.simulation import scenario
+from tests.simulation.stories import flows, waits
 from tools.draw_phases import PAGE, Arrows, arrows_of, blocks, diagrams, redrawn
 from tools.phase_scenarios import History
 

@@ -11,8 +11,8 @@ import pytest
 import jeton
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.json import JsonObject
+from tests.engine.builder.test_nodes import jeton_
 from tests.engine.test_flows import flow, wire
-from tests.engine.test_nodes import jeton_
 
 PICTURE = bytes(range(256)) * 40
 ID = f"sha256:{sha256(PICTURE).hexdigest()}"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jeton.executor.artifacts import Artifacts
-from tests.executor.given_action import Bench
+from tests.executor.actions.given_action import Bench
 
 
 @pytest.fixture

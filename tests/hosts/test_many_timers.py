@@ -13,7 +13,7 @@ from tests.hosts.library import WAIT, chain, library
 from tests.hosts.parked import BEGIN_MS, DAY_MS
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
-from tests.simulation.tree import tree_workflows
+from tests.simulation.stories.tree import tree_workflows
 
 MANY = 5000
 

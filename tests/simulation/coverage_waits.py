@@ -7,7 +7,7 @@ from jeton.model import decision as d
 from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
 from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow
 from jeton.model.state.run import RunState
-from tests.simulation.naps import sleeps_until
+from tests.simulation.stories.naps import sleeps_until
 
 WAIT_CASES = (
     "child called", "child ended", "child failed", "child cancelled by its parent", "child stopped with a fan-in",

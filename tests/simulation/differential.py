@@ -19,7 +19,7 @@ from jeton.model.ids import TokenId
 from jeton.model.json import Json
 from jeton.model.state.phase import Dispatched, Executing, WaitingForRetry, WaitingForTimer
 from jeton.model.state.run import RunState
-from tests.simulation.settled_oracle import SettledOracle
+from tests.simulation.oracle.settled import SettledOracle
 from tests.simulation.token_view import TokenView
 
 MOST_DELIVERIES = 5

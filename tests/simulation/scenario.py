@@ -12,14 +12,14 @@ from jeton.hosts.simulated.world import World
 from jeton.model.effect import Effect
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
-from tests.simulation import grammar_words as words
 from tests.simulation.coverage import Coverage
 from tests.simulation.differential import Twin
-from tests.simulation.grammar import workflow_from
-from tests.simulation.grammar_words import Object, SeededScript
-from tests.simulation.invariants import RunInvariants
-from tests.simulation.invariants_folding import batch_repeats, journal_folds, sections_reload
-from tests.simulation.invariants_seen import Seen
+from tests.simulation.grammar import words
+from tests.simulation.grammar.graph import workflow_from
+from tests.simulation.grammar.words import Object, SeededScript
+from tests.simulation.invariants.check import RunInvariants
+from tests.simulation.invariants.folding import batch_repeats, journal_folds, sections_reload
+from tests.simulation.invariants.seen import Seen
 from tests.simulation.loading import library_of
 
 CLOSE_LOOKS = 0.1  # of all commits are loaded, folded and repeated; so is the last of every run

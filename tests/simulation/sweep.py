@@ -18,12 +18,12 @@ import msgspec
 
 from tests.simulation.coverage import EXPECTED
 from tests.simulation.coverage_waits import WAIT_CASES
-from tests.simulation.credit_trees import CREDIT_TREE_CASES, play_credit_tree
-from tests.simulation.flows import FLOW_CASES, flows_from, play_flow
 from tests.simulation.scenario import Played, play, scenario_from
-from tests.simulation.story import problem_of, tell, with_fewer_faults
-from tests.simulation.tree import TREE_CASES, play_tree
-from tests.simulation.waits import play_waits, waits_from
+from tests.simulation.stories.credit_trees import CREDIT_TREE_CASES, play_credit_tree
+from tests.simulation.stories.flows import FLOW_CASES, flows_from, play_flow
+from tests.simulation.stories.story import problem_of, tell, with_fewer_faults
+from tests.simulation.stories.tree import TREE_CASES, play_tree
+from tests.simulation.stories.waits import play_waits, waits_from
 
 SEEDS_PER_CHUNK = 50
 EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES, *FLOW_CASES, *CREDIT_TREE_CASES)

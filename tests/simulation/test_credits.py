@@ -8,8 +8,8 @@ import pytest
 from jeton.definitions import library_from
 from jeton.model.event import CreditsReserved, CreditsShort, TaskDispatched
 from jeton.testing import Answer, Script, World, simulated_run
-from tests.simulation.credit_trees import CREDIT_TREE_CASES, play_credit_tree
-from tests.simulation.credits import play_credits
+from tests.simulation.stories.credit_trees import CREDIT_TREE_CASES, play_credit_tree
+from tests.simulation.stories.credits import play_credits
 
 
 def test_no_credit_is_lost_or_made_under_faults() -> None:

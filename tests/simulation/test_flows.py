@@ -7,8 +7,8 @@ import pytest
 from jeton.hosts.simulated.world import World
 from jeton.model.ids import RunId
 from jeton.model.state.run import Head, RunState
-from tests.simulation.flows import flow_library, flows_from, play_flow
-from tests.simulation.oracle_model import Object
+from tests.simulation.oracle.model import Object
+from tests.simulation.stories.flows import flow_library, flows_from, play_flow
 from tests.simulation.sweep import main
 
 FIXED = range(1, 601, 2)  # the even ones belong to the sweep of fixed seeds

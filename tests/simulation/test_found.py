@@ -17,7 +17,7 @@ from jeton.model.state.run import Head, RunState
 from jeton.planning.program.workflow import compile_program
 from jeton.testing import simulate
 from tests.simulation.loading import library_of
-from tests.simulation.watched import Watched
+from tests.simulation.stories.watched import Watched
 
 TASKS: dict[str, Any] = {"t": {"steps": [{"ref": "only", "action": {"kind": "mock"}}], "timeout_ms": 100}}
 

@@ -11,7 +11,7 @@ SEEDS = ("0", "1", "2", "3", "4", "5")
 
 def turns_with(hash_seed: str) -> list[str]:
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    command = [sys.executable, "-m", "tests.simulation.turns", *SEEDS]
+    command = [sys.executable, "-m", "tests.simulation.stories.turns", *SEEDS]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -5,10 +5,10 @@ from random import SystemRandom
 import pytest
 
 from jeton.definitions import library_from
-from tests.simulation.grammar_waits import TASKS
+from tests.simulation.grammar.waits import TASKS
+from tests.simulation.stories.tree import play_tree, tree_workflows
+from tests.simulation.stories.waits import play_waits, waits_from
 from tests.simulation.sweep import main
-from tests.simulation.tree import play_tree, tree_workflows
-from tests.simulation.waits import play_waits, waits_from
 
 FIXED = range(240)
 BATCHES = 4

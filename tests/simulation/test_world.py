@@ -16,9 +16,9 @@ from jeton.model.event import LateIgnored
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json
 from jeton.model.message import AlarmRang, TaskFinished, TaskLost, TaskStarted
-from tests.simulation.invariants import RunInvariants
-from tests.simulation.invariants_seen import Broken
-from tests.simulation.watched import Watched
+from tests.simulation.invariants.check import RunInvariants
+from tests.simulation.invariants.seen import Broken
+from tests.simulation.stories.watched import Watched
 
 STEPS = [{"ref": "only", "action": {"kind": "mock"}}]
 

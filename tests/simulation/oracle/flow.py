@@ -1,0 +1,314 @@
+"""An interpreter of docs/semantics/flow-graphs.md: slow, obvious, and sharing no code with the planner.
+
+It keeps what each node did and works out everything else again whenever it is asked. It cites the headings it follows.
+"""
+
+from __future__ import annotations
+
+import copy
+from datetime import datetime
+from typing import Any
+
+from tests.simulation.oracle.expression import tiny_evaluate
+from tests.simulation.oracle.model import ExpressionFault, MissingKey, Object, is_list, is_object
+
+CONTROL = ("_branch", "_wait", "_wait_until", "_waitUntil")
+
+
+class NodeFault(Exception):
+    """A node that fails."""
+
+
+class FlowOracle:
+    """One run. `finish`, `fail` and `wake` tell it what happened; the other methods say how the run stands."""
+
+    def __init__(self, flow: Object, given: Object, overrides: Object, fired: str | None, now: int) -> None:
+        self.nodes: Object = flow["nodes"]
+        self.on_error: str = flow.get("on_error", "continue")
+        self.most: int = flow.get("limits", {}).get("max_nodes", 50)
+        self.given, self.overrides, self.now = given, overrides, now
+        self.output_mapping: Object | None = flow.get("output_mapping")
+        declared = [dict({"from_output": "main", "to_input": "main"}, **each) for each in flow.get("connections", [])]
+        self.connections: list[Object] = declared
+        self.roots = [name for name in self.nodes if not any(each["to"] == name for each in declared)]
+        if flow.get("cycles") == "ignore_back_edges":
+            self.ignore_back_edges()
+        self.started: list[str] = []
+        self.executed: dict[str, Object] = {}
+        self.branch: dict[str, str | None] = {}
+        self.errors: set[str] = set()
+        self.waiting: dict[str, tuple[int, str | None, Object]] = {}
+        self.unfired = self.triggers_not_taken(fired)
+        self.go_on()
+
+    # the graph
+
+    def ignore_back_edges(self) -> None:
+        """flow-graphs.md#cycles: connections that close a cycle (depth first, in declaration order) are ignored."""
+        closing: list[Object] = []
+        seen: list[str] = []
+
+        def visit(node: str, path: list[str]) -> None:
+            seen.append(node)
+            for each in self.connections:
+                if each["from"] == node and each["to"] in [*path, node]:
+                    closing.append(each)
+                elif each["from"] == node and each["to"] not in seen:
+                    visit(each["to"], [*path, node])
+
+        for node in [*self.roots, *self.nodes]:
+            if node not in seen:
+                visit(node, [])
+        self.connections = [each for each in self.connections if not any(each is other for other in closing)]
+        self.roots = [node for node in self.nodes if not self.incoming(node)]
+
+    def triggers_not_taken(self, fired: str | None) -> list[str]:
+        """flow-graphs.md#where-a-flow-begins: of several triggers the one that fired, else the first."""
+        triggers = [node for node in self.roots if self.nodes[node]["type"] == "trigger"]
+        taken = fired if fired in triggers else triggers[0] if triggers else None
+        return [node for node in triggers if node != taken]
+
+    def incoming(self, node: str) -> list[Object]:
+        return [each for each in self.connections if each["to"] == node]
+
+    def outgoing(self, node: str) -> list[Object]:
+        return [each for each in self.connections if each["from"] == node]
+
+    # how connections and nodes are settled
+
+    def settled_as(self, connection: Object) -> str | None:
+        """flow-graphs.md#readiness: delivered, dead or failed; nothing while it is not settled."""
+        source = connection["from"]
+        if source in self.errors or self.skipped(source) == "upstream_failure":
+            return "failed"
+        if self.skipped(source) == "branch_not_taken":
+            return "dead"
+        if source not in self.executed:
+            return None
+        return "delivered" if self.live(connection) else "dead"
+
+    def live(self, connection: Object) -> bool:
+        """flow-graphs.md#connections: without a branch, `main` and handles named after an output are live."""
+        source, handle = connection["from"], connection["from_output"]
+        if self.branch[source] is not None:
+            return bool(handle == self.branch[source])
+        return handle == "main" or handle in self.executed[source]
+
+    def skipped(self, node: str) -> str | None:
+        """flow-graphs.md#skipping: any connection failed, `upstream_failure`; all dead, `branch_not_taken`."""
+        if node in self.unfired:
+            return "branch_not_taken"
+        settled = [self.settled_as(each) for each in self.incoming(node)]
+        if not settled or None in settled:
+            return None
+        if "failed" in settled:
+            return "upstream_failure"
+        return "branch_not_taken" if set(settled) == {"dead"} else None
+
+    def blocked_by(self, node: str) -> list[str]:
+        """flow-graphs.md#skipping: `blocked_by` names the direct causes."""
+        causes = [each["from"] for each in self.incoming(node) if self.settled_as(each) == "failed"]
+        return [cause for at, cause in enumerate(causes) if cause not in causes[:at]]
+
+    def ready(self, node: str) -> bool:
+        """flow-graphs.md#readiness: a node begins when each of its incoming connections is settled."""
+        settled = [self.settled_as(each) for each in self.incoming(node)]
+        return node not in self.started and None not in settled and self.skipped(node) is None
+
+    # what a node is given
+
+    def inputs(self, node: str) -> Object:
+        """flow-graphs.md#inputs: literal, over it the run's override, over both what is delivered."""
+        found: Object = dict(self.nodes[node].get("inputs", {}))
+        found.update(self.overrides.get(node, {}))
+        collected: dict[str, list[Any]] = {}
+        for each in self.incoming(node):
+            if self.settled_as(each) != "delivered":
+                continue
+            if each["to_input"] in self.nodes[node].get("repeated", []):
+                collected.setdefault(each["to_input"], []).append(self.carried(each))
+            else:
+                found[each["to_input"]] = self.carried(each)
+        found.update(collected)
+        return copy.deepcopy(found)
+
+    def carried(self, connection: Object) -> Any:
+        """flow-graphs.md#connections: `main` carries all outputs, another handle the value under its name."""
+        outputs, handle = self.executed[connection["from"]], connection["from_output"]
+        if self.branch[connection["from"]] is None and handle == "main":
+            return outputs
+        return outputs.get(handle, outputs)
+
+    def context(self, node: str) -> Object:
+        """flow-graphs.md#context: where paths meet, the later declared connection wins, key by key."""
+        delivered = [each for each in self.incoming(node) if self.settled_as(each) == "delivered"]
+        if not delivered:
+            return copy.deepcopy(self.given)
+        found: Object = {}
+        for each in delivered:
+            found.update(self.context_after(each["from"]))
+        return found
+
+    def context_after(self, node: str) -> Object:
+        """flow-graphs.md#context: each node's outputs are laid over it, key by key."""
+        found = self.context(node)
+        found.update(copy.deepcopy(self.executed[node]))
+        return found
+
+    # what happens
+
+    def finish(self, node: str, result: Object) -> None:
+        """A node gave something back: control keys are taken out, and a malformed one fails it."""
+        try:
+            self.take(node, result)
+        except NodeFault:
+            self.errors.add(node)
+        self.go_on()
+
+    def fail(self, node: str) -> None:
+        self.errors.add(node)
+        self.go_on()
+
+    def wake(self, node: str) -> None:
+        """flow-graphs.md#control-keys: then the run goes on; the node is not run again."""
+        due, _, outputs = self.waiting.pop(node)
+        self.now = max(self.now, due)
+        self.executed[node] = outputs
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Begin whatever may begin, and everything that then may, until nobody is left."""
+        while self.status == "running":
+            begun = [node for node in self.nodes if self.ready(node)]
+            if not begun:
+                return
+            for node in begun:
+                if self.status != "running":
+                    return
+                self.started.append(node)
+                if len(self.started) > self.most:
+                    return
+                try:
+                    self.work(node)
+                except NodeFault:
+                    self.errors.add(node)
+
+    def take(self, node: str, result: Object) -> None:
+        outputs = {key: value for key, value in result.items() if key not in CONTROL}
+        if "_branch" in result and (not isinstance(result["_branch"], str) or result["_branch"] == ""):
+            raise NodeFault("_branch")
+        due, label = self.wait_of(result)
+        self.branch[node] = result.get("_branch")
+        if due is None or due <= self.now:
+            self.executed[node] = outputs
+        else:
+            self.waiting[node] = (due, label, outputs)
+
+    def wait_of(self, result: Object) -> tuple[int | None, str | None]:
+        waits = [key for key in CONTROL[1:] if key in result]
+        if not waits:
+            return None, None
+        wait = result[waits[0]]
+        field = "seconds" if waits[0] == "_wait" else "timestamp"
+        if len(waits) > 1 or not is_object(wait) or field not in wait:
+            raise NodeFault("wait")
+        value: Any = wait[field]
+        label: Any = wait.get("label")
+        if field == "seconds":
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                raise NodeFault("seconds")
+            return self.now + int(value * 1000), label
+        try:
+            when = datetime.fromisoformat(value)
+        except (TypeError, ValueError):
+            raise NodeFault("timestamp") from None
+        if when.tzinfo is None:
+            raise NodeFault("timestamp")
+        return int(when.timestamp() * 1000), label
+
+    def work(self, node: str) -> None:
+        """flow-graphs.md#flow-nodes, type by type. A Python node waits until it is told what came of it."""
+        kind, data, inputs = self.nodes[node]["type"], self.nodes[node].get("data", {}), self.inputs(node)
+        scope: Object = {"inputs": inputs, "context": self.context(node)}
+        match kind:
+            case "work":
+                return
+            case "trigger":
+                self.executed[node], self.branch[node] = copy.deepcopy(self.given), None
+            case "constant":
+                self.take(node, {"value": inputs.get("value", data.get("value"))})
+            case "add" | "subtract" | "multiply" | "divide" | "sum":
+                self.take(node, {"result": self.calculated(kind, inputs)})
+            case "set":
+                self.take(node, {key: self.evaluated(value, scope) for key, value in data.items()})
+            case "if_else":
+                chosen = "true" if self.evaluated(data["condition"], scope, condition=True) else "false"
+                self.take(node, {"_branch": chosen, chosen: inputs.get("main")})
+            case "switch":
+                value = self.evaluated(data["value"], scope)
+                chosen = str(value) if isinstance(value, str | int) and str(value) in data["cases"] else "default"
+                self.take(node, {"_branch": chosen, chosen: inputs.get("main")})
+            case "merge":
+                self.take(node, inputs)
+            case "wait":
+                self.take(node, {**inputs, "_wait": {"seconds": data["seconds"]}})
+            case _:
+                raise NodeFault("no node is registered under this type")
+
+    def calculated(self, kind: str, inputs: Object) -> Any:
+        """flow-graphs.md#flow-nodes: fail on a missing or non-numeric input and on division by zero."""
+        wanted = inputs.get("values") if kind == "sum" else [inputs.get("a"), inputs.get("b")]
+        if not is_list(wanted):
+            raise NodeFault("values")
+        numbers: list[Any] = wanted
+        if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
+            raise NodeFault("number")
+        if kind == "sum":
+            return sum(numbers)
+        a, b = numbers
+        if kind == "divide" and b == 0:
+            raise NodeFault("zero")
+        return {"add": a + b, "subtract": a - b, "multiply": a * b, "divide": a / b if b else None}[kind]
+
+    def evaluated(self, source: Any, scope: Object, condition: bool = False) -> Any:
+        """expressions.md#missing-keys: a missing key makes a condition false and a mapping null."""
+        try:
+            value = tiny_evaluate(source, scope)
+        except MissingKey:
+            return False if condition else None
+        except ExpressionFault as fault:
+            raise NodeFault(str(fault)) from None
+        if condition and not isinstance(value, bool):
+            raise NodeFault("not a boolean")
+        return copy.deepcopy(value)
+
+    # how it stands
+
+    @property
+    def status(self) -> str:
+        """flow-graphs.md#failed-nodes: running until every node is executed, skipped or failed."""
+        if len(self.started) > self.most or (self.errors and self.on_error == "fail"):
+            return "failed"
+        for node in self.nodes:
+            if node not in self.executed and node not in self.errors and self.skipped(node) is None:
+                return "running"
+        reasons = [self.skipped(node) for node in self.nodes]
+        return "failed" if self.errors or "upstream_failure" in reasons else "completed"
+
+    def executing(self) -> list[str]:
+        ended = {*self.executed, *self.errors, *self.waiting}
+        return [node for node in self.started if node not in ended]
+
+    def output(self) -> Object:
+        """flow-graphs.md#context: of all last nodes, in declaration order; or `output_mapping`."""
+        last = [
+            node
+            for node in self.nodes
+            if node in self.executed and not any(self.settled_as(each) == "delivered" for each in self.outgoing(node))
+        ]
+        found: Object = {} if last else dict(self.given)
+        for node in last:
+            found.update(self.context_after(node))
+        if self.output_mapping is None:
+            return found
+        return {key: self.evaluated(value, {"context": found}) for key, value in self.output_mapping.items()}
