@@ -99,7 +99,7 @@ class Engine:
         bundle, version = await self._lookup.bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(await self._lookup.program(name, version), value)
-        given = overrides_in(bundle, name, overrides)
+        given = {} if overrides is None else overrides_in(bundle, name, overrides)
         started = await self._host.start(NewRun(name, version, value, key, overrides=given, credits=credits))
         return Run(self, started.run, trace=trace)
 
