@@ -24,6 +24,11 @@ def step(body: str) -> str:
     return f"tasks: {{t: {{steps: [{body}]}}}}"
 
 
+def state_default(value: int) -> str:
+    schema = f"{{$defs: {{n: {{minimum: 3}}}}, properties: {{x: {{$ref: '#/$defs/n', default: {value}}}}}}}"
+    return workflow(ONE_NODE % "{}" + f"\nstate_schema: {schema}")
+
+
 SHAPES = {
     "a section misspelt": Rule("unknown_section", "workflos", "workflos: {}", "workflows: {}"),
     "a file that is a list": Rule("wrong_type", "", "[]", "{}"),
@@ -364,6 +369,12 @@ SHAPES = {
         "workflows.w.input_schema",
         workflow(ONE_NODE % "{}" + "\ninput_schema: {$ref: '#/$defs/x'}"),
         workflow(ONE_NODE % "{}" + "\ninput_schema: {$ref: '#'}"),
+    ),
+    "a default that does not fit its own schema": Rule(
+        "schema_invalid",
+        "workflows.w.state_schema.properties.x.default",
+        state_default(2),
+        state_default(3),
     ),
     "a schema of another draft": Rule(
         "schema_invalid",

@@ -34,6 +34,18 @@ async def test_a_run_has_its_row_from_its_first_commit(path: Path) -> None:
     await host.close(0.0)
 
 
+async def test_the_row_of_a_new_run_has_the_defaults_of_its_state(open_host: OpenHost, path: Path) -> None:
+    host = await open_host()
+    properties = {"n": {"type": "integer", "default": 4}, "tags": {"items": {"type": "string"}, "default": ["new"]}}
+    waits = {"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 3600}}}}
+    version = await host.deploy(library(w={**waits, "state_schema": {"properties": properties}}), "w")
+    run, _ = await host.start(NewRun("w", version, {}))
+    assert ask(path, "select run_id, n from state_w_v1") == [(run, 4)]
+    assert ask(path, "select position, value from state_w_v1_tags") == [(0, "new")]
+    await host.close(0.0)
+    assert verify(path).ok
+
+
 async def test_what_branches_bring_is_there_until_it_is_merged(path: Path) -> None:
     host = await park(path)
     assert ask(path, "select * from branch_panel_v1") == [("panel", 0, 0, "arrived", "2")]

@@ -26,6 +26,9 @@ def _begin_run(draft: Draft, decision: d.BeginRun) -> None:
     head.submitted_at = head.started_at = decision.at
     head.deadline = decision.deadline
     head.parent, head.trigger, head.purse = decision.parent, decision.trigger, decision.purse
+    for key, value in decision.state.items():
+        draft.put(draft.state.state, key, value)
+        draft.touched.state.add(key)
     if decision.overrides:
         draft.state.flow.overrides = decision.overrides
         draft.touched.overrides = True

@@ -33,6 +33,19 @@ def check_schema(schema: Schema, location: SourceLocation, report: Report) -> bo
     return report.error_count == before
 
 
+def check_defaults(schema: Schema, location: SourceLocation, report: Report) -> None:
+    """Report defaults of properties that do not fit, since a run would begin with them."""
+    properties = schema.get("properties")
+    shared: Schema = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    for key, below in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(below, dict) and "default" in below:
+            found = value_problem({**shared, **below}, below["default"])
+            if found is not None:
+                problem = f"the default does not fit its own schema: {found[1]}"
+                at = location.at(("properties", key, "default"))
+                report.error(at, "schema_invalid", problem, "write a value that fits, or leave it out")
+
+
 def value_problem(schema: Schema, value: Json) -> tuple[Path, str] | None:
     """The path and reason of the first misfit; None if the value fits, or the schema cannot be compiled alone."""
     try:

@@ -20,6 +20,13 @@ GRADES = workflow(
     to("a", "review", "input.score >= 50", 2),
     to("a", "reject", None, 3),
 )
+COUNTS = {"type": "object", "properties": {"n": {"type": "integer", "default": 2}, "seen": {"default": ["first"]}}}
+DEFAULTS = workflow(
+    {"a": {}, "b": {"output_mapping": {"state.n": "state.n + 1"}}},
+    to("a", "b", "state.n == 2"),
+    output={"n": "state.n", "seen": "state.seen"},
+    state_schema=COUNTS,
+)
 LOOP = workflow(
     {"a": {"output_mapping": {"state.n": 0}}, "b": {"output_mapping": {"state.n": "state.n + 1"}}, "end": {}},
     to("a", "b"),
@@ -190,6 +197,17 @@ CASES = [
             {"n": {"output_mapping": {"output.a": 1}}, "m": {"output_mapping": {"output.self": "output"}}}, to("n", "m")
         ),
         output={"a": 1, "self": {"a": 1}},
+    ),
+    Case(
+        "a state begins with the defaults of its schema",
+        DEFAULTS,
+        output={"n": 3, "seen": ["first"]},
+    ),
+    Case(
+        "a called workflow's state begins with its own defaults",
+        workflow({"a": {"workflow": "inner", "output_mapping": {"output.got": "result.n"}}}),
+        others={"inner": workflow({"b": {}}, state_schema=COUNTS, output={"n": "state.n"})},
+        output={"got": 2},
     ),
     Case(
         "T13 the run's timeout ends an endless loop",

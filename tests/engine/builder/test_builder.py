@@ -1,12 +1,14 @@
 """A workflow written in Python is the very same value as one written in a file."""
 
 import dataclasses
+import itertools
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import msgspec
 import pytest
 
+import jeton
 from jeton.definitions import library_from, load_library
 from jeton.engine.build.graph import Shape
 from jeton.engine.build.source import Built
@@ -252,6 +254,85 @@ def test_shapes(shape: Shape) -> None:
     found = built(workflow).workflows["w"]
     closed = {} if shape is SCHEMA else {"x-closed": True}
     assert found.input_schema == found.state_schema == found.output_schema == {**SCHEMA, **closed}
+
+
+def made_tags() -> list[str]:
+    return ["new"]
+
+
+class StructState(msgspec.Struct):
+    owner: str
+    count: int = 3
+    votes: list[str] = []
+    tags: list[str] = msgspec.field(default_factory=made_tags, name="labels")
+
+
+@dataclasses.dataclass
+class DataState:
+    owner: str
+    count: int = 3
+    votes: list[str] = dataclasses.field(default_factory=list[str])
+    labels: list[str] = dataclasses.field(default_factory=made_tags)
+
+
+class PydanticField:
+    """What pydantic keeps of a field with a default factory."""
+
+    alias = None
+    validation_alias = "labels"
+    default_factory = staticmethod(made_tags)
+
+
+class LikePydanticState(LikePydantic):
+    model_fields: ClassVar = {"tags": PydanticField()}
+
+    @classmethod
+    def model_json_schema(cls, *, ref_template: str = "") -> JsonObject:
+        properties: JsonObject = {
+            "owner": {"type": "string"},
+            "count": {"type": "integer", "default": 3},
+            "votes": {"type": "array", "default": []},
+            "labels": {"type": "array"},
+        }
+        return {"type": "object", "properties": properties, "required": ["owner"]}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(StructState, id="a msgspec struct"),
+        pytest.param(DataState, id="a dataclass"),
+        pytest.param(LikePydanticState, id="a pydantic model"),
+    ],
+)
+async def test_a_run_begins_with_the_defaults_of_its_state_model(model: Shape, tmp_path: Path) -> None:
+    workflow = Workflow("w", state=model, output_mapping={"all": "state", "twice": "state.count * 2"})
+    workflow.node("a")
+    async with jeton.open(tmp_path / "s.db") as engine:
+        record = await (await engine.start(workflow)).result()
+    assert record.output == {"all": {"count": 3, "labels": ["new"], "votes": []}, "twice": 6}
+
+
+class WithoutPlainDefault(msgspec.Struct):
+    where: Any = msgspec.field(default_factory=object)
+
+
+class WithVaryingDefault(msgspec.Struct):
+    id: int = msgspec.field(default_factory=itertools.count().__next__)
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        pytest.param(WithoutPlainDefault, "an object of the type 'object' is not plain data", id="no plain data"),
+        pytest.param(WithVaryingDefault, "the default of 'id' differs from call to call", id="another at each call"),
+    ],
+)
+def test_a_default_that_no_definition_can_have(model: Shape, problem: str) -> None:
+    with pytest.raises(DefinitionError, match=problem) as raised:
+        Workflow("w", state=model)
+    assert raised.value.problems[0].path == "workflows.w.state_schema"
+    assert "constant default" in raised.value.problems[0].remedy
 
 
 def test_a_shape_that_no_json_has() -> None:

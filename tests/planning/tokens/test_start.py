@@ -15,6 +15,13 @@ from tests.planning.given import Given, flow, given, started, workflow
 PLAIN = workflow("nodes: {a: {task: work}}")
 TIMED = workflow("{timeout_ms: 100, nodes: {a: {task: work}}}")
 STRICT = workflow("{input_schema: {type: object, required: [x]}, nodes: {a: {task: work}}}")
+DEFAULTS = workflow(
+    """
+    state_schema:
+      properties: {z: {type: integer, default: 3}, a: {default: []}, n: {type: [string, "null"], default: null}, m: {}}
+    nodes: {a: {task: work}}
+    """
+)
 BOXES = flow("nodes: {a: {type: work}, b: {type: work}}")
 TRIGGERS = flow("nodes: {t: {type: trigger}, u: {type: trigger}}")
 
@@ -31,6 +38,12 @@ FIRST = d.CreateToken(TokenId(0), "a", "root")
         ),
         pytest.param(
             given(TIMED), StartRun(7, {}), [d.BeginRun(7, {}, 107), FIRST], id="a run's time begins with its start"
+        ),
+        pytest.param(
+            given(DEFAULTS),
+            StartRun(7, {}),
+            [d.BeginRun(7, {}, state={"a": [], "n": None, "z": 3}), FIRST],
+            id="the state begins with its defaults, in order of names",
         ),
         pytest.param(given(PLAIN, started()), StartRun(7, {}), [], id="a second start of the same run changes nothing"),
         pytest.param(

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from jeton.definitions.check_schema import check_defaults
 from jeton.definitions.read.fields import Fields, check_name, fields_of, known_node
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.node import read_node
@@ -72,13 +73,16 @@ def read_workflow(name: str, value: Json, location: SourceLocation, report: Repo
     initial, start_known = _initial_node(fields, nodes)
     graph = _transitions(fields, nodes)
     transitions, by_fan_in = _with_fan_ins(fields, written, graph)
+    state_schema = fields.schema("state_schema")
+    if state_schema is not None:
+        check_defaults(state_schema, fields.location("state_schema"), report)
     workflow = Workflow(
         name=name,
         initial_node=initial,
         nodes=nodes,
         transitions=transitions,
         input_schema=fields.schema("input_schema"),
-        state_schema=fields.schema("state_schema"),
+        state_schema=state_schema,
         output_schema=fields.schema("output_schema"),
         output_mapping=fields.object("output_mapping"),
         timeout_ms=fields.integer("timeout_ms", at_least=1),

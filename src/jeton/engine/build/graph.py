@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeAlias, cast
 
 from jeton.executor import ActionFunction
+from jeton.executor.python.default_factories import made_defaults
 from jeton.executor.python.results import NotPlain, builtins_of
 from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
 from jeton.model.failure import DefinitionError, Problem
@@ -63,11 +64,30 @@ class GraphBuilder:
         if shape is None or isinstance(shape, Mapping):
             return cast("Schema | None", shape)
         try:
-            return schema_of(shape)
+            schema = schema_of(shape)
         except TypeError as error:
             raise self._definition_error(
                 key, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema"
             ) from None
+        return self._with_made_defaults(schema, shape) if key == "state_schema" else schema
+
+    def _with_made_defaults(self, schema: Schema, model: type[Any]) -> Schema:
+        """The schema of a state with the defaults that the model's factories make."""
+        properties = schema.get("properties")
+        if not isinstance(properties, dict):
+            return schema
+        try:
+            defaults = made_defaults(model)
+        except Exception as error:  # a factory is the user's own function
+            remedy = "give the field a constant default, or none, and write it with an output mapping"
+            raise self._definition_error(
+                "state_schema", f"has a default that cannot be used: {error}", remedy
+            ) from error
+        found: JsonObject = {
+            key: {**below, "default": defaults[key]} if key in defaults and isinstance(below, dict) else below
+            for key, below in properties.items()
+        }
+        return {**schema, "properties": found}
 
     def _definition_error(self, path: str, problem: str, remedy: str) -> DefinitionError:
         where = f"{self.section}.{self.name}.{path}"

@@ -14,7 +14,7 @@ from jeton.model.state.run import FiredBy, Parent, RunStatus
 
 
 class BeginRun(DecisionBase, frozen=True, tag="begin_run"):
-    """The first decision of a run: its input, and who started it."""
+    """The first decision of a run: its input, the state it begins with, and who started it."""
 
     at: int
     input: Json
@@ -23,6 +23,7 @@ class BeginRun(DecisionBase, frozen=True, tag="begin_run"):
     trigger: FiredBy | None = None
     overrides: dict[str, JsonObject] = {}
     purse: Purse | None = None
+    state: JsonObject = {}  # the defaults of the workflow's state, by top-level key in order of names
 
 
 class SetStatus(DecisionBase, frozen=True, tag="set_status"):

@@ -90,6 +90,7 @@ class Program(msgspec.Struct, frozen=True):
     output_validator: SchemaValidator | None
     state_validators: dict[str, SchemaValidator]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
+    default_state: JsonObject  # what a run begins with, by top-level key in order of names
     joins: dict[JoinsKey, tuple[Join, ...]]  # a cache
     flow: "FlowProgram | None" = None  # the graph, if the program is of a flow
     prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that do not cost one credit
@@ -111,6 +112,7 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         for name, node in workflow.nodes.items()
     }
     state_schema = workflow.state_schema or {}
+    state_validators = _key_validators(state_schema)
     return Program(
         workflow=workflow,
         nodes=nodes,
@@ -118,8 +120,9 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
         input_validator=compile_schema(workflow.input_schema),
         output_validator=compile_schema(workflow.output_schema),
-        state_validators=_key_validators(state_schema),
+        state_validators=state_validators,
         state_open=state_schema.get("additionalProperties", True) is not False,
+        default_state=_default_state(state_schema, state_validators),
         joins={},
     )
 
@@ -208,4 +211,16 @@ def _key_validators(schema: Schema) -> dict[str, SchemaValidator]:
     return {
         key: SchemaValidator({**shared, **below} if isinstance(below, dict) else below is not False)
         for key, below in properties.items()
+    }
+
+
+def _default_state(schema: Schema, validators: Mapping[str, SchemaValidator]) -> JsonObject:
+    """The defaults of top-level keys that fit their schema. A definition that was stored long ago may have others."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    return {
+        key: below["default"]
+        for key, below in sorted(properties.items())
+        if isinstance(below, dict) and "default" in below and validators[key].problem(below["default"], key) is None
     }

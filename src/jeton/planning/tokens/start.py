@@ -18,7 +18,16 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
     workflow = program.workflow
     deadline = None if workflow.timeout_ms is None else message.at + workflow.timeout_ms
     purse = purse_for(program, message)
-    begin = BeginRun(message.at, message.input, deadline, message.parent, message.trigger, message.overrides, purse)
+    begin = BeginRun(
+        message.at,
+        message.input,
+        deadline,
+        message.parent,
+        message.trigger,
+        message.overrides,
+        purse,
+        program.default_state,
+    )
     # any other input was checked before it was accepted; what a parent maps is checked here
     problem = None if message.parent is None else schema_problem(program.input_validator, message.input, "input")
     if problem is not None:
