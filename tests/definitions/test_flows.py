@@ -47,6 +47,28 @@ def from_node(body: str, handle: str) -> str:
     return flow(f"nodes: {{a: {body}, b: {{type: merge}}}}\nconnections: [{connection}]")
 
 
+def to_node(body: str, handle: str, more: str = "") -> str:
+    """A node with something connected to one of its inputs."""
+    connection = f"{{from: b, to: a, to_input: {handle}}}"
+    return flow(f"nodes: {{a: {body}, b: {{type: merge}}}}\nconnections: [{connection}]") + more
+
+
+CLOSED_TASK = """
+tasks:
+  t:
+    input_schema: {type: object, properties: {order: {}}, additionalProperties: false}
+    output_schema: {type: object, properties: {price: {}}, additionalProperties: false}
+    steps: [{ref: s, action: {kind: mock}}]
+"""
+CLOSED_WORKFLOW = """
+workflows:
+  w:
+    initial_node: a
+    nodes: {a: {}}
+    input_schema: {type: object, properties: {order: {}}, additionalProperties: false}
+"""
+
+
 def test_a_flow_is_read_whole() -> None:
     found = loaded(DISCOUNT)
     assert found.problems == ()
@@ -170,6 +192,42 @@ RULES = {
         "flows.f.connections[0].from_output",
         from_node("{type: set, data: {x: 1}}", "y"),
         from_node("{type: set, data: {x: 1}}", "x"),
+    ),
+    "a literal for a handle that a built-in does not have": Rule(
+        "unknown_handle",
+        "flows.f.nodes.a.inputs.c",
+        node("{type: add, inputs: {a: 1, c: 2}}"),
+        node("{type: add, inputs: {a: 1, b: 2, main: 3}}"),
+    ),
+    "a connection to a handle that a built-in does not have": Rule(
+        "unknown_handle",
+        "flows.f.connections[0].to_input",
+        to_node("{type: sum}", "value"),
+        to_node("{type: sum}", "values"),
+    ),
+    "a repeated handle that a built-in does not have": Rule(
+        "unknown_handle",
+        "flows.f.nodes.a.repeated[0]",
+        node("{type: sum, repeated: [value]}"),
+        node("{type: sum, repeated: [values]}"),
+    ),
+    "an input that a closed task does not have": Rule(
+        "unknown_handle",
+        "flows.f.connections[0].to_input",
+        to_node("{type: t}", "ordr", CLOSED_TASK),
+        to_node("{type: t}", "order", CLOSED_TASK),
+    ),
+    "an input that a called workflow does not have": Rule(
+        "unknown_handle",
+        "flows.f.connections[0].to_input",
+        to_node("{type: workflow, data: {workflow: w}}", "ordr", CLOSED_WORKFLOW),
+        to_node("{type: workflow, data: {workflow: w}}", "order", CLOSED_WORKFLOW),
+    ),
+    "an output that a closed task never gives": Rule(
+        "handle_without_output",
+        "flows.f.connections[0].from_output",
+        from_node("{type: t}", "prize") + CLOSED_TASK,
+        from_node("{type: t}", "price") + CLOSED_TASK,
     ),
     "an if_else without a condition": Rule(
         "missing_key",

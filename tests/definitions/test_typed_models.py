@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 import jeton
-from jeton.definitions import library_from
+from jeton.engine.build.source import load_source
 from jeton.model.json import JsonObject
 from tests.definitions.given import problems
 
@@ -45,7 +45,7 @@ def found(given: JsonObject, kept: JsonObject, action: object = fetch) -> list[t
     """The severities, paths and remedies of the problems of a workflow of one node."""
     workflow = jeton.Workflow("w", input=Order, state=State)
     workflow.node("a", action=action, input=given, output=kept)  # type: ignore[arg-type] # any of the two
-    return [(each.severity, each.path, each.remedy) for each in library_from(workflow.definition()).problems]
+    return [(each.severity, each.path, each.remedy) for each in load_source(workflow).problems]
 
 
 @pytest.mark.parametrize(
@@ -95,3 +95,63 @@ def test_a_field_that_an_open_schema_does_not_declare_is_a_warning(source: str, 
     reported = [each for each in problems(OPEN.format(source=source)) if each.code == "expression_type"]
     assert [each.severity for each in reported] == severities
     assert all("did you mean 'total'?" in each.remedy for each in reported)
+
+
+@jeton.node
+def priced(order: str, discount: float | None, currency: str = "EUR") -> Order:
+    """A node with input handles of its own."""
+    return Order(order, discount or 0)
+
+
+@jeton.node
+def priced_by_inputs(inputs: dict[str, object]) -> JsonObject:
+    """A node that takes any handle."""
+    return {"count": len(inputs)}
+
+
+def flow_problems(type: object, handle: str, output: str = "main") -> list[tuple[str, str, str]]:
+    """The severities, paths and problems of a flow with a connection into a node, and one out of it."""
+    flow = jeton.Flow("f")
+    flow.node("begin", type="trigger")
+    flow.node("work", type=type, inputs={"order": "x"})  # type: ignore[arg-type] # any of these
+    flow.node("end", type="merge")
+    flow.connect("begin", "work", input=handle)
+    flow.connect("work", "end", output=output)
+    return [(each.severity, each.path, f"{each.problem}: {each.remedy}") for each in load_source(flow).problems]
+
+
+@pytest.mark.parametrize(
+    ("type", "handle", "nearest"),
+    [
+        (priced, "discunt", "discount"),
+        (priced, "curency", "currency"),
+        (fetch, "extr", "extra"),
+        ("sum", "value", "values"),
+    ],
+)
+def test_a_typo_in_an_input_handle_is_an_error(type: object, handle: str, nearest: str) -> None:
+    given = [each for each in flow_problems(type, handle) if each[1] == "flows.f.connections[0].to_input"]
+    ((severity, _, problem),) = given
+    assert severity == "error"
+    assert f"'work' has no input handle '{handle}'" in problem
+    assert f"write '{nearest}'" in problem
+
+
+def test_a_typo_in_an_output_handle_is_a_warning() -> None:
+    for type in (priced, fetch):
+        ((severity, path, problem),) = flow_problems(type, "main", "totl")
+        assert (severity, path) == ("warning", "flows.f.connections[1].from_output")
+        assert "write 'total'" in problem
+
+
+def test_handles_that_a_node_has() -> None:
+    for handle in ("order", "discount", "currency", "main"):
+        assert flow_problems(priced, handle, "total") == []
+    assert flow_problems(priced_by_inputs, "whatever", "whatever") == []
+    assert flow_problems(fetch, "extra", "id") == []
+
+
+def test_a_typo_in_an_argument_of_a_node_in_a_workflow_is_an_error() -> None:
+    ((severity, path, remedy),) = found({**GIVEN, "discunt": 1}, KEPT, priced)
+    assert (severity, path) == ("error", "workflows.w.nodes.a.input_mapping.discunt")
+    assert "'discount'" in remedy

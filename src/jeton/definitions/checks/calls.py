@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from jeton.definitions.checks.flow.graph import produced
+from jeton.definitions.checks.flow.handles import set_outputs
 from jeton.definitions.checks.graph.cycles import components, cycle_text, shortest_cycle
 from jeton.definitions.checks.graph.graph import Graph, is_always, reached
 from jeton.definitions.read.flow import FlowSource
@@ -92,10 +92,10 @@ def _certain_connections(flow: Flow) -> dict[str, list[str]]:
 
 
 def _is_delivered(flow: Flow, connection: Connection) -> bool:
-    type = flow.nodes[connection.source].type
-    if type == "set":
-        return connection.from_output in (produced(flow, connection.source) or ())
-    return type in BRANCHES_NEVER and connection.from_output == MAIN
+    source = flow.nodes[connection.source]
+    if source.type == "set":
+        return connection.from_output in (set_outputs(source) or ())
+    return source.type in BRANCHES_NEVER and connection.from_output == MAIN
 
 
 def _certain_steps(graph: Graph) -> dict[str, list[str]]:

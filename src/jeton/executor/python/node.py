@@ -48,4 +48,5 @@ def signature_of(function: Callable[..., Any], name: str) -> NodeSignature:
 
 
 def _schemas(function: Function) -> tuple[Schema | None, Schema | None]:
-    return None, signature_of(function.call, function.name).output_schema()
+    signature = signature_of(function.call, function.name)
+    return signature.input_schema(), signature.output_schema()

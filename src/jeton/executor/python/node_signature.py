@@ -8,7 +8,7 @@ from typing import Any, get_origin
 import msgspec
 
 from jeton.executor.python.bytes_paths import NO_CONTENTS, BytesPaths, Contents, Path, bytes_paths_in
-from jeton.executor.python.schema_of import schema_of
+from jeton.executor.python.schema_of import CLOSED, schema_of
 from jeton.executor.python.signature import BadArguments, converted, hints_of, no_schema, parameters_of
 from jeton.model.json import Json, JsonObject, Schema
 
@@ -48,6 +48,33 @@ class NodeSignature:
             bytes_paths = bytes_paths_in(self._hints.get(parameter.name, Any))
             if bytes_paths is not None and parameter.name not in SERVICES:
                 self._bytes_paths[parameter.name] = bytes_paths
+
+    def input_schema(self) -> Schema:
+        """The schema of the inputs by handle. A handle whose hint has no schema takes anything, as one without hint."""
+        handles = [each for each in self._parameters if each.name not in (*SERVICES, *_DATA_PARAMETERS)]
+        hints = [(each.name, self._schema_hint(each.name)) for each in handles]
+        schema = schema_of(msgspec.defstruct(self._name, hints, kw_only=True))
+        needed = [each.name for each in handles if each.default is inspect.Parameter.empty and self._needs(each.name)]
+        schema["required"] = list[Json](needed)
+        if self._takes_any or any(each.name == "inputs" for each in self._parameters):
+            schema.pop(CLOSED, None)
+        return schema
+
+    def _schema_hint(self, name: str) -> Any:
+        hint = self._hints.get(name, Any)
+        try:
+            schema_of(hint)
+        except TypeError:
+            return Any
+        return hint
+
+    def _needs(self, name: str) -> bool:
+        """Whether a call without the handle fails: a missing input is None, which its hint may allow."""
+        try:
+            converted(None, self._hints.get(name, Any))
+        except (msgspec.ValidationError, ValueError, NotImplementedError):
+            return True
+        return False
 
     def output_schema(self) -> Schema | None:
         """The schema of the result; None without a type hint."""

@@ -183,7 +183,8 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
         lane="loop" if lane == "instant" and (waits or limits or idempotency or execution.circuit_breaker) else lane,
         policy=policy,
         timeout_ms=execution.timeout_ms,
-        input_validator=compile_schema(action.input_schema),
+        # a node converts its inputs one by one, and says which is missing
+        input_validator=None if action.kind == "node" else compile_schema(action.input_schema),
         output_validator=compile_schema(action.output_schema),
         is_transient=kind.is_transient,
         settings=library.settings,

@@ -1,17 +1,18 @@
-"""Checks of flow graphs: cycles, the node limit, unknown types and handles."""
+"""Checks of flow graphs: cycles, the node limit and unknown types."""
 
 from jeton.definitions.checks.definitions import Definitions, name_referred_to
+from jeton.definitions.checks.flow.handles import check_handles
 from jeton.definitions.checks.graph.cycles import cycle_text, example_cycles
 from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.report import Report, did_you_mean, shown
-from jeton.model.definition.flow import BUILT_IN_TYPES, CONTROL_KEYS, MAIN, Flow, FlowNode
+from jeton.model.definition.flow import BUILT_IN_TYPES, Flow
 
 
 def check_flow(source: FlowSource, definitions: Definitions, report: Report) -> None:
     """Check the nodes and connections of a flow."""
     _check_limit(source, report)
     _check_types(source, definitions, report)
-    _check_handles(source, report)
+    check_handles(source, definitions, report)
     if source.flow.cycles == "refuse":
         _check_cycles(source, report)
 
@@ -32,47 +33,6 @@ def _check_types(source: FlowSource, definitions: Definitions, report: Report) -
             problem = f"no task, action or built-in is called {shown(node.type)}, so the node fails when it runs"
             remedy = did_you_mean(node.type, sorted(known), "register a Python node of that name")
             report.warning(source.node(name) / "type", "unknown_node_type", problem, remedy)
-
-
-def _check_handles(source: FlowSource, report: Report) -> None:
-    """Warn of connections from handles that their node never produces."""
-    made = {name: produced(source.flow, name) for name in source.flow.nodes}
-    for index, connection in enumerate(source.flow.connections):
-        handles = made[connection.source]
-        if handles is not None and connection.from_output not in handles:
-            kind = source.flow.nodes[connection.source].type
-            problem = f"{shown(connection.source)} never produces {shown(connection.from_output)}: it is a '{kind}'"
-            remedy = did_you_mean(connection.from_output, handles, "remove the connection")
-            location = source.connection(index)
-            report.warning(location / "from_output", "handle_without_output", problem, remedy)
-
-
-def produced(flow: Flow, name: str) -> tuple[str, ...] | None:
-    """The handles that a node can produce; None if that is known only at run time."""
-    node = flow.nodes[name]
-    match node.type:
-        case "constant":
-            return (MAIN, "value")
-        case "sum" | "add" | "subtract" | "multiply" | "divide":
-            return (MAIN, "result")
-        case "template":
-            return (MAIN, "text")
-        case "set":
-            return None if any(key in node.data for key in CONTROL_KEYS) else (MAIN, *node.data)
-        case "if_else":
-            return ("true", "false")
-        case "switch":
-            return _cases(node)
-        case "merge" | "wait" | "wait_until":
-            incoming = (each.to_input for each in flow.connections if each.target == name)
-            return tuple(dict.fromkeys((MAIN, *node.inputs, *incoming)))
-        case _:
-            return None
-
-
-def _cases(node: FlowNode) -> tuple[str, ...] | None:
-    cases = node.data.get("cases")
-    return (*(str(case) for case in cases), "default") if isinstance(cases, list) else None
 
 
 def _check_cycles(source: FlowSource, report: Report) -> None:
