@@ -120,6 +120,20 @@ REACH = {
 }
 
 ROUTING = {
+    "from a node that ends the run": Rule(
+        "transition_never_wins",
+        "workflows.w.transitions[1]",
+        workflow("""
+            initial_node: a
+            nodes: {a: , b: {end: completed}, c: }
+            transitions: [{from: a, to: b}, {from: b, to: c, condition: has(state._last_error)}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: , b: , c: {end: completed}}
+            transitions: [{from: a, to: b}, {from: b, to: c}]
+        """),
+    ),
     "behind a tier that always matches": Rule(
         "transition_never_wins",
         "workflows.w.transitions[1]",
@@ -713,3 +727,15 @@ def test_of_a_graph_that_could_not_be_read_whole_nothing_is_said_to_be_missing()
         transitons: [{from: a, to: b}]
     """)
     assert [p.code for p in problems(text)] == ["unknown_key"]
+
+
+def test_a_transition_from_an_end_is_one_warning() -> None:
+    """It makes no cycle, and the end needs no default."""
+    (problem,) = problems(
+        workflow("""
+            initial_node: a
+            nodes: {a: , stop: {end: completed}}
+            transitions: [{from: a, to: stop}, {from: stop, to: a, condition: input.again}]
+        """)
+    )
+    assert (problem.code, problem.severity) == ("transition_never_wins", "warning")
