@@ -120,6 +120,38 @@ REACH = {
 }
 
 ROUTING = {
+    "a failure type misspelt": Rule(
+        "unknown_failure_type",
+        "workflows.w.transitions[0].condition",
+        workflow("""
+            initial_node: a
+            nodes: {a: {wait: {signal: go, timeout_ms: 5}}, b: , c: }
+            transitions: [{from: a, to: b, condition: "state._last_error.type == 'timeout'"},
+              {from: a, to: c, priority: 2}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: {wait: {signal: go, timeout_ms: 5}}, b: , c: }
+            transitions: [{from: a, to: b, condition: "state._last_error.type == 'timed_out'"},
+              {from: a, to: c, priority: 2}]
+        """),
+    ),
+    "a failure type of one's own misspelt": Rule(
+        "unknown_failure_type",
+        "workflows.w.transitions[0].condition",
+        workflow("""
+            initial_node: a
+            nodes: {a: {action: {kind: fail, implementation: {type: too_dear}}}, b: , c: }
+            transitions: [{from: a, to: b, condition: 'state._last_error.type == "to_dear"'},
+              {from: a, to: c, priority: 2}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: {action: {kind: fail, implementation: {type: too_dear}}}, b: , c: }
+            transitions: [{from: a, to: b, condition: 'state._last_error.type == "ValueError"'},
+              {from: a, to: c, priority: 2}]
+        """),
+    ),
     "from a node that ends the run": Rule(
         "transition_never_wins",
         "workflows.w.transitions[1]",
@@ -639,7 +671,7 @@ MERGES = {
 }
 
 TABLES = {**NAMES, **REACH, **ROUTING, **JOINS, **QUORUM, **CALLS, **MERGES}
-WARNINGS = {"cycle_without_bound", "transition_never_wins", "no_default_transition"}
+WARNINGS = {"cycle_without_bound", "unknown_failure_type", "transition_never_wins", "no_default_transition"}
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=sentence) for sentence, rule in TABLES.items()])

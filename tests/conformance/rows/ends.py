@@ -47,6 +47,16 @@ def nothing_followed(seen: Outcome) -> None:
     assert "after" not in [token.node for token in seen.tokens]
 
 
+def it_was_tried_twice(seen: Outcome) -> None:
+    assert seen.error_message == "5!"
+    assert seen.types().count("task.retrying") == 1
+
+
+def the_node_failed(seen: Outcome) -> None:
+    assert seen.error_message.endswith("5 and dear")
+    assert seen.views["b"].skip_reason == "upstream_failure"
+
+
 def beside(node: Data, end: Data) -> Data:
     """A node beside which the run ends."""
     name = "call" if "workflow" in node else "ask" if "gate" in node else "work"
@@ -186,6 +196,57 @@ CASES = [
         workflow({"stop": STOP}, output={"y": "input.n"}, output_schema={"properties": {"y": {"type": "string"}}}),
         status="failed",
         error="output_invalid",
+    ),
+    Case(
+        "a failure on purpose is handled by its type",
+        workflow(
+            {
+                "check": {"action": {"kind": "fail", "implementation": {"type": "dear", "message": "{{ input.n }}!"}}},
+                "other": {},
+                "ask": {"output_mapping": {"output.why": "state._last_error.message"}},
+            },
+            to("check", "other", "state._last_error.type == 'late'"),
+            to("check", "ask", "state._last_error.type == 'dear'"),
+        ),
+        {"n": 5},
+        output={"why": "5!"},
+    ),
+    Case(
+        "an assert fails as it is told, and is retried as its task says",
+        workflow({"check": {"task": "picky"}}),
+        {"n": 5},
+        "failed",
+        error="dear",
+        tasks={
+            "picky": {
+                "retry": {"max_attempts": 2},
+                "steps": [
+                    {
+                        "action": {
+                            "kind": "assert",
+                            "implementation": {"that": "input.n < 5", "type": "dear", "message": "{{ input.n }}!"},
+                        },
+                        "on_failure": "retry",
+                    }
+                ],
+            }
+        },
+        also=it_was_tried_twice,
+    ),
+    Case(
+        "a flow's node fails on purpose, and what hangs on it is skipped",
+        {},
+        flow={
+            "nodes": {
+                "a": {"type": "fail", "data": {"type": "dear", "message": "{{ context.n }} and {{ data.type }}"}},
+                "b": {"type": "set", "data": {"x": "1"}},
+            },
+            "connections": [{"from": "a", "to": "b"}],
+        },
+        input={"n": 5},
+        status="failed",
+        error="dear",
+        also=the_node_failed,
     ),
 ]
 ROWS = [pytest.param(case, id=case.id) for case in CASES]

@@ -3,8 +3,8 @@
 from jeton.definitions.check_schema import value_problem
 from jeton.definitions.checks.graph.graph import Graph
 from jeton.definitions.read.location import SourceLocation
-from jeton.definitions.report import Report, shown
-from jeton.expression.templates.template import Template
+from jeton.definitions.read.template import check_template
+from jeton.definitions.report import Report
 from jeton.model.definition.workflow import EndTarget, GateTarget
 
 
@@ -28,11 +28,3 @@ def check_gate(gate: GateTarget, location: SourceLocation, report: Report) -> No
             report.error(
                 location / "on_timeout", "default_answer_invalid", problem, "write an answer that fits, or 'fail'"
             )
-
-
-def check_template(what: str, source: str, location: SourceLocation, report: Report) -> None:
-    """Check that a text is a template."""
-    template = Template(source, fuel=0)
-    if template.problem is not None:
-        problem = f"the {what} {shown(source)} is not a valid template: {template.problem}"
-        report.error(location, "template_invalid", problem, "write '{{ input.name }}' for what varies")

@@ -59,6 +59,8 @@ def produced(flow: Flow, name: str) -> tuple[str, ...] | None:
             return (MAIN, "text")
         case "set":
             return None if any(key in node.data for key in CONTROL_KEYS) else (MAIN, *node.data)
+        case "fail":
+            return (MAIN,)
         case "if_else":
             return ("true", "false")
         case "switch":
