@@ -462,6 +462,12 @@ MAPPINGS = {
         one_node("{gate: {title: '{{ input.name'}}"),
         one_node("{gate: {title: 'Pay {{ input.name }}?'}}"),
     ),
+    "a message of an end that is no template": Rule(
+        "template_invalid",
+        "workflows.w.nodes.a.end.failed.message",
+        one_node("{end: {failed: {type: dear, message: '{{ input.name'}}}"),
+        one_node("{end: {failed: {type: dear, message: 'Too dear, {{ input.name }}'}}}"),
+    ),
     "a default answer the gate would refuse": Rule(
         "default_answer_invalid",
         "workflows.w.nodes.a.gate.on_timeout",

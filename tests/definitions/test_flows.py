@@ -265,6 +265,15 @@ RULES = {
         node("{type: switch, data: {value: inputs.main, cases: [1]}}"),
         node("{type: switch, data: {value: inputs.main, cases: ['1']}}"),
     ),
+    "a failure on purpose without a type": Rule(
+        "missing_key", "flows.f.nodes.a", node("{type: fail}"), node("{type: fail, inputs: {type: dear}}")
+    ),
+    "a failure on purpose whose message is no template": Rule(
+        "template_invalid",
+        "flows.f.nodes.a.data.message",
+        node("{type: fail, data: {type: dear, message: '{{ inputs'}}"),
+        node("{type: fail, data: {type: dear, message: '{{ inputs }}'}}"),
+    ),
     "a template that is none": Rule(
         "template_invalid",
         "flows.f.nodes.a.data.template",

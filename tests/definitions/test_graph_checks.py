@@ -120,6 +120,52 @@ REACH = {
 }
 
 ROUTING = {
+    "a failure type misspelt": Rule(
+        "unknown_failure_type",
+        "workflows.w.transitions[0].condition",
+        workflow("""
+            initial_node: a
+            nodes: {a: {wait: {signal: go, timeout_ms: 5}}, b: , c: }
+            transitions: [{from: a, to: b, condition: "state._last_error.type == 'timeout'"},
+              {from: a, to: c, priority: 2}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: {wait: {signal: go, timeout_ms: 5}}, b: , c: }
+            transitions: [{from: a, to: b, condition: "state._last_error.type == 'timed_out'"},
+              {from: a, to: c, priority: 2}]
+        """),
+    ),
+    "a failure type of one's own misspelt": Rule(
+        "unknown_failure_type",
+        "workflows.w.transitions[0].condition",
+        workflow("""
+            initial_node: a
+            nodes: {a: {action: {kind: fail, implementation: {type: too_dear}}}, b: , c: }
+            transitions: [{from: a, to: b, condition: 'state._last_error.type == "to_dear"'},
+              {from: a, to: c, priority: 2}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: {action: {kind: fail, implementation: {type: too_dear}}}, b: , c: }
+            transitions: [{from: a, to: b, condition: 'state._last_error.type == "ValueError"'},
+              {from: a, to: c, priority: 2}]
+        """),
+    ),
+    "from a node that ends the run": Rule(
+        "transition_never_wins",
+        "workflows.w.transitions[1]",
+        workflow("""
+            initial_node: a
+            nodes: {a: , b: {end: completed}, c: }
+            transitions: [{from: a, to: b}, {from: b, to: c, condition: has(state._last_error)}]
+        """),
+        workflow("""
+            initial_node: a
+            nodes: {a: , b: , c: {end: completed}}
+            transitions: [{from: a, to: b}, {from: b, to: c}]
+        """),
+    ),
     "behind a tier that always matches": Rule(
         "transition_never_wins",
         "workflows.w.transitions[1]",
@@ -625,7 +671,7 @@ MERGES = {
 }
 
 TABLES = {**NAMES, **REACH, **ROUTING, **JOINS, **QUORUM, **CALLS, **MERGES}
-WARNINGS = {"cycle_without_bound", "transition_never_wins", "no_default_transition"}
+WARNINGS = {"cycle_without_bound", "unknown_failure_type", "transition_never_wins", "no_default_transition"}
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=sentence) for sentence, rule in TABLES.items()])
@@ -713,3 +759,15 @@ def test_of_a_graph_that_could_not_be_read_whole_nothing_is_said_to_be_missing()
         transitons: [{from: a, to: b}]
     """)
     assert [p.code for p in problems(text)] == ["unknown_key"]
+
+
+def test_a_transition_from_an_end_is_one_warning() -> None:
+    """It makes no cycle, and the end needs no default."""
+    (problem,) = problems(
+        workflow("""
+            initial_node: a
+            nodes: {a: , stop: {end: completed}}
+            transitions: [{from: a, to: stop}, {from: stop, to: a, condition: input.again}]
+        """)
+    )
+    assert (problem.code, problem.severity) == ("transition_never_wins", "warning")

@@ -241,6 +241,54 @@ SHAPES = {
         node("{wait: {seconds: -1}}"),
         node("{wait: {seconds: 0.5}}"),
     ),
+    "a failure on purpose without a type": Rule(
+        "missing_key",
+        "workflows.w.nodes.a.action.implementation",
+        action("{kind: fail, implementation: {message: no}}"),
+        action("{kind: fail, implementation: {type: dear}}"),
+    ),
+    "a failure on purpose whose type is no name": Rule(
+        "bad_name",
+        "workflows.w.nodes.a.action.implementation.type",
+        action("{kind: fail, implementation: {type: too dear}}"),
+        action("{kind: fail, implementation: {type: too_dear}}"),
+    ),
+    "a failure on purpose whose message is no template": Rule(
+        "template_invalid",
+        "workflows.w.nodes.a.action.implementation.message",
+        action("{kind: fail, implementation: {type: dear, message: '{{ input'}}"),
+        action("{kind: fail, implementation: {type: dear, message: '{{ input }}'}}"),
+    ),
+    "an assert whose message is no template": Rule(
+        "template_invalid",
+        "workflows.w.nodes.a.action.implementation.message",
+        action("{kind: assert, implementation: {that: true, type: dear, message: '{{ input'}}"),
+        action("{kind: assert, implementation: {that: true, type: dear, message: '{{ input }}'}}"),
+    ),
+    "an end that is no end": Rule(
+        "unknown_value", "workflows.w.nodes.a.end", node("{end: done}"), node("{end: completed}")
+    ),
+    "an end without a way to end": Rule(
+        "missing_key", "workflows.w.nodes.a.end", node("{end: {}}"), node("{end: {failed: {type: dear}}}")
+    ),
+    "a failed end without a type": Rule(
+        "missing_key",
+        "workflows.w.nodes.a.end.failed",
+        node("{end: {failed: {message: no}}}"),
+        node("{end: {failed: {type: dear, message: no}}}"),
+    ),
+    "a failed end whose type is no name": Rule(
+        "bad_name",
+        "workflows.w.nodes.a.end.failed.type",
+        node("{end: {failed: {type: too dear}}}"),
+        node("{end: {failed: {type: too_dear}}}"),
+    ),
+    "an end with an output": Rule(
+        "key_without_target",
+        "workflows.w.nodes.a.output_mapping",
+        node("{end: completed, output_mapping: {output.x: '1'}}"),
+        node("{end: completed, input_mapping: {x: '1'}}"),
+    ),
     "a gate nobody need answer": Rule(
         "out_of_range",
         "workflows.w.nodes.a.gate.approvals",

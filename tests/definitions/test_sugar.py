@@ -6,6 +6,8 @@ from jeton.definitions import library_from, load_library
 from jeton.model.definition.task import Action, Execution, Idempotency, RetryPolicy, Step, StepCondition, Task
 from jeton.model.definition.workflow import (
     AgentTarget,
+    EndTarget,
+    FailedEnd,
     Foreach,
     GateTarget,
     Library,
@@ -67,6 +69,10 @@ GATE_SCHEMA: Schema = {"type": "object", "required": ["ok"], "properties": {"ok"
             "{wait: {signal: go, schema: {type: object}, timeout_ms: 5, label: soon}}",
             WaitTarget(signal="go", schema={"type": "object"}, timeout_ms=5, label="soon"),
             id="a wait for a signal",
+        ),
+        pytest.param("{end: completed}", EndTarget(), id="an end"),
+        pytest.param(
+            "{end: {failed: {type: dear, message: no}}}", EndTarget(FailedEnd("dear", "no")), id="an end that fails"
         ),
         pytest.param("{gate: {}}", GateTarget("a"), id="a gate without a title bears the node's name"),
         pytest.param(

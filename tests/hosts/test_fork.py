@@ -261,3 +261,26 @@ def test_a_run_that_never_began_cannot_be_forked() -> None:
     world.run()
     with pytest.raises(Refused, match="ended before anything of it began"):
         world.fork(run, 0)
+
+
+def test_a_fork_of_a_run_that_a_node_ended_ends_there_again() -> None:
+    """What the end cancelled is under way again for a moment, and is cancelled again."""
+    workflow = {
+        "initial_node": "s",
+        "nodes": {
+            "s": {},
+            "ask": {"gate": {"title": "never answered"}},
+            "rest": {"wait": {"seconds": 1}},
+            "stop": {"end": "completed"},
+        },
+        "transitions": [{"from": "s", "to": "ask"}, {"from": "s", "to": "rest"}, {"from": "rest", "to": "stop"}],
+    }
+    world = World(library(w=workflow))
+    run = world.start("w", {})
+    world.run()
+    fork = world.fork(run, len(world.store.journal(run)) - 1)
+    world.run()
+    assert world.unfinished() == []
+    forked = world.store.row(fork)
+    assert forked is not None
+    assert forked.status == "completed"

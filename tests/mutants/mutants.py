@@ -252,6 +252,25 @@ MUTANTS = (
         "            stopped += []\n",
     ),
     Mutant(
+        "an end leaves a child running",
+        "src/jeton/planning/tokens/completion.py",
+        'alive_in_run(state) - {by.id}, "cancelled"',
+        "[t for t in alive_in_run(state) - {by.id} if t not in state.tokens"
+        ' or state.tokens[t].phase.kind != "subworkflow"], "cancelled"',
+    ),
+    Mutant(
+        "a failed end can be handled",
+        "src/jeton/planning/tokens/end.py",
+        '    return end_run(state, now, "failed", error, failing=token)\n',
+        "    return plan_failure(program, state, token, TaskFailed(error.type, error.message), now)\n",
+    ),
+    Mutant(
+        "a fork of a run that a node ended goes on beside that node",
+        "src/jeton/actor/fork.py",
+        "failing = end.ended_by if end.ended_by is not None or end.error is None else end.error.token",
+        "failing = None if end.error is None else end.error.token",
+    ),
+    Mutant(
         "a call that timed out leaves its child running",
         "src/jeton/planning/waits/deadline.py",
         'Plan([*stop_children(token, "timed out"), *plan_failure(',

@@ -16,6 +16,7 @@ ENDS = (
     "completed", "cancelled", "timed_out", "failed: boom", "failed: timed_out", "failed: worker_lost",
     "failed: no_matching_transition", "failed: expression_error", "failed: not_a_list", "failed: limit_exceeded",
     "failed: quorum_impossible", "failed: fan_in_lost", "failed: fan_in_timed_out", "failed: merge_failed",
+    "failed: stopped", "failed: template_error",
 )  # fmt: skip
 CASES = (
     "nested fan-out", "fan-out in a loop", "empty fan-out", "fan-out of one", "max_parallel", "two groups at once",
@@ -25,6 +26,7 @@ CASES = (
     "fifth delivery", "timed wait", "token ends for want of a match", "late result after the token ended",
     "late result of an earlier attempt", "result of an abandoned branch", "stale alarm", "batch of three or more",
     "run in short batches", "crash", "clock set back", "quorum with a slot of several tokens",
+    "an end cancels what is under way",
 )  # fmt: skip
 EXPECTED = (
     *ENDS,
@@ -76,6 +78,7 @@ class Coverage:
                 self.seen["fan-in timeout, fails"] += reason == "fan_in_timed_out"
                 self.seen["fan-in timeout, proceeds"] += status == "timed_out" and reason.endswith("opened")
                 self.seen["branch lost, run goes on"] += reason.startswith("branch lost")
+                self.seen["an end cancels what is under way"] += reason.startswith("run completed at")
             case d.AbandonTokens():
                 self.seen["siblings abandoned"] += 1
             case d.FailNode(token, error=error):

@@ -15,6 +15,7 @@ from jeton.model.ids import RunId
 from tests.simulation.coverage import Coverage
 from tests.simulation.differential import Twin
 from tests.simulation.grammar import words
+from tests.simulation.grammar.ends import with_ends
 from tests.simulation.grammar.graph import workflow_from
 from tests.simulation.grammar.words import Object, SeededScript
 from tests.simulation.invariants.check import RunInvariants
@@ -56,7 +57,7 @@ def scenario_from(seed: int) -> Scenario:
     runs = rng.choice((1, 1, 1, 1, 2, 3))
     return Scenario(
         seed=seed,
-        workflow=workflow_from(Random(f"{seed}/graph")),
+        workflow=with_ends(Random(f"{seed}/ends"), workflow_from(Random(f"{seed}/graph"))),
         tasks=words.tasks(rng),
         inputs=tuple(words.run_input(rng) for _ in range(runs)),
         cancels=tuple((run, rng.randint(0, 80)) for run in range(runs) if rng.random() < 0.07),

@@ -52,7 +52,7 @@ def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
 def _before_end(decisions: tuple[Decision, ...], end: EndRun) -> int:
     """The index of the first decision that belongs to the end of the run."""
     if not end.broken:
-        failing = None if end.error is None else end.error.token
+        failing = end.ended_by if end.ended_by is not None or end.error is None else end.error.token
         for index, decision in enumerate(decisions):
             if isinstance(decision, _ENDS_NODE) and decision.token == failing:
                 # a node of a flow that failed as soon as it began is cut with its beginning

@@ -20,10 +20,10 @@ ProblemCode: TypeAlias = Literal[
     "secret_in_definition", "secret_source", "several_documents", "state_read_in_branch", "synchronization_disagrees",
     "syntax", "tag_refused", "template_invalid", "text_refused", "too_deep", "too_many_aliases", "too_many_nodes",
     "too_many_values", "transition_never_wins", "two_fan_outs", "two_targets", "unknown_action", "unknown_agent",
-    "unknown_handle", "unknown_key", "unknown_kind", "unknown_node", "unknown_node_type", "unknown_root",
-    "unknown_secret", "unknown_section", "unknown_setting", "unknown_task", "unknown_time_zone", "unknown_value",
-    "unknown_version", "unknown_workflow", "unreachable_node", "unsupported_isolation", "unsupported_section",
-    "wait_without_time", "wrong_type",
+    "unknown_failure_type", "unknown_handle", "unknown_key", "unknown_kind", "unknown_node", "unknown_node_type",
+    "unknown_root", "unknown_secret", "unknown_section", "unknown_setting", "unknown_task", "unknown_time_zone",
+    "unknown_value", "unknown_version", "unknown_workflow", "unreachable_node", "unsupported_isolation",
+    "unsupported_section", "wait_without_time", "wrong_type",
 ]
 
 RefusalCode: TypeAlias = Literal[
@@ -133,6 +133,7 @@ PROBLEMS: dict[ProblemCode, str] = {
     "two_targets": "A node has more than one target.",
     "unknown_action": "A reference names an action that does not exist.",
     "unknown_agent": "A reference names an agent that does not exist.",
+    "unknown_failure_type": "A condition compares the type of a failure with one that nothing has, but nearly.",
     "unknown_handle": "A flow gives a node an input that the node does not have.",
     "unknown_key": "An object has a key that is not known there.",
     "unknown_kind": "An action has a kind that does not exist.",

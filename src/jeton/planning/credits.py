@@ -11,6 +11,7 @@ from jeton.model import decision as d
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import (
     AgentTarget,
+    EndTarget,
     GateTarget,
     Library,
     TaskTarget,
@@ -80,6 +81,8 @@ def _names(target: object, type: str | None) -> Iterator[str]:
             yield "workflow"
         case AgentTarget():
             yield "agent"
+        case EndTarget():
+            yield "end"
         case None:
             yield "pass"
         case _:

@@ -43,6 +43,24 @@ PERSON: JsonObject = {
             id="assert: false says what it read",
         ),
         pytest.param(
+            Action("assert", {"that": "input.n == 3", "type": "not_three", "message": "it is {{ input.n }}"}),
+            TaskFailed("not_three", "it is 2", "s0"),
+            id="assert: false is of the type and the message that are given",
+        ),
+        pytest.param(
+            Action("assert", {"that": "input.x == 3", "type": "not_three"}),
+            TaskFailed("not_three", "input.x == 3 does not hold: input.x is missing", "s0"),
+            id="assert: a type alone",
+        ),
+        pytest.param(
+            Action("fail", {"type": "dear", "message": "{{ input.n }} is too much"}),
+            TaskFailed("dear", "2 is too much", "s0"),
+            id="fail: a type and a message",
+        ),
+        pytest.param(
+            Action("fail", {"type": "dear"}), TaskFailed("dear", "it was told to fail", "s0"), id="fail: a type alone"
+        ),
+        pytest.param(
             asserting("input.x == 3"),
             TaskFailed("assertion_failed", "input.x == 3 does not hold: input.x is missing", "s0"),
             id="assert: a missing key does not hold",
@@ -121,6 +139,17 @@ def test_a_mock_s_data_fits_its_schema_and_belongs_to_its_seed() -> None:
         pytest.param(Action("context", {"set": 3}), ["set"], id="the wrong type"),
         pytest.param(asserting("1 = 2"), ["that"], id="an assert that is no expression"),
         pytest.param(Action("assert"), [""], id="an assert of nothing"),
+        pytest.param(
+            Action("assert", {"that": True, "type": "too dear", "message": "{{"}),
+            ["type", "message"],
+            id="an assert whose type is no name and whose message is no template",
+        ),
+        pytest.param(Action("fail"), [""], id="a fail without a type"),
+        pytest.param(
+            Action("fail", {"type": "", "message": "{{"}),
+            ["type", "message"],
+            id="a fail whose type is no name and whose message is no template",
+        ),
         pytest.param(mock(outptu=1), [""], id="a misspelt key"),
         pytest.param(mock(output=1, schema={}), [""], id="a mock with two results"),
         pytest.param(mock(delay_ms={"min": 3, "max": 1}), ["delay_ms"], id="an empty range"),
@@ -151,3 +180,10 @@ def test_a_plugin_joins_with_a_class() -> None:
     register_kind("echo", Echo)
     assert run(task(Action("echo", {"prefix": ">"})), {"a": 1}) == {"said": ">{'a': 1}"}
     assert [flaw.problem for flaw in check_implementation(Action("echo"))] == ["Object missing required field `prefix`"]
+
+
+def test_a_message_that_cannot_be_rendered_fails_the_task_whatever_on_failure_says() -> None:
+    failing = Action("fail", {"type": "dear", "message": "{{ input.gone }}"})
+    found = run(task(Step(failing, ref="s0", on_failure="continue")), {"n": 1})
+    assert isinstance(found, TaskFailed)
+    assert found.type == "template_error"

@@ -205,3 +205,43 @@ def test_a_built_in_says_what_it_cannot_do(type: str, inputs: JsonObject, data: 
     assert says in failed.message
     kind = "template_error" if "data.template" in says else "expression_error" if "data." in says else "bad_input"
     assert failed.type == kind
+
+
+@pytest.mark.parametrize(
+    ("inputs", "data", "then"),
+    [
+        pytest.param({}, {"type": "dear"}, TaskFailed("dear", "it was told to fail"), id="with a type"),
+        pytest.param(
+            {"main": 3},
+            {"type": "dear", "message": "{{ inputs.main }} for {{ context.name }}, {{ data.type }}"},
+            TaskFailed("dear", "3 for Ada, dear"),
+            id="the message is a template",
+        ),
+        pytest.param(
+            {"type": "late", "message": "{{ x }}"},
+            {"type": "dear", "message": "no"},
+            TaskFailed("late", "{{ x }}"),
+            id="what comes in at a handle goes before the data, and is no template",
+        ),
+        pytest.param(
+            {},
+            {},
+            TaskFailed("bad_input", "fail: 'type' must be a name, and is null"),
+            id="without a type it fails too",
+        ),
+        pytest.param(
+            {"message": 3},
+            {"type": "dear"},
+            TaskFailed("bad_input", "fail: 'message' must be a text, and is a number"),
+            id="a message is a text",
+        ),
+    ],
+)
+def test_fail_always_fails(inputs: JsonObject, data: JsonObject, then: TaskFailed) -> None:
+    assert result("fail", inputs, data) == then
+
+
+def test_a_message_that_cannot_be_rendered_is_the_failure() -> None:
+    found = result("fail", {}, {"type": "dear", "message": "{{ inputs.gone }}"})
+    assert isinstance(found, TaskFailed)
+    assert found.type == "template_error"

@@ -44,7 +44,7 @@ def test_a_flow_shares_tasks_gates_and_calls_with_workflows() -> None:
     targets = {name: type(node.definition.target) for name, node in program.nodes.items()}
     assert targets == {"ask": GateTarget, "work": TaskTarget, "add": type(None), "odd": type(None)}
     assert program.nodes["work"].task is not None
-    assert program.nodes["ask"].title is not None
+    assert program.nodes["ask"].text is not None
     assert program.transitions == (), "its connections stay with the flow"
     assert program.flow is not None
     assert [each.target for each in program.flow.nodes["ask"].leaving] == ["work"]

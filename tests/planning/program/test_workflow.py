@@ -129,13 +129,13 @@ output_mapping: {out: state.q}
 
 
 def test_a_gates_title_is_a_template_in_which_nothing_is_missing_and_that_ends() -> None:
-    title = workflow("nodes: {a: {gate: {title: 'Hi {{ input.x }}'}}}").nodes["a"].title
+    title = workflow("nodes: {a: {gate: {title: 'Hi {{ input.x }}'}}}").nodes["a"].text
     assert title.render({"input": {"x": "Ada"}}) == "Hi Ada"
     with pytest.raises(TemplateProblem):
         title.render({"input": {}})
     endless = "{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}"
     with pytest.raises(TemplateProblem):
-        workflow(f'nodes: {{a: {{gate: {{title: "{endless}"}}}}}}').nodes["a"].title.render({})
+        workflow(f'nodes: {{a: {{gate: {{title: "{endless}"}}}}}}').nodes["a"].text.render({})
 
 
 SCHEMA = workflow("""

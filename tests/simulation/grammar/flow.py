@@ -69,7 +69,7 @@ def make_flow(random: Random) -> Object:
 
 def make_node(random: Random) -> Object:
     kinds = ("work", "work", "work", "trigger", "constant", "add", "divide", "sum", "set", "if_else", "switch", "merge",
-             "wait", "nobody", "multiply", "subtract")  # fmt: skip
+             "wait", "nobody", "multiply", "subtract", "fail")  # fmt: skip
     node: Object = {"type": random.choice(kinds)}
     match node["type"]:
         case "constant":
@@ -80,6 +80,9 @@ def make_node(random: Random) -> Object:
             node["data"] = {"condition": random.choice(CONDITIONS)}
         case "switch":
             node["data"] = {"value": random.choice(EXPRESSIONS), "cases": ["x", "1", "3"]}
+        case "fail":
+            message = random.choice(("no", "{{ inputs.main }}", "{{ context.x }}"))
+            node["data"] = {"type": random.choice(("dear", "late")), "message": message}
         case "wait":
             node["data"] = {"seconds": random.choice((1, 0.5, 30))}
         case _:

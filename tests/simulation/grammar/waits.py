@@ -73,7 +73,9 @@ class Library:
         graph = _Graph(self, name)
         sequence = graph.sequence(blocks, branch=False)
         if fails:
-            sequence.append(graph.after(sequence[-1], graph.single("x", branch=False)))
+            sequence.append(graph.after(sequence[-1], graph.failing()))
+        elif self.rng.random() < 0.25:
+            graph.end_beside(sequence[-1])
         made: Object = {
             "initial_node": sequence[0].entry,
             "nodes": graph.nodes,
@@ -175,6 +177,24 @@ class _Graph:
         made["output_mapping"] = {f"{'_branch.output' if branch else 'state'}.{node}": result}
         self.nodes[node] = made
         return Block(node, node, Value(node, kind, called))
+
+    def failing(self) -> Block:
+        """A task that fails, or the end of the run as failed."""
+        if self.library.rng.random() < 0.5:
+            return self.single("x", branch=False)
+        node = f"x{len(self.nodes)}_{self.name}"
+        self.nodes[node] = {"end": {"failed": {"type": "boom", "message": "as it should"}}}
+        return Block(node, node, Value(node, "x"))
+
+    def end_beside(self, last: Block) -> None:
+        """Two ways on from the last block: one ends the run, and the other leads to something that may take longer."""
+        rest, end = f"w{len(self.nodes)}_{self.name}", f"z{len(self.nodes)}_{self.name}"
+        self.nodes[rest] = {"wait": {"seconds": self.library.rng.choice((0, 0.002, 0.01))}}
+        self.nodes[end] = {"end": "completed"}
+        beside = self.single(self.library.rng.choice("gpesth" if self.library.values else "gpest"), branch=True)
+        for target in (rest, beside.entry):
+            self.transitions.append({"from": last.end, "to": target})
+        self.transitions.append({"from": rest, "to": end})
 
     def fan_out(self) -> Block:
         rng = self.library.rng

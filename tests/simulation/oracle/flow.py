@@ -252,6 +252,8 @@ class FlowOracle:
                 self.take(node, inputs)
             case "wait":
                 self.take(node, {**inputs, "_wait": {"seconds": data["seconds"]}})
+            case "fail":
+                raise NodeFault("on purpose")  # or because its message cannot be rendered
             case _:
                 raise NodeFault("no node is registered under this type")
 

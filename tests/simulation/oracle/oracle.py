@@ -12,6 +12,7 @@ Everything is found by scanning; nothing is counted ahead.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -174,8 +175,25 @@ class Oracle:
                 self._dispatch(token)
             case "wait":
                 token.status, token.due, token.timer = "waiting_for_timer", due, run.next_timer()
+            case "end":
+                self._end_by(token, node["end"])
             case other:
                 raise NotImplementedError(f"node target {other!r}")
+
+    def _end_by(self, token: Token, end: Any) -> None:
+        """token-graphs.md#ends: the run ends so at once, whatever else is under way is cancelled."""
+        if end == "completed":
+            token.status = "completed"
+            self._complete()
+            return
+        try:
+            message = rendered(self.run, end["failed"].get("message", ""), scope_of(self.run, token))
+        except NodeFailed as failed:
+            fail_node(self.run, token, failed.failure, "failed")
+            return
+        # "A failed end is no failure to be routed, and no branch is lost by it."
+        token.status = "failed"
+        raise RunFailed({"type": end["failed"]["type"], "message": message, "node": token.node})
 
     def _wait_until(self, token: Token, wait: Object) -> int:
         run = self.run
@@ -298,6 +316,18 @@ class Oracle:
         for token in run.tokens:
             if not token.ended:
                 token.status = "cancelled"
+
+
+def rendered(run: Run, template: str, scope: Object) -> str:
+    """A template with nothing in it but paths. expressions.md#templates: an undefined name is an error."""
+
+    def value(found: re.Match[str]) -> str:
+        try:
+            return str(run.evaluate(found.group(1), scope))
+        except (MissingKey, ExpressionFault) as wrong:
+            raise NodeFailed("template_error", str(wrong)) from wrong
+
+    return re.sub(r"{{ (.*?) }}", value, template)
 
 
 def retry_delay_ms(policy: Object, attempt: int) -> int:

@@ -30,7 +30,7 @@ from tests.simulation.oracle.model import (
 from tests.simulation.oracle.scope import ABSENT, condition_holds, scope_of, value_of, write_result
 from tests.simulation.oracle.slots import leave_unhandled, start_slots, travel
 
-TARGETS = ("task", "action", "workflow", "agent", "gate", "wait")
+TARGETS = ("task", "action", "workflow", "agent", "gate", "wait", "end")
 
 
 def target_of(node: Object) -> str | None:

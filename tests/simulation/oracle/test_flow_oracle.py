@@ -90,5 +90,5 @@ def test_the_grammar_reaches_what_it_is_meant_to_test() -> None:
         seen.update(["dead end"] if done.dead_ends else [])
     assert seen >= {
         *("completed", "failed", "skipped", "idle", "upstream_failure", "branch_not_taken", "limit", "dead end"),
-        *("bad_control_key", "bad_input", "expression_error", "unknown_node_type"),
+        *("bad_control_key", "bad_input", "expression_error", "unknown_node_type", "dear"),
     }

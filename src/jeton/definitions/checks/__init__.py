@@ -4,6 +4,7 @@ from jeton.definitions.checks.calls import check_calls
 from jeton.definitions.checks.compiled import compile_workflow
 from jeton.definitions.checks.definitions import Definitions, all_definitions
 from jeton.definitions.checks.expressions import check_expressions
+from jeton.definitions.checks.failure_types import check_failure_types, known_failure_types
 from jeton.definitions.checks.flow.graph import check_flow
 from jeton.definitions.checks.flow.nodes import check_flow_nodes
 from jeton.definitions.checks.gates import check_gates
@@ -32,8 +33,10 @@ def check_library(source: LibrarySource, known: Library, kinds: ActionKinds, rep
     check_implementations(source, known, kinds, report)
     check_tasks(source, definitions, report)
     graphs = {name: graph_of(workflow) for name, workflow in source.workflows.items()}
+    failure_types = known_failure_types(definitions)
     for graph in graphs.values():
         _check_workflow(graph, definitions, report)
+        check_failure_types(graph, failure_types, report)
     check_calls(graphs, source.flows, report)
     for flow in source.flows.values():
         check_flow(flow, definitions, report)

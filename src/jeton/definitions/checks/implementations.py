@@ -17,7 +17,7 @@ from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import JsonObject
 
-READ_BY_HAND = ("context", "assert", "mock")  # checked by `read_action`
+READ_BY_HAND = ("context", "assert", "fail", "mock")  # checked by `read_action`
 USE_SECRETS = ("http", "shell")
 STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 

@@ -10,6 +10,7 @@ from jeton.expression import Expression, type_of
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import (
     AgentTarget,
+    EndTarget,
     GateTarget,
     Node,
     Target,
@@ -142,6 +143,8 @@ def result_of(target: Target, definitions: Definitions) -> Schema:
             return {"type": "null"}
         case WaitTarget(schema=schema):
             return schema or UNKNOWN
+        case EndTarget():
+            return UNKNOWN
         case AgentTarget(_, output_schema):
             return {"type": "object", "properties": {"text": {"type": "string"}, "data": output_schema or UNKNOWN}}
 

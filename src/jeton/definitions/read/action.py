@@ -4,12 +4,13 @@ from typing import Literal
 
 from jeton.definitions.read.fields import Fields, fields_of
 from jeton.definitions.read.location import SourceLocation
+from jeton.definitions.read.template import check_template
 from jeton.definitions.report import Report, kind
 from jeton.model.definition.task import Action, CircuitBreaker, Execution, Idempotency, RetryPolicy
 from jeton.model.json import Json
 
 KINDS = (
-    "python", "http", "shell", "llm", "mcp", "context", "assert",
+    "python", "http", "shell", "llm", "mcp", "context", "assert", "fail",
     "file", "artifact", "memory", "emit", "metric", "mock",
 )  # fmt: skip
 NODE_TARGETS = {"human": "gate", "gate": "gate", "workflow": "workflow", "wait": "wait", "agent": "agent"}
@@ -58,18 +59,30 @@ def _check_kind(action_kind: str, fields: Fields) -> bool:
 
 
 def _check_implementation(action_kind: str, fields: Fields) -> None:
-    """Check the implementation of `context`, `assert` and `mock`; other kinds are checked by the executor."""
+    """Check the implementation of `context`, `assert`, `fail` and `mock`; other kinds are checked by the executor."""
     match action_kind:
         case "context":
             _check_context(fields)
         case "assert":
-            fields.only(("that",), "an assert")
+            fields.only(("that", "type", "message"), "an assert")
+            _check_failure(fields)
             if fields.require("that") and not isinstance(fields.value("that"), str | bool):
                 fields.wrong("that", "an expression")
+        case "fail":
+            fields.only(("type", "message"), "a fail action").require("type")
+            _check_failure(fields)
         case "mock":
             _check_mock(fields.only(MOCK_KEYS, "a mock"))
         case _:
             pass
+
+
+def _check_failure(fields: Fields) -> None:
+    """Check the type and the message of a failure on purpose."""
+    fields.name("type")
+    message = fields.text("message")
+    if message is not None:
+        check_template("message", message, fields.location("message"), fields.report)
 
 
 def _check_context(fields: Fields) -> None:

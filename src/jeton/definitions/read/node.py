@@ -7,6 +7,8 @@ from jeton.definitions.read.task import one_step_task, read_task_or_name
 from jeton.definitions.report import Report, listed
 from jeton.model.definition.workflow import (
     AgentTarget,
+    EndTarget,
+    FailedEnd,
     GateTarget,
     Node,
     Target,
@@ -16,7 +18,7 @@ from jeton.model.definition.workflow import (
 )
 from jeton.model.json import Json
 
-TARGETS = ("task", "action", "workflow", "agent", "gate", "wait")
+TARGETS = ("task", "action", "workflow", "agent", "gate", "wait", "end")
 CALL_KEYS = ("on_failure", "timeout_ms", "inherit_artifacts")  # beside `workflow:`, which is only a name
 NODE_KEYS = (*TARGETS, *CALL_KEYS, "input_mapping", "output_mapping", "fan_out", "fan_in")
 GATE_KEYS = ("title", "schema", "assignees", "approvals", "timeout_ms", "on_timeout")
@@ -49,6 +51,10 @@ def _check_targets(fields: Fields) -> None:
             problem = f"'{key}' belongs to a call of a workflow, and this node calls none"
             remedy = "write it in the task" if {"task", "action"} & set(targets) else "remove it"
             fields.report.error(fields.location(key), "key_without_target", problem, remedy)
+    if "end" in targets and "output_mapping" in fields:
+        problem = "an 'end' node has no output to map: the run is over"
+        remedy = "write the values in a node before it, or in the workflow's 'output_mapping'"
+        fields.report.error(fields.location("output_mapping"), "key_without_target", problem, remedy)
 
 
 def _target(fields: Fields, name: str) -> Target | None:
@@ -133,4 +139,29 @@ def _check_wait(fields: Fields) -> None:
             fields.report.error(fields.location(key), "key_without_target", problem, "remove it")
 
 
-_READERS = {"task": _task, "action": _action, "workflow": _workflow, "agent": _agent, "gate": _gate, "wait": _wait}
+def _end(fields: Fields, name: str) -> Target:
+    if fields.value("end") == "completed":
+        return EndTarget()
+    if isinstance(fields.value("end"), str):
+        remedy = "write 'completed', or '{failed: {type: …, message: …}}'"
+        fields.report.error(fields.location("end"), "unknown_value", "is not a way to end a run", remedy)
+        return EndTarget()
+    inner = fields.inner("end", ("failed",), "an end")
+    if inner is None or not inner.require("failed"):
+        return EndTarget()
+    failed = inner.inner("failed", ("type", "message"), "a failed end")
+    if failed is None:
+        return EndTarget()
+    failed.require("type")
+    return EndTarget(FailedEnd(failed.name("type") or "", failed.text("message") or ""))
+
+
+_READERS = {
+    "task": _task,
+    "action": _action,
+    "workflow": _workflow,
+    "agent": _agent,
+    "gate": _gate,
+    "wait": _wait,
+    "end": _end,
+}

@@ -10,6 +10,7 @@ from jeton.executor.actions.artifact import Artifact
 from jeton.executor.actions.assertion import Assert
 from jeton.executor.actions.context import Context
 from jeton.executor.actions.emit import Emit
+from jeton.executor.actions.fail import Fail
 from jeton.executor.actions.file import File
 from jeton.executor.actions.http import Http
 from jeton.executor.actions.metric import Metric
@@ -29,6 +30,7 @@ _kinds: dict[str, type[Kind]] = {
     "assert": Assert,
     "context": Context,
     "emit": Emit,
+    "fail": Fail,
     "file": File,
     "http": Http,
     "metric": Metric,

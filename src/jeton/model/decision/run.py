@@ -7,7 +7,7 @@ import msgspec
 from jeton.model.codes import StoredRefusalCode
 from jeton.model.decision.base import DecisionBase
 from jeton.model.failure import RunError
-from jeton.model.ids import RunId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.credits import Purse
 from jeton.model.state.run import FiredBy, Parent, RunStatus
@@ -66,6 +66,7 @@ class EndRun(DecisionBase, frozen=True, tag="end_run"):
     missing: tuple[str, ...] = ()
     broken: bool = False  # the state contradicted a decision: everything is dropped, and `error` has the evidence
     untold: bool = False  # the parent stopped the run and waits for no answer
+    ended_by: TokenId | None = None  # the token at a node that ends the run as completed
 
 
 RunDecision: TypeAlias = BeginRun | SetStatus | SetPaused | NoteFiring | ReplyTo | EndRun

@@ -11,7 +11,7 @@ MAIN = "main"
 
 PURE_TYPES = (
     "trigger", "constant", "set", "sum", "add", "subtract", "multiply", "divide", "if_else", "switch", "merge",
-    "template", "wait", "wait_until",
+    "template", "wait", "wait_until", "fail",
 )  # fmt: skip
 """Built-in types that planning computes itself, without a worker."""
 

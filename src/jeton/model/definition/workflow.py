@@ -128,7 +128,20 @@ class AgentTarget(msgspec.Struct, frozen=True, tag="agent", omit_defaults=True):
     output_schema: Schema | None = None
 
 
-Target: TypeAlias = TaskTarget | WaitTarget | WorkflowTarget | GateTarget | AgentTarget
+class FailedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The failure that a run ends with. `message` is a template."""
+
+    type: str
+    message: str = ""
+
+
+class EndTarget(msgspec.Struct, frozen=True, tag="end", omit_defaults=True):
+    """End the whole run at once: completed, or with a failure."""
+
+    failed: FailedEnd | None = None
+
+
+Target: TypeAlias = TaskTarget | WaitTarget | WorkflowTarget | GateTarget | AgentTarget | EndTarget
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):

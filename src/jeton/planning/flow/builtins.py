@@ -20,6 +20,7 @@ from jeton.planning.flow.control_keys import SplitResult
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TEMPLATE_FUEL = 200_000
+MESSAGE_FUEL = 10_000
 VARIABLES = ("inputs", "context")
 
 Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | SplitResult | TaskFailed]
@@ -49,6 +50,8 @@ def compile_builtin(node: FlowNode) -> Compute:
             return _wait_until(node)
         case "merge":
             return _merge
+        case "fail":
+            return _fail(node)
         case _:
             return _arithmetic(node.type)
 
@@ -197,6 +200,27 @@ def _template(node: FlowNode) -> Compute:
             return {"text": chosen.render({"inputs": inputs, "context": context.plain()})}
         except TemplateProblem as error:
             return TaskFailed("template_error", f"data.template: {error.message}")
+
+    return compute
+
+
+def _fail(node: FlowNode) -> Compute:
+    """Fail on purpose, with the type and the message of the inputs or of the node's data."""
+    written = node.data.get("message", "it was told to fail")
+    compiled = Template(written, MESSAGE_FUEL) if isinstance(written, str) else None
+
+    def compute(inputs: JsonObject, context: Overlay) -> TaskFailed:
+        type, message = inputs.get("type", node.data.get("type")), inputs.get("message", written)
+        if not isinstance(type, str) or not type:
+            return TaskFailed("bad_input", f"fail: 'type' must be a name, and is {kind_of(type)}")
+        if not isinstance(message, str):
+            return TaskFailed("bad_input", f"fail: 'message' must be a text, and is {kind_of(message)}")
+        if compiled is None or message is not written:
+            return TaskFailed(type, message)  # a message that came in is data
+        try:
+            return TaskFailed(type, compiled.render({"inputs": inputs, "data": node.data, "context": context.plain()}))
+        except TemplateProblem as error:
+            return TaskFailed("template_error", f"data.message: {error.message}")
 
     return compute
 

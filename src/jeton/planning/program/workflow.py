@@ -12,10 +12,13 @@ from jeton.expression.templates.template import Template
 from jeton.model.decision import Considered
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
+    EndTarget,
+    FailedEnd,
     GateTarget,
     Library,
     Node,
     Synchronization,
+    Target,
     TaskTarget,
     Transition,
     WaitTarget,
@@ -75,7 +78,7 @@ class CompiledNode(msgspec.Struct, frozen=True):
     tiers: tuple[tuple[CompiledTransition, ...], ...]
     handlers: tuple[tuple[CompiledTransition, ...], ...]
     validator: SchemaValidator | None = None  # of answers and signals
-    title: Any = None  # the template of a gate's title
+    text: Any = None  # the template of a gate's title, or of the message of a failed end
     direct: RoutingChoice | None = None  # the only transition, if it has no condition, fan-out or loop limit
 
 
@@ -161,6 +164,8 @@ def _compile_node(
     variables: frozenset[str],
 ) -> CompiledNode:
     out = [(t.priority, transitions[i]) for i, t in enumerate(workflow.transitions) if t.source == name]
+    if isinstance(node.target, EndTarget):
+        out = []  # nothing follows the end of the run
     task = wait = None
     match node.target:
         case TaskTarget(task=str() as ref):
@@ -183,9 +188,19 @@ def _compile_node(
         tiers=_tiers(out),
         handlers=_tiers([(priority, transition) for priority, transition in out if transition.handles_failure]),
         validator=compile_schema(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
-        title=Template(node.target.title, TITLE_FUEL) if isinstance(node.target, GateTarget) else None,
+        text=_template(node.target),
         direct=_direct([transition for _, transition in out]),
     )
+
+
+def _template(target: Target | None) -> Template | None:
+    match target:
+        case GateTarget(title):
+            return Template(title, TITLE_FUEL)
+        case EndTarget(FailedEnd(_, message)):
+            return Template(message, TITLE_FUEL)
+        case _:
+            return None
 
 
 def _direct(transitions: list[CompiledTransition]) -> RoutingChoice | None:

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from jeton.expression import Failed
 from jeton.expression.mapping import build_tree, evaluate_mapping
 from jeton.model.decision import BeginNode, DispatchToken
-from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WaitTarget, WorkflowTarget
+from jeton.model.definition.workflow import AgentTarget, EndTarget, GateTarget, TaskTarget, WaitTarget, WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunState, Token
@@ -15,6 +15,7 @@ from jeton.planning.credits import await_credits, pay
 from jeton.planning.flow.progress import plain_input, plan_flow_begin
 from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.tokens.cancel import end_run
+from jeton.planning.tokens.end import plan_end
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, expression_failure, plan_success
 from jeton.planning.tokens.scope import scope_of
@@ -63,6 +64,8 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
             return plan_gate(program, state, token, missing, now)
         case WorkflowTarget():
             return Plan(plan_call(program, state, token, given, missing, now))
+        case EndTarget():
+            return Plan(plan_end(program, state, token, missing, now))
         case AgentTarget():
             failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
             return Plan(plan_failure(program, state, token, failure, now))

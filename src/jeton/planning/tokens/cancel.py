@@ -86,15 +86,22 @@ def end_run(
     ends: TokenEnd = "failed",
     rest: TokenEnd = "cancelled",
     ended: set[TokenId] | None = None,
+    ended_by: Token | None = None,
     untold: bool = False,
 ) -> list[Decision]:
-    """End the run other than completed: the failing token first, then all others, then the run."""
+    """End the run other than completed: the failing token first, then all others, then the run.
+
+    `ended` and `ended_by`, the token of an end node, are routed already."""
     decisions: list[Decision] = []
     others = alive_in_run(state) - (ended or set())
+    if ended_by is not None:
+        others.discard(ended_by.id)
     if failing is not None:
         decisions.append(RouteToken(failing.id, failing.node, ends))
         others.discard(failing.id)
     reason = status if error is None else error.message if status == "cancelled" else error.type
     decisions += end_tokens(state, others, rest, f"run {status}: {reason}")
-    decisions.append(EndRun(now, status, error=error, untold=untold))
+    decisions.append(
+        EndRun(now, status, error=error, untold=untold, ended_by=None if ended_by is None else ended_by.id)
+    )
     return decisions

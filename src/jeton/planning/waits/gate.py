@@ -30,7 +30,7 @@ def plan_gate(
     node = program.nodes[token.node]
     target = _target(program, token.node)
     try:
-        title = node.title.render(names or scope_of(program, state, token))
+        title = node.text.render(names or scope_of(program, state, token))
     except TemplateProblem as problem:
         failure = TaskFailed("template_error", f"the gate's title: {problem.message}")
         return Plan(plan_failure(program, state, token, failure, now))

@@ -26,7 +26,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.reference import name_of
 from jeton.planning.program.workflow import Program
 
-PURE = frozenset({"assert", "context", "emit", "metric", "mock"})
+PURE = frozenset({"assert", "context", "emit", "fail", "metric", "mock"})
 """ActionKinds without side effects, which are always executed."""
 
 Result: TypeAlias = Json | TaskFailed | Suspended

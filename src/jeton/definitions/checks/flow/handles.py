@@ -106,6 +106,8 @@ def produced(flow: Flow, name: str, definitions: Definitions) -> tuple[str, ...]
             return (MAIN, "text")
         case "set":
             return set_outputs(node)
+        case "fail":
+            return (MAIN,)
         case "if_else":
             return ("true", "false")
         case "switch":

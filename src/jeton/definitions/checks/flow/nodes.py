@@ -27,7 +27,7 @@ def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Repor
     """Check every node, and the flow's output mapping."""
     for name, node in source.flow.nodes.items():
         location = source.node(name)
-        _check_built_in(name, node, location, definitions, report)
+        _check_built_in(name, node, source, location, definitions, report)
         _check_how_long(name, source, report)
     location = source.location / "output_mapping"
     compile_expressions(source.flow.output_mapping, frozenset(("context",)), location, report)
@@ -36,7 +36,7 @@ def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Repor
 
 
 def _check_built_in(
-    name: str, node: FlowNode, location: SourceLocation, definitions: Definitions, report: Report
+    name: str, node: FlowNode, source: FlowSource, location: SourceLocation, definitions: Definitions, report: Report
 ) -> None:
     data = location / "data"
     match node.type:
@@ -52,6 +52,8 @@ def _check_built_in(
         case "template":
             if "template" not in node.inputs and _has(node, "template", location, report):
                 _check_template(node.data["template"], data / "template", report)
+        case "fail":
+            _check_failure(name, node, source, report)
         case "wait":
             _check_seconds(node.data.get("seconds"), data / "seconds", report)
         case "wait_until":
@@ -125,6 +127,17 @@ def _check_template(template: Json, location: SourceLocation, report: Report) ->
     if compiled.problem is not None:
         problem = f"{shown(template)} is not a valid template: {compiled.problem}"
         report.error(location, "template_invalid", problem, "write '{{ inputs.main }}' for what varies")
+
+
+def _check_failure(name: str, node: FlowNode, source: FlowSource, report: Report) -> None:
+    """Check a failure on purpose. Its type may arrive at the handle of that name."""
+    data = source.node(name) / "data"
+    fields = Fields(node.data, data, report).only(("type", "message"), "a fail node")
+    arrives = any((each.target, each.to_input) == (name, "type") for each in source.flow.connections)
+    if "type" in node.inputs or arrives or _has(node, "type", source.node(name), report):
+        fields.name("type")
+    if "message" in node.data:
+        _check_template(node.data["message"], data / "message", report)
 
 
 def _check_seconds(seconds: Json, location: SourceLocation, report: Report) -> None:

@@ -3,6 +3,7 @@
 from jeton.definitions.checks.graph.cycles import cycle_text, example_cycles
 from jeton.definitions.checks.graph.graph import Graph, reached, steps_over
 from jeton.definitions.report import Report, shown
+from jeton.model.definition.workflow import EndTarget
 
 
 def check_reach(graph: Graph, report: Report) -> None:
@@ -20,7 +21,8 @@ def check_reach(graph: Graph, report: Report) -> None:
 
 def _check_cycles(graph: Graph, found: set[str], report: Report) -> None:
     """Warn once for each set of nodes that lead to each other without a loop limit."""
-    steps = steps_over(t for t in graph.workflow.transitions if t.loop_config is None and t.source in found)
+    going_on = {name for name in found if not isinstance(graph.workflow.nodes[name].target, EndTarget)}
+    steps = steps_over(t for t in graph.workflow.transitions if t.loop_config is None and t.source in going_on)
     for cycle in example_cycles(graph.workflow.nodes, steps):
         problem = f"closes the cycle {cycle_text(cycle)}, and nothing limits it"
         remedy = "add 'loop_config: {max_iterations: …}' to one of its transitions, or 'timeout_ms' to the workflow"

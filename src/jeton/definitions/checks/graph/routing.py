@@ -3,16 +3,25 @@
 from jeton.definitions.checks.compiled import CompiledWorkflow
 from jeton.definitions.checks.graph.graph import Graph, is_never, is_unconditional
 from jeton.definitions.report import Report, shown
-from jeton.model.definition.workflow import Transition
+from jeton.model.definition.workflow import EndTarget, Transition
 
 ON_SUCCESS = "!has(state._last_error)"
 
 
 def check_routing(graph: Graph, compiled: CompiledWorkflow, report: Report) -> None:
     """Check that each transition can be followed, and that each node with transitions has a default."""
-    for node in graph.workflow.nodes:
-        _check_winners(graph, compiled, node, report)
-        _check_default(graph, node, report)
+    for name, node in graph.workflow.nodes.items():
+        if isinstance(node.target, EndTarget):
+            _check_end(graph, name, report)
+            continue
+        _check_winners(graph, compiled, name, report)
+        _check_default(graph, name, report)
+
+
+def _check_end(graph: Graph, node: str, report: Report) -> None:
+    for index in graph.outgoing.get(node, ()):
+        problem = f"can never be followed: {shown(node)} ends the run"
+        report.warning(graph.source.transition(index), "transition_never_wins", problem, "remove it")
 
 
 class _Ahead:

@@ -11,6 +11,7 @@ from jeton.model.definition.flow import MAIN, Connection, Flow, FlowNode
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
     AgentTarget,
+    EndTarget,
     GateTarget,
     MOfN,
     Node,
@@ -195,6 +196,8 @@ def _target(target: Target | None) -> tuple[str, str]:
             return "gate", title
         case AgentTarget(agent):
             return "agent", agent
+        case EndTarget(failed):
+            return "end", "completed" if failed is None else f"failed: {failed.type}"
 
 
 def _actions(task: Task) -> str:
