@@ -19,6 +19,7 @@ BY_ITSELF = [
     "simulate",
     "triggers",
     "credits",
+    "expressions",
 ]
 
 

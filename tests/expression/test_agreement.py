@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jeton.expression import EvaluationResult, Failed, Json, Missing, compile_expression
 from jeton.expression.compile import operators
-from jeton.expression.library import CelError, Program, compile_source
+from jeton.expression.library import CelError, Program, compile_part
 from jeton.expression.problems import ExpressionInvalid
 from jeton.expression.unparse import unparse
 from tests.expression.grammar import ANYTHING, FOREIGN, SCOPES, TYPED_SCOPES, VARIABLES, WELL_TYPED
@@ -85,7 +85,7 @@ def check(source: str, scope: dict[str, Json]) -> None:
     if any(value - value != 0 for value, _ in (call.args for call in differing["finite"].mock_calls)):
         return  # what is not finite is an error, other than in CEL
     try:
-        program = compile_source(source, VARIABLES)
+        program = compile_part(source, VARIABLES)
     except RuntimeError:
         return  # its checker knows that numbers would mix, where we did not come to it
     theirs = by_library(program, scope)
@@ -113,15 +113,15 @@ def test_we_agree_with_the_library_on_values_that_json_does_not_have(source: str
 @settings(max_examples=100)
 @given(source=WELL_TYPED, scope=TYPED_SCOPES)
 def test_a_tree_means_the_same_written_as_source_again(source: str, scope: dict[str, Json]) -> None:
-    program = compile_source(source, VARIABLES)
-    again = compile_source(unparse(program.tree()), VARIABLES)
+    program = compile_part(source, VARIABLES)
+    again = compile_part(unparse(program.tree()), VARIABLES)
     assert agree(by_library(again, scope), by_library(program, scope))
 
 
 def test_a_binding_after_a_loop_that_ended_early() -> None:
     source = "[dyn([1, 2].exists(i, i == 1)), cel.bind(v, 5, v)]"
     assert compile_expression(source, VARIABLES).evaluate({}) == [True, 5]
-    assert by_library(compile_source(source, VARIABLES), {}) == [True, 2]  # once this fails, so can our workaround go
+    assert by_library(compile_part(source, VARIABLES), {}) == [True, 2]  # once this fails, so can our workaround go
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "in", "&&", "||"])

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from jeton.expression.bounds import LARGEST_VALUE, LimitExceeded, weigh
-from jeton.expression.compile.macros import Binding, Collected, macro_of, written
+from jeton.expression.compile.macros import Binding, Collected, Sorted, macro_of, written
 from jeton.expression.compile.operators import HIGHEST, LOWEST, EvaluationError
+from jeton.expression.own import OWN
 from jeton.expression.syntax import Comprehension, Constant, FunctionCall, Ident, ListOf, MapOf, Node, children
 from jeton.model.json import Json
 
@@ -16,7 +17,8 @@ ResultCheck: TypeAlias = Callable[[Json], None] | None
 
 MOST_COPIES = 64  # a result that has the data in it no more often than this need not be measured
 SETTLED = frozenset({"bool", "null", "int", "string"})  # kinds that need no look, and double is the one that does
-WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orValue", "value", "split"})
+NEW_DATA = frozenset({"range", "json.parse"})  # what they give is in no data
+WITHOUT_NUMBERS = frozenset({"_[_]", "_?_:_", "dyn", "orValue", "value", "split", *OWN})
 
 
 def audit_for(tree: Node) -> ResultCheck:
@@ -52,6 +54,8 @@ def copies(node: Node, known: Mapping[str, float], unknown: float) -> float:
             return known.get(name, unknown)
         case FunctionCall("_?_:_", (_, then, otherwise)):
             return max(copies(then, known, unknown), copies(otherwise, known, unknown))
+        case FunctionCall(function) if function in NEW_DATA:
+            return math.inf
         case Comprehension():
             return fold_copies(node, known, unknown)
         case _:
@@ -64,6 +68,8 @@ def fold_copies(node: Comprehension, known: Mapping[str, float], unknown: float)
             return copies(body, {**known, variable: copies(value, known, unknown)}, unknown)
         case Collected(variable, items, _, value):
             return copies(value, {variable: copies(items, known, unknown)}, math.inf)
+        case Sorted(_, items, _):
+            return copies(items, known, unknown)
         case _:
             return math.inf
 

@@ -18,6 +18,7 @@ PARSED_EXPR, PARSED_SOURCE = 2, 3
 POSITIONS = 4
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 TYPE_NULL, TYPE_PRIMITIVE = 2, 3
+NAMESPACES = frozenset({"base64", "hash", "json", "math", "optional"})
 PRIMITIVES = {1: "bool", 2: "int", 4: "double", 5: "string"}  # and two that JSON does not have: uint and bytes
 
 
@@ -97,9 +98,13 @@ class Decoder:
 
     def call(self, message: Message, at: int, kind: str) -> syntax.FunctionCall:
         args = tuple(self.node(data) for data in many(message, 3))
-        if 1 in message:
-            return syntax.FunctionCall(text(message, 2), (self.node(raw(message, 1)), *args), True, at, kind)
-        return syntax.FunctionCall(text(message, 2), args, False, at, kind)
+        name = text(message, 2)
+        if 1 not in message:
+            return syntax.FunctionCall(name, args, False, at, kind)
+        target = self.node(raw(message, 1))
+        if isinstance(target, syntax.Ident) and target.name in NAMESPACES:  # the checker alone would resolve it
+            return syntax.FunctionCall(f"{target.name}.{name}", args, False, at, kind)
+        return syntax.FunctionCall(name, (target, *args), True, at, kind)
 
     def list_of(self, message: Message, at: int) -> syntax.ListOf:
         elements = tuple(self.node(data) for data in many(message, 1))

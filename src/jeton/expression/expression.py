@@ -1,18 +1,17 @@
 """Expressions: compiled once, evaluated without side effects."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import final
-
-import msgspec
 
 from jeton.expression.audit import ResultCheck, audit_for
 from jeton.expression.bounds import LimitExceeded
 from jeton.expression.compile.build import build
 from jeton.expression.compile.operators import EvaluationError, KeyMissing
-from jeton.expression.library import compile_source, parse_source
-from jeton.expression.mix import mixed_tree
+from jeton.expression.library import compile_source
+from jeton.expression.mix import Refused, checked_tree
+from jeton.expression.own import SORT_BY
 from jeton.expression.problems import (
     ExpressionInvalid,
     ExpressionProblem,
@@ -23,6 +22,7 @@ from jeton.expression.problems import (
     unreadable,
 )
 from jeton.expression.reads import Path, reads_of
+from jeton.expression.refine import refined
 from jeton.expression.syntax import Node, from_json, kind_of
 from jeton.expression.typing.infer import Inference
 from jeton.expression.values import EvaluationResult, Failed, Missing, path_text, shorten
@@ -107,40 +107,27 @@ def compile_expression(source: str, variables: Collection[str]) -> Expression:
 def compiled(source: str, variables: frozenset[str]) -> Expression:
     """Compile an expression. Cached, because definitions are loaded repeatedly."""
     try:
+        if SORT_BY in source:
+            return reworded(source, variables)
         return Expression(source, compile_source(source, variables).tree(), variables)
-    except RuntimeError as error:
+    except (RuntimeError, Refused) as error:
         if only_mixes(str(error)):
-            return mixed(source, variables)
-        raise ExpressionInvalid(better(problems_of(str(error), source, variables), source, variables)) from None
+            return reworded(source, variables)
+        raise ExpressionInvalid(refined(problems_of(str(error), source, variables), source, variables)) from None
     except Unsupported as error:
         problem = ExpressionProblem(error.problem, error.remedy, position_of(source, error.at))
         raise ExpressionInvalid((problem,)) from None
 
 
-def mixed(source: str, variables: frozenset[str]) -> Expression:
-    """Compile an expression in which an int meets a double. Raises ExpressionInvalid for any other problem."""
-    try:
-        tree = mixed_tree(source, variables)
-    except RuntimeError as error:  # positions are those of a text that is not the author's
-        found = problems_of(str(error), source, variables)
-        raise ExpressionInvalid(tuple(msgspec.structs.replace(each, position="1:1") for each in found)) from None
+def reworded(source: str, variables: frozenset[str]) -> Expression:
+    """Compile an expression that the checker understands in other words only. Raises Refused for what it finds, and
+    ExpressionInvalid for type errors that the other words hide from it."""
+    tree = checked_tree(source, variables)
     inference = Inference(source, {})
     inference.type_of(tree, {})
     if inference.problems:
         raise ExpressionInvalid(tuple(inference.problems))
     return Expression(source, tree, variables)
-
-
-def better(found: Iterable[ExpressionProblem], source: str, variables: frozenset[str]) -> tuple[ExpressionProblem, ...]:
-    """The same problems; type errors are replaced by those of our own inference, which have remedies."""
-    try:
-        tree = parse_source(source, variables)
-    except (RuntimeError, Unsupported):
-        return tuple(found)
-    inference = Inference(source, {})
-    inference.type_of(tree, {})
-    ours = {problem.position: problem for problem in inference.problems}
-    return tuple(each if "there is no function" in each.problem else ours.get(each.position, each) for each in found)
 
 
 def literal(value: Json) -> Expression:

@@ -10,9 +10,16 @@ from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
 
 from jeton.expression.decode import decode
+from jeton.expression.own import OWN, OwnFunction
 from jeton.expression.syntax import Node
 from jeton.model.json import Json
 
+TYPES = {
+    "": cel.Type.DYN,
+    "string": cel.Type.STRING,
+    "int": cel.Type.INT,
+    "list": cel.Type.List(cel.Type.DYN),
+}
 STATUS = re.compile(r"^[A-Z_]+: (.*?)(?: \[[A-Z_]+\])?$", re.DOTALL)
 
 
@@ -33,8 +40,8 @@ class Program:
     def tree(self) -> Node:
         return decode(self._expression.serialize())
 
-    def run(self, variables: Mapping[str, Json]) -> Json:
-        """The result as JSON. Raises CelError, and nothing else."""
+    def run(self, variables: Mapping[str, Json], plain_only: bool = True) -> Json:
+        """The result as JSON, or as Python has it, with times. Raises CelError, and nothing else."""
         try:
             value = self._expression.eval(data=variables)
             plain = self._read(value)
@@ -45,36 +52,46 @@ class Program:
         # an error comes as text, so only text has to be looked at twice
         if isinstance(plain, str) and value.type() == cel.Type.ERROR:
             raise CelError(without_status(plain))
-        return to_json(plain)
+        return to_json(plain) if plain_only else cast(Json, plain)
 
 
 def compile_source(source: str, variables: frozenset[str]) -> Program:
     """Compile the source. Raises RuntimeError with every problem the library found."""
-    return Program(environment(variables).compile(source))
+    return Program(environment(variables, True).compile(source))
 
 
 def parse_source(source: str, variables: frozenset[str]) -> Node:
     """The tree of a source, without the library's type check."""
-    return Program(environment(variables).compile(source, disable_check=True)).tree()
+    return Program(environment(variables, True).compile(source, disable_check=True)).tree()
 
 
 @lru_cache(maxsize=4096)
 def compile_part(source: str, variables: frozenset[str]) -> Program:
-    """Compile a part of an expression. Cached, because expressions share parts."""
-    return compile_source(source, variables)
+    """Compile a part of an expression to be run. Cached, because expressions share parts."""
+    return Program(environment(variables, False).compile(source))
 
 
 @lru_cache(maxsize=256)
-def environment(variables: frozenset[str]) -> cel.Env:
-    return cel.NewEnv(
-        variables=dict.fromkeys(sorted(variables), cel.Type.DYN),
-        extensions=[
-            ext_strings.ExtStrings(),
-            ext_math.ExtMath(),
-            ext_optional.ExtOptional(),
-            ext_bindings.ExtBindings(),
-        ],
+def environment(variables: frozenset[str], own: bool) -> cel.Env:
+    """What expressions may use. With our own functions it can check, and cannot run anything."""
+    extensions: list[cel.CelExtensionBase] = [ext_strings.ExtStrings(), ext_math.ExtMath(), ext_bindings.ExtBindings()]
+    if own:
+        extensions.append(ext_optional.ExtOptional(1))  # the next version has a `first` and a `last`
+        extensions.append(cel.CelExtension("jeton", [declared(name, function) for name, function in OWN.items()]))
+    else:
+        extensions.append(ext_optional.ExtOptional())
+    return cel.NewEnv(variables=dict.fromkeys(sorted(variables), cel.Type.DYN), extensions=extensions)
+
+
+def declared(name: str, function: OwnFunction) -> cel.FunctionDecl:
+    """The declaration of a function that the library checks and never calls."""
+    overload = cel.Overload(
+        f"jeton_{name}",
+        return_type=TYPES[function.gives],
+        parameters=[TYPES[kind] for kind in function.takes],
+        is_member=function.method,
     )
+    return cel.FunctionDecl(name, [overload])
 
 
 def read_by_item(value: cel.Value) -> object:

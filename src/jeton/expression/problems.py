@@ -6,14 +6,29 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
+from jeton.expression.own import OWN
+
 LONGEST_SOURCE = 10_000
 FUNCTIONS = (
+    *OWN,
     *("all", "bool", "bytes", "charAt", "contains", "double", "duration", "dyn", "endsWith", "exists", "exists_one"),
     *("filter", "format", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours"),
     *("getMilliseconds", "getMinutes", "getMonth", "getSeconds", "has", "hasValue", "indexOf", "int", "join"),
     *("lastIndexOf", "lowerAscii", "map", "matches", "math.abs", "math.ceil", "math.floor", "math.greatest"),
-    *("math.least", "math.round", "math.sign", "math.sqrt", "math.trunc", "optMap", "orValue", "replace", "reverse"),
-    *("size", "split", "startsWith", "string", "substring", "timestamp", "trim", "type", "upperAscii", "value"),
+    *("math.least", "math.round", "math.sign", "math.sqrt", "math.trunc", "optMap", "orValue", "replace"),
+    *(
+        "size",
+        "sort_by",
+        "split",
+        "startsWith",
+        "string",
+        "substring",
+        "timestamp",
+        "trim",
+        "type",
+        "upperAscii",
+        "value",
+    ),
 )
 # what people write who come from other languages
 FOREIGN_WORDS = {
@@ -157,11 +172,30 @@ def unknown_name(name: str, position: str, source: str, variables: Collection[st
     line, column = (int(part) for part in position.split(":"))
     lines = source.split("\n")
     if lines[line - 1][column - 1 :].startswith("("):
-        remedy = suggestion(name, FUNCTIONS) or "use one of the functions of CEL, with the number of arguments it takes"
+        remedy = (
+            form_of(name)
+            or suggestion(name, FUNCTIONS)
+            or "use one of the functions of CEL, with the number of arguments it takes"
+        )
         return ExpressionProblem(f"there is no function '{name}'", remedy, position)
     root = name.split(".")[0]
     remedy = suggestion(root, variables) or f"write one of {', '.join(sorted(variables))}; a text is written '{root}'"
     return ExpressionProblem(f"there is no variable '{root}' here", remedy, position)
+
+
+def form_of(name: str) -> str | None:
+    """How an own function is called that was called in another form."""
+    if name not in OWN:
+        return None
+    arguments = [ARGUMENT_NAMES[kind] for kind in OWN[name].takes]
+    return (
+        f"write {arguments.pop(0)}.{name}({', '.join(arguments)})"
+        if OWN[name].method
+        else f"write {name}({', '.join(arguments)})"
+    )
+
+
+ARGUMENT_NAMES = {"": "value", "string": "text", "int": "number", "list": "list"}
 
 
 def suggestion(name: str, known: Collection[str]) -> str | None:

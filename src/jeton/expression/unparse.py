@@ -2,7 +2,7 @@
 
 import math
 
-from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of
+from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, Sorted, macro_of
 from jeton.expression.syntax import (
     Comprehension,
     Constant,
@@ -107,6 +107,8 @@ def unparse_fold(node: Comprehension) -> str:
         case Collected(variable, items, where, value):
             parts = [variable, *([unparse(where)] if where is not None else []), unparse(value)]
             return f"{within(items, ATOM)}.map({', '.join(parts)})"
+        case Sorted(variable, items, key):
+            return f"{within(items, ATOM)}.sort_by({variable}, {unparse(key)})"
         case Binding(variable, value, body):
             return f"cel.bind({variable}, {unparse(value)}, {unparse(body)})"
         case None:

@@ -1,6 +1,7 @@
 """`tiny_evaluate`: enough of CEL to drive the oracle by hand, as a recursive descent that evaluates while it reads.
 
-Paths, indices, literals, lists, `== != < <= > >=`, `&& || !`, `+ - *`, `has(x.y)` and `size(x)`. As in CEL, `&&` and
+Paths, indices, literals, lists, `== != < <= > >=`, `&& || !`, `+ - *`, `has(x.y)`, `size(x)` and the functions of
+functions.py. As in CEL, `&&` and
 `||` do not care on which side the error is when the other side already decides. Beside a double an int becomes one."""
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tests.simulation.oracle.functions import called
 from tests.simulation.oracle.model import ExpressionFault, MissingKey, Object, is_list, is_object
 
 TOKEN = re.compile(
@@ -32,7 +34,7 @@ def tiny_evaluate(source: Any, scope: Object) -> Any:
 
 class Parser:
     def __init__(self, source: str, scope: Object) -> None:
-        self.scope = scope
+        self.scope = dict(scope)
         self.words: list[tuple[str, str]] = []
         at = 0
         text = source.rstrip()
@@ -107,6 +109,10 @@ class Parser:
         while self.sees(".", "["):
             if self.take()[1] == ".":
                 key = self.take()[1]
+                if self.sees("("):
+                    thunk = self.method(thunk, key, name)
+                    name = f"{name}.{key}(…)"
+                    continue
                 name = f"{name}.{key}"
                 thunk = field(thunk, key, name)
             else:
@@ -114,6 +120,41 @@ class Parser:
                 self.expect("]")
                 thunk = item(thunk, index, name)
         return thunk
+
+    def method(self, target: Thunk, name: str, written: str) -> Thunk:
+        self.expect("(")
+        if name == "sort_by":
+            return self.sort_by(target)
+        arguments = self.arguments()
+        if written in ("json", "base64", "hash"):
+            return lambda: called(f"{written}.{name}", [argument() for argument in arguments])
+        return lambda: called(name, [target(), *(argument() for argument in arguments)])
+
+    def sort_by(self, target: Thunk) -> Thunk:
+        variable_name = self.take()[1]
+        self.expect(",")
+        (key,) = self.arguments()
+
+        def of(item: Any) -> Any:
+            outer = dict(self.scope)
+            self.scope[variable_name] = item
+            try:
+                return key()
+            finally:
+                self.scope.clear()
+                self.scope.update(outer)
+
+        return lambda: called("sort_by", [target(), of])
+
+    def arguments(self) -> list[Thunk]:
+        """What stands between the brackets, of which the first is read."""
+        parts: list[Thunk] = []
+        while not self.sees(")"):
+            parts.append(self.either())
+            if not self.sees(")"):
+                self.expect(",")
+        self.expect(")")
+        return parts
 
     def primary(self) -> tuple[Thunk, str]:
         kind, word = self.take()
@@ -201,7 +242,7 @@ def function(name: str, argument: Thunk, written: str) -> Thunk:
             raise ExpressionFault("size() of something without one")
         return len(value)
 
-    known: dict[str, Thunk] = {"has": has, "size": size}
+    known: dict[str, Thunk] = {"has": has, "size": size, "range": lambda: called("range", [argument()])}
     if name not in known:
         raise ExpressionFault(f"unknown function {name!r}")
     return known[name]

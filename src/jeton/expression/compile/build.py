@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from jeton.expression import syntax
 from jeton.expression.bounds import size_of
-from jeton.expression.compile import closures, loops
+from jeton.expression.compile import closures, functions, loops
 from jeton.expression.compile.closures import Evaluator
 from jeton.expression.compile.island import NATIVE, ForeignValues, LocalVariable, find_island, island_evaluator
-from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, macro_of
+from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, Sorted, macro_of
 from jeton.expression.compile.operators import (
     COMPARISONS,
     add,
@@ -35,6 +35,7 @@ from jeton.expression.compile.optionals import (
     plain_parts,
 )
 from jeton.expression.compile.substitute import written_out
+from jeton.expression.own import OWN
 from jeton.expression.reads import path_of
 from jeton.expression.unparse import unparse
 from jeton.expression.values import below, path_text
@@ -47,8 +48,10 @@ SCOPED = {"_+_": add, "@in": within}
 
 def build(tree: syntax.Node, variables: frozenset[str]) -> Evaluator:
     run = Builder(variables).run(tree, {})
-    several_loops = sum(isinstance(node, syntax.Comprehension) for node in syntax.descend(tree)) > 1
-    return loops.metered(run) if several_loops else run
+    nodes = [*syntax.descend(tree)]
+    several_loops = sum(isinstance(node, syntax.Comprehension) for node in nodes) > 1
+    charged = any(isinstance(node, syntax.FunctionCall) and node.function in OWN for node in nodes)
+    return loops.metered(run) if several_loops or charged else run
 
 
 class Builder:
@@ -86,6 +89,8 @@ class Builder:
 
     def needs_library(self, node: syntax.Node, names: Names) -> bool:
         match node:
+            case syntax.FunctionCall(function) if function in OWN:
+                return False
             case syntax.FunctionCall(function, args) if function in OPENERS:
                 return plain_parts(args[0]) is None
             case syntax.FunctionCall(function, args):
@@ -100,6 +105,19 @@ class Builder:
         island = find_island(node, lambda part: self.foreign(part, names))
         return island_evaluator(island, tuple(self.run(each, names) for each in island.inputs), node)
 
+    def comparable(self, node: syntax.Node, names: Names) -> Evaluator:
+        """The evaluator of something to compare, which may have times in it."""
+        if not self.foreign(node, names):
+            return self.run(node, names)
+        island = find_island(node, lambda part: self.foreign(part, names))
+        return island_evaluator(island, tuple(self.run(each, names) for each in island.inputs), node, plain=False)
+
+    def own(self, node: syntax.FunctionCall, names: Names) -> Evaluator:
+        if not OWN[node.function].orders or not self.foreign(node.args[0], names):
+            return functions.own_function(node.function, tuple(self.run(arg, names) for arg in node.args), node.at)
+        args = tuple(self.comparable(arg, names) for arg in node.args)
+        return functions.in_json(functions.own_function(node.function, args, node.at))
+
     def select(self, node: syntax.Select, names: Names) -> Evaluator:
         keys = path_of(node)
         if keys is None or (keys[0] in names and names[keys[0]].bound):
@@ -111,6 +129,8 @@ class Builder:
             optional, *otherwise = node.args
             runs = [self.run(each, names) for each in otherwise]
             return opened(node.function, self.optional(optional, names), runs[0] if runs else None, node.at)
+        if node.function in OWN:
+            return self.own(node, names)
         if node.function == "_[_]":
             return self.index(node, names)
         if node.function in ("_&&_", "_||_"):
@@ -183,6 +203,10 @@ class Builder:
                 value_run = self.body(value, variable, items, names)
                 cost = size_of(value) + (0 if where is None else size_of(where))
                 return loops.collected(variable, self.run(items, names), where_run, value_run, cost, node.at)
+            case Sorted(variable, items, key):
+                inner = {**names, variable: LocalVariable(f"{shown_text(items, names)}[]", False, False)}
+                key_run = self.comparable(key, inner)
+                return functions.sorted_by(variable, self.run(items, names), key_run, size_of(key), node.at)
             case None:
                 return self.island(node, names)
 

@@ -11,11 +11,12 @@ import msgspec
 
 from jeton.expression.bounds import CHARACTERS_PER_UNIT, LARGEST_VALUE, LimitExceeded, Scope, charge, limit, weigh
 from jeton.expression.compile.closures import Evaluator
-from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, macro_of, parts_of
+from jeton.expression.compile.macros import Binding, Collected, Counted, Quantified, Sorted, macro_of, parts_of
 from jeton.expression.compile.operators import EvaluationError, EvaluationProblem, KeyMissing, finite
 from jeton.expression.compile.optionals import OPENERS, plain_parts
 from jeton.expression.compile.substitute import names_made, with_parts, without_bindings
 from jeton.expression.library import CelError, compile_part
+from jeton.expression.own import OWN, SORT_BY
 from jeton.expression.problems import ARITHMETIC, Unsupported
 from jeton.expression.syntax import (
     Comprehension,
@@ -96,6 +97,8 @@ class ForeignValues:
                 bound = (each.accumulator for each in descend(args[0]) if isinstance(each, Comprehension))
                 inner = {**names, **{name: LocalVariable(name, True, False) for name in bound}}
                 return parts is None or any(self(part, inner) for part in (*parts, *args[1:]))
+            case FunctionCall(function) if function in OWN:
+                return False
             case FunctionCall(function) if function not in PLAIN and not function.startswith("math."):
                 return True
             case Comprehension():
@@ -111,6 +114,8 @@ class ForeignValues:
                 return self(value, {**names, variable: LocalVariable(variable, False, self(items, names))})
             case Quantified() | Counted():
                 return False
+            case Sorted(_, items, _):
+                return self(items, names)
             case None:
                 return True
 
@@ -133,6 +138,9 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
         problem = "loops over values that JSON does not have, such as times, in a way that is too complex"
         raise Unsupported(problem, "turn them into numbers or text inside the loop", node.at)
     calls = [each.function for each in nodes if isinstance(each, FunctionCall)]
+    if own := next((call for call in calls if call in OWN or call == SORT_BY), None):
+        problem = f"calls {own} in a loop over values that JSON does not have, such as times"
+        raise Unsupported(problem, "turn them into numbers or text before the loop", node.at)
     return Island(
         source=unparse(with_inputs(node, names)),
         names=tuple(names.values()),
@@ -215,8 +223,8 @@ def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
     return [node, *(each for child in children(node) for each in inside(child, names))]
 
 
-def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) -> Evaluator:
-    """Evaluate the inputs here and the rest in the library."""
+def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node, *, plain: bool = True) -> Evaluator:
+    """Evaluate the inputs here and the rest in the library. The result is JSON, unless it need not be plain."""
     program = compile_part(island.source, frozenset(island.names))
     function = node.function if isinstance(node, FunctionCall) else ""
     at = node.at
@@ -231,7 +239,7 @@ def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node) 
                 problems[name] = problem
         account(island, function, values, scope)
         try:
-            result = program.run(values)
+            result = program.run(values, plain)
         except CelError as error:
             raise explained(str(error), problems, at) from None
         if isinstance(result, float):

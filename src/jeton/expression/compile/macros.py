@@ -34,6 +34,14 @@ class Collected(msgspec.Struct, frozen=True):
     value: Node
 
 
+class Sorted(msgspec.Struct, frozen=True):
+    """`range.sort_by(variable, key)`. The library has no such macro; sorting.py makes it of the call."""
+
+    variable: str
+    range: Node
+    key: Node
+
+
 class Binding(msgspec.Struct, frozen=True):
     """`cel.bind(variable, value, body)`."""
 
@@ -42,7 +50,7 @@ class Binding(msgspec.Struct, frozen=True):
     body: Node
 
 
-Macro: TypeAlias = Quantified | Counted | Collected | Binding
+Macro: TypeAlias = Quantified | Counted | Collected | Sorted | Binding
 
 
 def macro_of(fold: Comprehension) -> Macro | None:
@@ -50,6 +58,8 @@ def macro_of(fold: Comprehension) -> Macro | None:
     if fold.variable == "#unused":
         return Binding(fold.accumulator, fold.start, fold.result)
     match fold.step:
+        case FunctionCall("sort_by", (Ident(), key)):
+            return Sorted(fold.variable, fold.range, key)
         case FunctionCall("_||_", (Ident(), body)):
             return Quantified(True, fold.variable, fold.range, body)
         case FunctionCall("_&&_", (Ident(), body)):
@@ -78,5 +88,7 @@ def parts_of(macro: Macro) -> tuple[Node, ...]:
             return (items, body)
         case Collected(_, items, where, value):
             return (items, value) if where is None else (items, where, value)
+        case Sorted(_, items, key):
+            return (items, key)
         case Binding(_, value, body):
             return (value, body)

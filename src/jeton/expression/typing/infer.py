@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from jeton.expression import syntax
-from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, macro_of
+from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, Sorted, macro_of
+from jeton.expression.own import OWN
 from jeton.expression.problems import ExpressionProblem, position_of
+from jeton.expression.typing.lists import ITEMS, list_of, result_of
 from jeton.expression.typing.schemas import (
     ALL_KINDS,
     UNKNOWN,
@@ -160,7 +162,20 @@ class Inference:
         if node.function == "-_":
             numbers = kinds_of(args[0]) & {"int", "double"}
             return of_kind(node.kind or (min(numbers) if len(numbers) == 1 else ""))
+        if node.function in OWN and OWN[node.function].takes[0] == "list":
+            self.expect_items(node, node.args[0], args[0])
+            return result_of(node.function, args[0])
+        if node.function == "range":
+            return list_of(of_kind("int"))
         return of_kind(node.kind or RESULTS.get(node.function, ""))
+
+    def expect_items(self, node: syntax.FunctionCall, items: syntax.Node, of: Type) -> None:
+        """Report a list whose items cannot be what the function takes."""
+        expected = ITEMS.get(node.function)
+        kinds = kinds_of(item_of(of)) if kinds_of(of) == LIST else ALL_KINDS
+        if expected is not None and not kinds & expected:
+            problem = f"the items of {unparse(items)} are {listed(kinds)}, and {node.function} takes {listed(expected)}"
+            self.report(node, problem, f"use {listed(expected)} here")
 
     def map_of(self, node: syntax.MapOf, local: Types) -> Type:
         properties: dict[str, Json] = {}
@@ -191,8 +206,19 @@ class Inference:
                 if where is not None:
                     self.expect(where, self.type_of(where, inner), BOOL, "the condition of the loop")
                 return Type({"type": "array", "items": inlined(self.type_of(value, inner))}, {})
+            case Sorted(variable, items, key):
+                return self.sort_by(node, variable, items, key, local)
             case None:
                 return of_kind(node.kind)
+
+    def sort_by(
+        self, node: syntax.Comprehension, variable: str, items: syntax.Node, key: syntax.Node, local: Types
+    ) -> Type:
+        of = self.type_of(items, local)
+        self.expect(items, of, LIST, "what sort_by takes", node)
+        item = item_of(of) if kinds_of(of) == LIST else UNKNOWN
+        self.expect(key, self.type_of(key, {**local, variable: item}), ITEMS["sort_by"], "the key of sort_by")
+        return list_of(item)
 
     def loop_variable(self, items: syntax.Node, local: Types) -> Type:
         of = self.type_of(items, local)

@@ -1,5 +1,7 @@
 """Argument and result types of CEL's operators and functions, for the types that JSON has."""
 
+from jeton.expression.own import OWN
+
 NUMBERS = ("int", "double")
 
 
@@ -30,7 +32,10 @@ PAIRS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 BOOL, STRING, LIST = frozenset({"bool"}), frozenset({"string"}), frozenset({"list"})
+KINDS = {"": frozenset(EVERY), "string": STRING, "int": frozenset({"int"}), "list": LIST}
 ARGUMENTS: dict[str, tuple[frozenset[str], ...]] = {
+    **{name: tuple(KINDS[kind] for kind in function.takes) for name, function in OWN.items()},
+    "reverse": (LIST | STRING,),
     "!_": (BOOL,),
     "_&&_": (BOOL, BOOL),
     "_||_": (BOOL, BOOL),
@@ -60,6 +65,7 @@ ARGUMENTS: dict[str, tuple[frozenset[str], ...]] = {
 
 # where the library's checker has not said so already
 RESULTS: dict[str, str] = {
+    **{name: function.gives for name, function in OWN.items()},
     "!_": "bool",
     "_&&_": "bool",
     "_||_": "bool",
