@@ -20,6 +20,7 @@ from jeton.cli.main import main
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
+from jeton.model.json import Json
 from jeton.model.message import UnpauseRun
 from jeton.model.state.run import Head
 from tests.hosts.parked import park
@@ -187,15 +188,12 @@ def test_an_enormous_file_is_refused(tmp_path: Path) -> None:
 VALUES: list[Any] = [None, True, -1, 10**30, 1e300, "", "x" * 5000, "\x1b[2J", [], [[]], {}, {"a": {}}, "nowhere"]
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def places(value: Json, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     found = [path] if path else []
     if isinstance(value, dict):
-        found += [
-            place for key, inner in cast("dict[str, Any]", value).items() for place in places(inner, (*path, key))
-        ]
+        found += [place for key, inner in value.items() for place in places(inner, (*path, key))]
     if isinstance(value, list):
-        items: list[Any] = value
-        found += [place for key, inner in enumerate(items) for place in places(inner, (*path, key))]
+        found += [place for key, inner in enumerate(value) for place in places(inner, (*path, key))]
     return found
 
 
