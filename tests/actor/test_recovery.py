@@ -34,6 +34,10 @@ def lost(token: int, attempt: int = 1) -> m.TaskLost:
         pytest.param(journal(done(1)), (lost(2),), id="those that are done are not"),
         pytest.param(journal(moves=2), (lost(1), m.ContinueRun(NOW)), id="tokens that may move go on"),
         pytest.param(journal(done(1), done(2)), (), id="a run that has ended needs none"),
+        pytest.param(journal(m.PauseRun(3)), (), id="a paused run begins nothing"),
+        pytest.param(
+            journal(m.TaskStarted(3, TokenId(1), 1), m.PauseRun(3)), (lost(1),), id="but goes on with what had begun"
+        ),
     ],
 )
 def test_the_messages_of_a_recovery(found: Journal, messages: tuple[m.Message, ...]) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton.engine.stores import import_into
 from jeton.engine.views.explain import explained
-from jeton.hosts.sqlite.tools.portable import export_run, import_run
+from jeton.hosts.sqlite.tools.portable import export_run
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.decision import SuspendToken, WakeToken
 from jeton.model.json import JsonObject
@@ -111,8 +112,9 @@ async def test_a_run_that_sleeps_goes_on_in_another_store(tmp_path: Path) -> Non
         run = await asleep(engine, resting(0.5))
         file = export_run(tmp_path / "runs.db", run.id)
         await run.cancel("it is carried away")
-    import_run(tmp_path / "other.db", file)
+    assert import_into(tmp_path / "other.db", file, 1).paused
     async with jeton.open(tmp_path / "other.db") as engine:
+        await engine.unpause(run.id)
         record = await (await engine.run(run.id)).result(20)
         assert await entry_with(engine, run.id, SuspendToken) < await entry_with(engine, run.id, WakeToken)
     assert record.output == MADE

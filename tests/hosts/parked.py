@@ -10,7 +10,7 @@ from jeton.model.effect import StartTask
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import AnswerGate, SignalRun
+from jeton.model.message import AnswerGate, SignalRun, UnpauseRun
 from jeton.model.state.run import RunStatus
 from tests.hosts.library import GATE, HOLD, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import HELD, TrivialWorkers
@@ -144,6 +144,9 @@ async def finish(path: Path) -> dict[str, tuple[RunStatus, Json]]:
     try:
         for gate in await host.reads.gates():
             await host.deliver(gate.run, AnswerGate(BEGIN_MS + 2 * DAY_MS, "a", "yes", token=gate.token))
+        for row in await host.reads.rows():
+            if row.paused and row.ended_at is None:  # it was imported
+                await host.deliver(row.run, UnpauseRun(BEGIN_MS + 2 * DAY_MS))
         if await host.reads.row(RunId("signal")) is not None:
             await host.deliver(RunId("signal"), SignalRun(BEGIN_MS + 2 * DAY_MS, "s", "go", "go"))
         for name in DEFINITIONS:

@@ -20,10 +20,12 @@ def plan_recovery(state: RunState, wake: int | None, now: int, missing: Callable
     """The messages that a run needs to go on. Delivering them twice changes nothing.
 
     `missing` gives the name of a function that a node's task needs and that is not here. The run counts lost tasks, so
-    one that kills its worker is not started for ever."""
+    one that kills its worker is not started for ever. A paused run does not start a task that no worker had begun."""
     messages, needs_app, pending = list[Message](), None, False
     for token in state.tokens.values():
         match token.phase:
+            case Dispatched() if state.head.paused:
+                pass
             case Dispatched() | Executing():
                 function = missing(token.node)
                 needs_app = needs_app or function

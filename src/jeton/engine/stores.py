@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton.actor.host import Host
+from jeton.actor.whole.portable import ImportedRun, decode_portable
 from jeton.actor.whole.verified import Finding, Verified
 from jeton.executor import Executor
 from jeton.hosts.sqlite import Durability, SqliteHost
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Durability",
     "Finding",
+    "ImportedRun",
     "Verified",
     "backup_store",
     "export_from",
@@ -66,11 +68,15 @@ def export_from(store: str | PathLike[str], run: str) -> bytes:
     return export_run(_file(store), RunId(run))
 
 
-def import_into(store: str | PathLike[str], content: bytes) -> RunId:
-    """Import a run that was exported."""
+def import_into(store: str | PathLike[str], content: bytes, now_ms: int, name: str = "") -> ImportedRun:
+    """Import a run that was exported, from the content of a file. One that has not ended comes in paused."""
+    from jeton.engine.views.imported import check_views
     from jeton.hosts.sqlite.tools.portable import import_run
 
-    return import_run(_file(store), content)
+    file = _file(store)
+    imported = decode_portable(content, now_ms, name)
+    check_views(imported)
+    return import_run(file, imported)
 
 
 def _file(store: str | PathLike[str]) -> Path:

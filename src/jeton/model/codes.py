@@ -29,7 +29,8 @@ ProblemCode: TypeAlias = Literal[
 RefusalCode: TypeAlias = Literal[
     "ambiguous", "answer_refused", "app_not_loaded", "bad_amount", "bad_argument", "bad_path", "bad_reference",
     "bad_signature", "bad_value", "child_run", "disabled", "duplicate_path", "expression_error", "file_altered",
-    "file_exists", "file_not_found", "gate_closed", "history_pruned", "input_invalid", "key_conflict", "needs_app",
+    "file_exists", "file_not_found", "file_too_large",
+    "gate_closed", "history_pruned", "input_invalid", "key_conflict", "needs_app",
     "newer_file", "newer_store", "no_account", "no_call", "no_fan_in", "no_folder", "no_output", "no_store",
     "not_a_flow", "not_a_run", "not_a_store", "not_failed", "not_owner", "not_started", "not_written",
     "nothing_shared", "older_store", "os_error", "run_damaged", "run_ended", "run_exists", "secret_unavailable",
@@ -172,6 +173,7 @@ REFUSALS: dict[RefusalCode, str] = {
     "file_altered": "An exported file was changed after it was written.",
     "file_exists": "The file to write already exists.",
     "file_not_found": "The file to read does not exist or cannot be read.",
+    "file_too_large": "The file to import is larger than an exported run may be.",
     "gate_closed": "The gate is not open: it was answered, timed out or cancelled.",
     "history_pruned": "The entries needed were removed by retention.",
     "input_invalid": "The input does not match the schema.",

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from jeton.actor.retention import Rule
-from jeton.actor.whole.portable import Portable, _digest  # pyright: ignore[reportPrivateUsage]
+from jeton.actor.whole.portable import ImportedRun, Portable, _digest  # pyright: ignore[reportPrivateUsage]
+from jeton.engine.stores import import_into
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.store import Store
-from jeton.hosts.sqlite.tools.portable import export_run, import_run
+from jeton.hosts.sqlite.tools.portable import export_run
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -36,19 +37,28 @@ def other(tmp_path: Path) -> Path:
     return tmp_path / "other.db"
 
 
-async def test_imported_runs_are_what_they_were(path: Path, other: Path) -> None:
+def import_run(store: Path, file: bytes) -> ImportedRun:
+    return import_into(store, file, BEGIN_MS)
+
+
+async def test_imported_runs_are_what_they_were_and_paused(path: Path, other: Path) -> None:
     host = await park(path)
     for name in PARKED:
         import_run(other, export_run(path, RunId(name)))
-    assert verify(other).ok
+    assert verify(other).problems == ()
     here, there = Store(path), Store(other)
     for name in map(RunId, PARKED):
-        assert there.row(name) == here.row(name)
-        assert there.entries(name) == here.entries(name)
+        row, before = there.row(name), here.row(name)
+        assert row is not None
+        assert before is not None
+        assert (row.status, row.output, row.submitted_at) == (before.status, before.output, before.submitted_at)
+        assert row.paused == (row.status != "completed")
+        assert there.entries(name)[: before.entries] == here.entries(name)
+        assert row.entries == before.entries + row.paused
         found, expected = there.live(name), here.live(name)
         assert found is not None
         assert expected is not None
-        assert (found.state.head, found.state.state) == (expected.state.head, expected.state.state)
+        assert found.state.state == expected.state.state
     here.close()
     there.close()
     await host.close(0.0)
@@ -206,7 +216,10 @@ def test_what_is_no_exported_run_is_refused(other: Path, file: bytes, code: str)
     assert not other.exists()
 
 
-def test_a_second_journey_gives_the_same_file(files: dict[str, bytes], other: Path) -> None:
+def test_a_second_journey_gives_the_same_file(files: dict[str, bytes], other: Path, tmp_path: Path) -> None:
+    third = tmp_path / "third.db"
     for name, file in files.items():
         import_run(other, file)
-        assert export_run(other, RunId(name)) == file
+        once = export_run(other, RunId(name))
+        import_run(third, once)
+        assert export_run(third, RunId(name)) == once

@@ -163,9 +163,9 @@ def _deadlines(state: RunState) -> Iterable[int]:
                 yield due
             continue
         match token.phase:
-            case Dispatched(deadline=due) | Executing(deadline=due) | WaitingForTimer(due=due):
+            case Executing(deadline=due) | WaitingForTimer(due=due):
                 yield due
-            case WaitingForRetry(due=due):
+            case WaitingForRetry(due=due) | Dispatched(deadline=due):
                 if not state.head.paused:
                     yield due
             case WaitingForGate(deadline=int() as due) | WaitingForSignal(deadline=int() as due):

@@ -33,7 +33,11 @@ class Wakers:
             self._follow(decision)
             if isinstance(decision, d.SetPaused) and not decision.paused:
                 for token in seen.run.state.tokens.values():  # those that stood still come back
-                    due = token.phase.due if isinstance(token.phase, WaitingForRetry) else sleeps_until(token)
+                    match token.phase:
+                        case WaitingForRetry(due=at) | Dispatched(deadline=at):
+                            due: int | None = at
+                        case _:
+                            due = sleeps_until(token)
                     if due is not None:
                         heappush(self._due, (due, token.id, ""))
         state, wake = seen.run.state, seen.turn.row.wake
@@ -81,11 +85,11 @@ def _still_waits(state: RunState, waiting: _Due) -> bool:
     if (at := sleeps_until(token)) is not None:
         return at == due and not state.head.paused
     match token.phase:
-        case Dispatched(deadline=at) | Executing(deadline=at):
+        case Executing(deadline=at):
             return at == due
         case WaitingForTimer(due=at):
             return at == due
-        case WaitingForRetry(due=at):
+        case WaitingForRetry(due=at) | Dispatched(deadline=at):
             return at == due and not state.head.paused
         case WaitingForSubworkflow(deadline=at) | WaitingForGate(deadline=at) | WaitingForSignal(deadline=at):
             return at == due

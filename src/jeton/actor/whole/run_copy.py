@@ -125,10 +125,10 @@ def _section_problems(copy: RunCopy) -> Iterator[str]:
             yield f"the section '{name}' is not what the journal leads to"
 
 
-def _row_problems(copy: RunCopy) -> Iterator[str]:
-    live = copy.live
+def columns_of(live: LiveRun) -> Columns:
+    """The row of a run."""
     head = live.state.head
-    expected = Columns(
+    return Columns(
         workflow=head.workflow,
         version=head.version,
         status=head.status,
@@ -141,6 +141,11 @@ def _row_problems(copy: RunCopy) -> Iterator[str]:
         entries=head.entries,
         parent=None if head.parent is None else head.parent.run,
     )
+
+
+def _row_problems(copy: RunCopy) -> Iterator[str]:
+    live = copy.live
+    head, expected = live.state.head, columns_of(live)
     if head.run != copy.run:
         yield f"the row is that of run {head.run}"
     for name in Columns.__struct_fields__:

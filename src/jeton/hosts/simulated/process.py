@@ -39,6 +39,7 @@ from jeton.model.message import (
     TaskLost,
     TaskNoted,
     TaskStarted,
+    UnpauseRun,
 )
 from jeton.model.note import Note
 from jeton.model.state.run import TERMINAL
@@ -144,6 +145,8 @@ class Process:
         self._may_crash("commit_unknown")
         self._may_crash("crash_after_commit")
         self._release(run, turn)
+        if any(type(message) is UnpauseRun for message in batch):
+            self._look_after_soon()  # tasks that were lost while the run was paused are started now
 
     def _commit(self, turn: Turn, waiting: Mapping[int, Message]) -> None:
         own = ContinueRun(self._clock.now()) if turn.again else None

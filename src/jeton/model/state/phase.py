@@ -57,6 +57,8 @@ class _WithWorker(PhaseBase, frozen=True):
 class Dispatched(_WithWorker, frozen=True, tag="dispatched"):
     """Handed to the executor, which has not said that it began. At `deadline` it is handed out again."""
 
+    resumes_task: ClassVar[bool] = True
+
 
 class Executing(_WithWorker, frozen=True, tag="executing"):
     """A worker said that it began."""

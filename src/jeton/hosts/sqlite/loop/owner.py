@@ -44,7 +44,7 @@ from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
-from jeton.model.message import Message, StartRun
+from jeton.model.message import Message, StartRun, UnpauseRun
 from jeton.model.state.run import TERMINAL
 from jeton.planning.edits import check_edits
 
@@ -181,6 +181,8 @@ class Owner:
         if actor is None:
             raise unknown_run(run)
         await self.runs.deliver_durably(actor, message)
+        if type(message) is UnpauseRun:
+            self._recovery.recover_run(run)
 
     async def ended(self, run: RunId) -> RunRow:
         """Wait until a run has ended."""

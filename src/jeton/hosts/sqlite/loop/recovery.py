@@ -21,7 +21,7 @@ from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.message import Message, StartRun
+from jeton.model.message import Message, StartRun, TaskLost, UnpauseRun
 
 EVERY_S = 10.0
 ROWS_PER_STEP = 100
@@ -71,15 +71,22 @@ class Recovery:
         """Deliver the messages in the inbox. Their rows are deleted in the commits that handle them."""
         known = max(self._delivered, default=0)  # rows up to here are in the table, unless they were handled
         while rows := self._store.inbox(self._read_to, ROWS_PER_STEP):
+            unpaused: list[RunId] = []
             for number, run, body in rows:
                 self._read_to = max(self._read_to, number)
                 if number in self._delivered:
                     continue
                 try:
-                    self._deliver(number, run, _message.decode(body))
+                    message = _message.decode(body)
                 except msgspec.DecodeError as problem:
                     _log.error("message %s to run %s cannot be read: %s", number, run, problem)
+                    continue
+                self._deliver(number, run, message)
+                if type(message) is UnpauseRun:
+                    unpaused.append(run)
             await self._flush()
+            for run in unpaused:
+                self.recover_run(run)
         self._read_to = max(self._read_to, known)
         self._delivered = {number for number in self._delivered if number > self._read_to}
 
@@ -115,22 +122,24 @@ class Recovery:
         while runs := self._store.busy(after, ROWS_PER_STEP):
             for run in runs:
                 if run not in self._runs.actors:
-                    self._recover(run)
+                    self.recover_run(run)
             after = runs[-1]
             await self._flush()
 
-    def _recover(self, run: RunId) -> None:
+    def recover_run(self, run: RunId) -> None:
+        """Deliver what a run needs to go on: after its process has ended, or because it was unpaused."""
         try:
             actor = self._runs.find(run)
         except Refused:
             return
-        if actor is None or actor.live.state.head.ended:
+        if actor is None or actor.writing or actor.live.state.head.ended:
             return
         tasks = self._runs.tasks
         plan = plan_recovery(actor.live.state, actor.wake, self._clock(), partial(tasks.missing, actor))
         tasks.set_needs_app(run, plan.needs_app)
         for message in plan.messages:
-            self._runs.deliver(actor, message)
+            if not isinstance(message, TaskLost) or (message.token, message.attempt) not in actor.running:
+                self._runs.deliver(actor, message)
 
 
 def store_message(path: Path, run: RunId, message: Message) -> None:

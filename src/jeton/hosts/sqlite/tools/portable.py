@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import apsw
 import msgspec
 
 from jeton.actor.definitions import bundle_hash
 from jeton.actor.journal import JournalEntry
 from jeton.actor.pack import unpacked
 from jeton.actor.starts import unknown_run
-from jeton.actor.whole.portable import Imported, decode_portable, encode_portable
+from jeton.actor.whole.portable import Imported, ImportedRun, encode_portable, fitting, imported_run
 from jeton.actor.whole.run_copy import Columns, RunCopy, SnapshotRow, renumbered
 from jeton.hosts.sqlite.commit.rows import PART_BYTES
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
@@ -24,6 +25,18 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
 _COLUMNS = ", ".join(Columns.__struct_fields__)
+_OF_THE_DISK = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.LockedError,
+    apsw.NoMemError,
+    apsw.NotADBError,
+    apsw.PermissionsError,
+    apsw.ReadOnlyError,
+)
 
 
 def read_copy(db: Connection, run: RunId) -> RunCopy | None:
@@ -73,9 +86,8 @@ def _export(db: Connection, run: RunId) -> bytes:
     return encode_portable(copy, bundle, summary, inbox, steps_of(db, run))
 
 
-def import_run(path: Path, file: bytes) -> RunId:
-    """Store an exported run; the store is created if need be. Its owner goes on with a run that has not ended."""
-    imported = decode_portable(file)
+def import_run(path: Path, imported: Imported) -> ImportedRun:
+    """Store a run from a file, whole or not at all; the store is created if need be."""
     if path.exists():
         check_readable(path.resolve())
     else:
@@ -85,17 +97,20 @@ def import_run(path: Path, file: bytes) -> RunId:
         db.pragma("foreign_keys", True)
         begin(db, "an import")
         try:
-            _put(db, imported)
+            with fitting(_OF_THE_DISK):
+                copy = _put(db, imported)
         except BaseException:
-            db.execute("rollback")
+            if db.in_transaction:
+                db.execute("rollback")
             raise
         db.execute("commit")
     finally:
         db.close()
-    return imported.copy.run
+    return imported_run(copy, imported.library)
 
 
-def _put(db: Connection, imported: Imported) -> None:
+def _put(db: Connection, imported: Imported) -> RunCopy:
+    """Store the run, and return it as it is stored: its definition may have another number here."""
     copy, library = imported.copy, imported.library
     run, workflow = copy.run, copy.columns.workflow
     if db.execute("select count(*) from runs where run = ?", (run,)).get:
@@ -122,6 +137,7 @@ def _put(db: Connection, imported: Imported) -> None:
     tables = tables_of(db, workflow, version, None if definition is None else definition.state_schema)
     if tables is not None:
         write_run(db, tables, copy.live.state)
+    return copy
 
 
 def _put_definition(db: Connection, name: str, version: int, bundle: bytes, found: str) -> int:
