@@ -1,15 +1,17 @@
 """Sources of definitions: files, plain data, workflows built in Python, and lists of these."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike, pathsep
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from jeton.definitions import ActionKinds, Loaded, library_from, load_library
 from jeton.definitions.bundle import joined
+from jeton.engine.build.app import import_app
 from jeton.executor import action_functions, check_implementation, kind_names
-from jeton.model.definition.workflow import Library
-from jeton.model.failure import Problem
+from jeton.model.definition.flow import Flow
+from jeton.model.definition.workflow import Library, Workflow
+from jeton.model.failure import Problem, Refused
 
 KINDS = ActionKinds(kind_names, check_implementation)
 
@@ -51,6 +53,28 @@ def load_source(source: Source) -> Loaded:
         loaded = library_from(data, joined(known, library), kinds=KINDS)
         library, problems = joined(library, loaded.library), problems + loaded.problems
     return Loaded(joined(known, library), problems)
+
+
+def load_files(files: Iterable[str]) -> Loaded:
+    """Load definition files and folders. Of a Python file, everything that it builds."""
+    parts: list[SourcePart] = []
+    for file in files:
+        if file.endswith(".py") and Path(file).is_file():
+            parts += [value for value in vars(import_app(file)).values() if isinstance(value, Built)]
+        else:
+            parts.append(file)
+    return load_source(parts)
+
+
+def choose_definition(library: Library, name: str | None, source: str) -> Workflow | Flow:
+    """The workflow or flow of this name; without a name, the only one in the source."""
+    found: dict[str, Workflow | Flow] = {**library.workflows, **library.flows}
+    known = ", ".join(found) or "none"
+    if name is not None and name not in found:
+        raise Refused("unknown_workflow", f"{source} has no workflow or flow '{name}'", f"it has: {known}")
+    if name is None and len(found) != 1:
+        raise Refused("which_workflow", f"{source} has {len(found)} workflows and flows", f"name one of: {known}")
+    return found[name] if name is not None else next(iter(found.values()))
 
 
 def declared_in(source: Source) -> str | None:
