@@ -462,6 +462,18 @@ MAPPINGS = {
         one_node("{gate: {title: '{{ input.name'}}"),
         one_node("{gate: {title: 'Pay {{ input.name }}?'}}"),
     ),
+    "a default that no signal could have": Rule(
+        "default_answer_invalid",
+        "workflows.w.nodes.a.wait.on_timeout",
+        one_node("{wait: {signal: go, schema: {type: integer}, timeout_ms: 5, on_timeout: none}}"),
+        one_node("{wait: {signal: go, schema: {type: integer}, timeout_ms: 5, on_timeout: 0}}"),
+    ),
+    "a value that no signal of several could have": Rule(
+        "expression_type",
+        'workflows.w.nodes.a.output_mapping["output.y"]',
+        one_node("{wait: {signals: {go: {schema: {type: integer}}}}, output_mapping: {output.y: result.value.n}}"),
+        one_node("{wait: {signals: {go: {schema: {type: integer}}}}, output_mapping: {output.y: result.value + 1}}"),
+    ),
     "a message of an end that is no template": Rule(
         "template_invalid",
         "workflows.w.nodes.a.end.failed.message",

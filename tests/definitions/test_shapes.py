@@ -265,6 +265,42 @@ SHAPES = {
         action("{kind: assert, implementation: {that: true, type: dear, message: '{{ input'}}"),
         action("{kind: assert, implementation: {that: true, type: dear, message: '{{ input }}'}}"),
     ),
+    "a wait for a signal and for several": Rule(
+        "wrong_type",
+        "workflows.w.nodes.a.wait",
+        node("{wait: {signal: go, signals: {stop: }}}"),
+        node("{wait: {signals: {go: , stop: }}}"),
+    ),
+    "a wait for none of several signals": Rule(
+        "wrong_type",
+        "workflows.w.nodes.a.wait.signals",
+        node("{wait: {signals: {}}}"),
+        node("{wait: {signals: {go: {}}}}"),
+    ),
+    "a schema beside several signals": Rule(
+        "key_without_target",
+        "workflows.w.nodes.a.wait.schema",
+        node("{wait: {signals: {go: {}}, schema: {}}}"),
+        node("{wait: {signals: {go: {schema: {}}}}}"),
+    ),
+    "a signal whose name is none": Rule(
+        "bad_name",
+        'workflows.w.nodes.a.wait.signals["go on"]',
+        node("{wait: {signals: {go on: {}}}}"),
+        node("{wait: {signals: {go_on: {}}}}"),
+    ),
+    "a signal with an unknown key": Rule(
+        "unknown_key",
+        "workflows.w.nodes.a.wait.signals.go.timeout_ms",
+        node("{wait: {signals: {go: {timeout_ms: 5}}}}"),
+        node("{wait: {signals: {go: {}}, timeout_ms: 5}}"),
+    ),
+    "a default of a timed wait": Rule(
+        "key_without_target",
+        "workflows.w.nodes.a.wait.on_timeout",
+        node("{wait: {seconds: 1, on_timeout: 1}}"),
+        node("{wait: {signal: go, timeout_ms: 5, on_timeout: 1}}"),
+    ),
     "an end that is no end": Rule(
         "unknown_value", "workflows.w.nodes.a.end", node("{end: done}"), node("{end: completed}")
     ),

@@ -15,6 +15,7 @@ from jeton.model.definition.workflow import (
     Merge,
     MOfN,
     Node,
+    SignalSpec,
     Synchronization,
     Target,
     TaskTarget,
@@ -69,6 +70,15 @@ GATE_SCHEMA: Schema = {"type": "object", "required": ["ok"], "properties": {"ok"
             "{wait: {signal: go, schema: {type: object}, timeout_ms: 5, label: soon}}",
             WaitTarget(signal="go", schema={"type": "object"}, timeout_ms=5, label="soon"),
             id="a wait for a signal",
+        ),
+        pytest.param(
+            "{wait: {signals: {go: {schema: {type: object}}, stop: }, timeout_ms: 5, on_timeout: {signal: none}}}",
+            WaitTarget(
+                signals={"go": SignalSpec({"type": "object"}), "stop": SignalSpec()},
+                timeout_ms=5,
+                on_timeout={"signal": "none"},
+            ),
+            id="a wait for the first of several signals",
         ),
         pytest.param("{end: completed}", EndTarget(), id="an end"),
         pytest.param(

@@ -142,7 +142,7 @@ async def test_beside_an_owner_the_answer_comes_back_too(engine: Engine, tmp_pat
 async def test_what_is_said_while_nobody_owns_the_store_is_heard_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jeton.engine.reply.ANSWER_WITHIN_S", 0)
+    monkeypatch.setattr("jeton.actor.replies.ANSWER_WITHIN_S", 0)
     monkeypatch.setattr("jeton.engine.control.ANSWER_WITHIN_S", 0)
     async with jeton.open(tmp_path / "runs.db") as engine:
         await engine.deploy(LIBRARY)
@@ -192,7 +192,7 @@ async def test_a_signal_that_no_node_waits_for_is_refused_with_the_nearest_name(
     run = await parked(engine, "hear")
     with pytest.raises(jeton.Refused) as found:
         await engine.signal(run.id, "payed", 5)
-    assert found.value.code == "signal_refused"
+    assert found.value.code == "unknown_signal"
     assert "'payed'" in found.value.problem
     assert "'paid'" in found.value.remedy
     silent = await parked(engine, "ask", {"what": "it"})

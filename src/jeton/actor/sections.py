@@ -221,9 +221,10 @@ def _rebuild(state: RunState) -> None:
     state.early = dict(sorted(state.early.items()))
     state.signals = {name: dict(sorted(kept.items())) for name, kept in state.signals.items()}
     waiting = [
-        (token.phase.turn, token.phase.name, token.id)
+        (token.phase.turn, name, token.id)
         for token in state.tokens.values()
         if isinstance(token.phase, WaitingForSignal) and not token.abandoned
+        for name in token.phase.hears
     ]
     for _, name, waiter in sorted(waiting):
         state.waiters.setdefault(name, {})[waiter] = None

@@ -198,16 +198,17 @@ class Draft:
         self.effects.append(SendMessage(child, CancelRun(self.now, reason, by_parent=True)))
 
     def _update_lists(self, token: Token, *, listed: bool) -> None:
-        """Update the list of waiters of a signal, and mark a gate as changed."""
+        """Update the lists of waiters of signals, and mark a gate as changed."""
         match token.phase:
-            case WaitingForSignal(name=name):
+            case WaitingForSignal(hears=hears):
                 if token.abandoned:
                     return
-                waiters = self.state.waiters.setdefault(name, {})
-                if listed:
-                    self.put(waiters, token.id, None)
-                else:
-                    self.drop(waiters, token.id)
+                for name in hears:
+                    waiters = self.state.waiters.setdefault(name, {})
+                    if listed:
+                        self.put(waiters, token.id, None)
+                    else:
+                        self.drop(waiters, token.id)
             case WaitingForGate():
                 self.touched.rest.gates.add(token.id)
             case _:

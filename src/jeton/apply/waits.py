@@ -88,7 +88,9 @@ def _keep_answer(draft: Draft, decision: d.KeepAnswer) -> None:
 def _wait_for_signal(draft: Draft, decision: d.WaitForSignal) -> None:
     token, head = draft.token(decision.token), draft.state.head
     head.executions += 1
-    phase = WaitingForSignal(decision.at, decision.name, head.next_turn, decision.deadline, decision.label)
+    phase = WaitingForSignal(
+        decision.at, decision.name, head.next_turn, decision.deadline, decision.label, decision.names
+    )
     head.next_turn += 1
     draft.put_token(msgspec.structs.replace(token, phase=phase))
     if decision.deadline is not None:

@@ -151,6 +151,9 @@ def _what(token: TokenView, run: RunId, options: str) -> str:
             return f'an answer to "{token.label}" (jeton answer {run} --gate {gate_id(run, token.id)}{options})'
         case "waiting_for_signal":
             label = "" if token.label is None else f", {token.label}"
+            if token.signals:
+                names = " or ".join(f"'{name}'" for name in token.signals)
+                return f"the signal {names}{label} (jeton signal {run} {quote(token.signals[0])}{options})"
             return f"the signal '{token.signal}'{label} (jeton signal {run} {quote(token.signal or '')}{options})"
         case "waiting_for_subworkflow":
             return f"run {token.child}"

@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from jeton.actor.replies import ANSWER_WITHIN_S, LOOK_AGAIN_S, ask, ended
 from jeton.actor.starts import NewFork
 from jeton.engine.arguments import MOST_ROWS, check_credits, check_maybe_texts, check_texts, check_whole
 from jeton.engine.input import plain_value
 from jeton.engine.lookup import Lookup
 from jeton.engine.reading import Reading
-from jeton.engine.reply import ANSWER_WITHIN_S, LOOK_AGAIN_S, Reply, ask, check_signal, ended
+from jeton.engine.reply import Reply
 from jeton.engine.views.gates import parts_of_gate, the_one_gate, unknown_gate
 from jeton.engine.views.record import RunRecord, record_of
 from jeton.model.failure import Refused
@@ -124,8 +125,6 @@ class Control:
         check_texts(name=name)
         check_maybe_texts(key=key)
         message = SignalRun(self._host.now(), self._host.new_id(), name, plain_value(value, "signal"), key)
-        if row.status not in TERMINAL:
-            check_signal(await self._lookup.program(row.workflow, row.version), name)
         return Reply(row.run, await ask(self._host, row.run, message), await self._reading.get(run))
 
     async def _gate_at(self, run: RunId, node: str) -> TokenId | None:

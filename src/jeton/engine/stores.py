@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jeton.actor.host import Host
+from jeton.actor.replies import HostSignals
 from jeton.actor.whole.portable import ImportedRun, decode_portable
 from jeton.actor.whole.verified import Finding, Verified
 from jeton.executor import Executor
@@ -40,7 +41,9 @@ async def open_host(
     """The host of a store, wired to the workers that run its tasks."""
     host = await SqliteHost.open(_file(store), workers=workers, durability=durability, owner=owner)
     if workers is not None:
-        workers.use(Path(store).absolute().parent, host.artifacts, host.idempotency, host.events, host.now)
+        signals = HostSignals(host)
+        folder = Path(store).absolute().parent
+        workers.use(folder, host.artifacts, host.idempotency, host.events, signals, host.now)
     try:
         yield host
     finally:

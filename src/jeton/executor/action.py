@@ -22,6 +22,7 @@ from jeton.executor.limits.limiter import Limiter
 from jeton.executor.python.results import BadResult
 from jeton.executor.python.transient import is_transient
 from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretStore
+from jeton.executor.signals import NoSignals, Signals
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import ProcessPool
 from jeton.executor.workers.thread_pool import ThreadPool
@@ -85,6 +86,7 @@ class Resources(msgspec.Struct, frozen=True):
     breakers: CircuitBreakers = msgspec.field(default_factory=CircuitBreakers)
     processes: ProcessPool = msgspec.field(default_factory=ProcessPool)
     event_sink: EventSink = msgspec.field(default_factory=MemoryEventSink)
+    signals: Signals = msgspec.field(default_factory=NoSignals)
     wall_clock: Callable[[], int] = wall_clock_ms  # survives a restart, unlike the monotonic clock
 
 

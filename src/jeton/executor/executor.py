@@ -17,6 +17,7 @@ from jeton.executor.event_sink import EventSink
 from jeton.executor.limits.idempotency import IdempotencyStore
 from jeton.executor.limits.lane import Lane
 from jeton.executor.secrets import SecretStore
+from jeton.executor.signals import Signals
 from jeton.executor.task.compile import CompiledTask, failing_task
 from jeton.executor.task.notes import NoteLimiter, thread_safe
 from jeton.executor.task.run_task import TaskResult, run_task
@@ -89,6 +90,7 @@ class Executor:
         artifacts: Artifacts,
         idempotency: IdempotencyStore,
         event_sink: EventSink,
+        signals: Signals,
         wall_clock: Callable[[], int] = wall_clock_ms,
     ) -> None:
         """Use the stores and the clock of a host. Must be called before the first task starts."""
@@ -98,6 +100,7 @@ class Executor:
             artifacts=artifacts,
             idempotency=idempotency,
             event_sink=event_sink,
+            signals=signals,
             wall_clock=wall_clock,
         )
 

@@ -37,7 +37,8 @@ RefusalCode: TypeAlias = Literal[
     "shared_file_system", "signal_refused", "stale_log", "state_invalid", "store_closed", "store_damaged",
     "store_failed", "store_full", "store_owned", "store_replaced", "token_not_found", "too_deep", "too_many_files",
     "transition_not_found", "unknown_entry", "unknown_gate", "unknown_hook", "unknown_node", "unknown_profile",
-    "unknown_run", "unknown_trigger", "unknown_workflow", "unsupported_store", "which_gate", "which_workflow",
+    "unknown_run", "unknown_signal", "unknown_trigger", "unknown_workflow", "unsupported_store", "which_gate",
+    "which_workflow",
 ]
 
 FailureType: TypeAlias = Literal[
@@ -77,7 +78,7 @@ PROBLEMS: dict[ProblemCode, str] = {
     "both_sections_written": "In a branch, a node writes `state.x` and `output.x`, which are one place there.",
     "branch_output_discarded": "A branch writes a value that no merge takes up.",
     "cycle_without_bound": "A cycle of transitions has no `max_iterations`, and the workflow no `timeout_ms`.",
-    "default_answer_invalid": "A gate's default answer does not match the gate's schema.",
+    "default_answer_invalid": "The default of a gate or of a wait does not match its schema.",
     "duplicate_definition": "Two definitions of one kind, or two settings, have the same name.",
     "duplicate_key": "An object has the same key twice.",
     "duplicate_name": "Two nodes or steps have the same name.",
@@ -202,7 +203,7 @@ REFUSALS: dict[RefusalCode, str] = {
     "run_exists": "Another run already has the id.",
     "secret_unavailable": "A secret cannot be read from its source.",
     "shared_file_system": "The store is on a network file system, where it would be damaged.",
-    "signal_refused": "The signal's data does not match the schema, or no node of the workflow waits for its name.",
+    "signal_refused": "The signal's value does not match the schema.",
     "stale_log": "The store's write-ahead log belongs to another file.",
     "state_invalid": "A fork's edit does not match the state schema.",
     "store_closed": "The store is being closed.",
@@ -221,6 +222,7 @@ REFUSALS: dict[RefusalCode, str] = {
     "unknown_node": "The flow has no such node.",
     "unknown_profile": "No model profile has the name.",
     "unknown_run": "There is no such run.",
+    "unknown_signal": "No node of the run's workflow waits for a signal of that name.",
     "unknown_trigger": "There is no such trigger.",
     "unknown_workflow": "There is no such workflow, flow or version.",
     "unsupported_store": "This version has no host for the store's URL.",

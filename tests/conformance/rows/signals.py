@@ -40,7 +40,99 @@ def the_text_was_refused(seen: Outcome) -> None:
     assert seen.reply("number").accepted
 
 
+def it_was_unknown(seen: Outcome) -> None:
+    assert not seen.reply("a").accepted
+    assert "waits for a signal 'stop'" in seen.reply("a").why
+
+
+def tells(name: str) -> Data:
+    """A node that sends a signal to the run that the input names."""
+    implementation: Data = {"name": name}
+    return {
+        "action": {"kind": "signal", "implementation": implementation},
+        "input_mapping": {"run": "input.run", "value": "7"},
+    }
+
+
+FIRST: Data = {
+    "wait": {"signals": {"approved": {"schema": {"type": "integer"}}, "refused": {}}, "timeout_ms": 5000},
+    "output_mapping": {"output.which": "result.signal", "output.v": "result.value"},
+}
 CASES = [
+    Case(
+        "the first of several signals wakes, and the result says which",
+        workflow({"hold": FIRST}),
+        acts=(signals("a", "refused", "why", when="wait_for_signal"),),
+        output={"which": "refused", "v": "why"},
+    ),
+    Case(
+        "of several signals that are kept the oldest is taken, whatever its name",
+        workflow({"rest": {"wait": {"seconds": 0.08}}, "hold": FIRST}, to("rest", "hold")),
+        acts=(signals("a", "refused", "first"), signals("b", "approved", 2, when="keep_signal")),
+        output={"which": "refused", "v": "first"},
+    ),
+    Case(
+        "each of several signals has a schema of its own",
+        workflow({"hold": FIRST}),
+        acts=(
+            signals("text", "approved", "much", when="wait_for_signal"),
+            signals("number", "approved", 5, when="reply_to"),
+        ),
+        output={"which": "approved", "v": 5},
+        also=the_text_was_refused,
+    ),
+    Case(
+        "a wait for one of several can be in a queue with a wait for one",
+        workflow(
+            {
+                "s": {},
+                "several": {
+                    "wait": {"signals": {"go": {}, "stop": {}}},
+                    "output_mapping": {"_branch.output.v": "result.value"},
+                },
+                "one": {"wait": {"signal": "go"}, "output_mapping": {"_branch.output.v": "result"}},
+                "t": {"output_mapping": {"output.vs": "state.vs"}},
+            },
+            to("s", "several"),
+            to("s", "one"),
+            join("several", "t", merge={"source": "_branch.output.v", "target": "state.vs", "strategy": "append"}),
+            join("one", "t", merge={"source": "_branch.output.v", "target": "state.vs", "strategy": "append"}),
+        ),
+        acts=(
+            Act("wait_for_signal", signals("a", "go", "first").tell, "one"),
+            Act("take_signal", signals("b", "go", "second").tell),
+        ),
+        output={"vs": ["first", "second"]},
+    ),
+    Case(
+        "when the time is over the default is the result",
+        workflow(
+            {
+                "hold": {
+                    "wait": {"signal": "go", "timeout_ms": 30, "on_timeout": {"n": 0}},
+                    "output_mapping": {"output.n": "result.n"},
+                },
+                "after": {},
+            },
+            to("hold", "after", "result.n == 0"),
+        ),
+        output={"n": 0},
+    ),
+    Case(
+        "a wait for one of several that nobody ends times out",
+        workflow({"hold": {"wait": {"signals": {"a": {}, "b": {}}, "timeout_ms": 30}}}),
+        status="failed",
+        error="timed_out",
+    ),
+    Case(
+        "an action that signals a run that is not there fails as unknown_run, and that can be handled",
+        workflow(
+            {"tell": tells("go"), "after": {"output_mapping": {"output.why": "state._last_error.type"}}},
+            to("tell", "after", "has(state._last_error)"),
+        ),
+        {"run": "nobody"},
+        output={"why": "unknown_run"},
+    ),
     Case(
         "a signal sent before anyone waits is kept, and its value is the result",
         LATE,
@@ -133,6 +225,7 @@ CASES = [
         acts=(signals("a", "stop", 1, when="wait_for_signal"),),
         status="failed",
         error="timed_out",
+        also=it_was_unknown,
     ),
     Case(
         "a wait for a signal that does not come fails when its time is over",

@@ -30,6 +30,19 @@ async def test_the_example_of_a_page(page: Path, tmp_path: Path) -> None:
 
 
 def test_every_kind_has_its_page() -> None:
-    built_in = {"python", "shell", "file", "artifact", "emit", "metric", "context", "assert", "fail", "mock", "http"}
+    built_in = {
+        "python",
+        "shell",
+        "file",
+        "artifact",
+        "emit",
+        "metric",
+        "context",
+        "assert",
+        "fail",
+        "mock",
+        "http",
+        "signal",
+    }
     assert built_in <= kind_names()
     assert {page.stem for page in PAGES.glob("*.md")} >= built_in

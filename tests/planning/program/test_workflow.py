@@ -154,9 +154,10 @@ output_schema: {type: object}
 
 
 def test_what_people_and_signals_say_is_checked_if_there_is_a_schema() -> None:
-    for node in "ab":
-        assert schema_problem(SCHEMA.nodes[node].validator, 1, "value") is None
-        assert schema_problem(SCHEMA.nodes[node].validator, "x", "value") is not None
+    signals = next(node.signals for node in SCHEMA.nodes.values() if node.signals)
+    for validator in (next(node.validator for node in SCHEMA.nodes.values() if node.validator), *signals.values()):
+        assert schema_problem(validator, 1, "value") is None
+        assert schema_problem(validator, "x", "value") is not None
     assert SCHEMA.nodes["c"].validator is None
     assert compile_schema(None) is None
     assert schema_problem(SCHEMA.input_validator, 1, "value") is not None

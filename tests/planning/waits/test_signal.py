@@ -31,6 +31,22 @@ transitions: [{from: a, to: b, condition: "state._last_error.type == 'timed_out'
 """)
 
 
+SILENT = workflow("nodes: {a: {task: work}}")
+SEVERAL = "{signals: {go: {schema: {type: integer}}, stop: }, timeout_ms: 30}"
+FIRST = workflow(f"nodes: {{a: {{wait: {SEVERAL}}}}}")
+FIRST_LATER = workflow(f"{{nodes: {{w: {{task: work}}, a: {{wait: {SEVERAL}}}}}, transitions: [{{from: w, to: a}}]}}")
+TWO_NAMES = workflow("""
+nodes: {w: {task: work}, a: {wait: {signal: go}}, b: {wait: {signal: other}}}
+transitions: [{from: w, to: a}, {from: a, to: b}]
+""")
+BOTH = workflow(f"""
+nodes: {{s: {{}}, first: {{wait: {SEVERAL}}}, second: {{wait: {{signal: go}}}}}}
+transitions: [{{from: s, to: first}}, {{from: s, to: second}}]
+""")
+DEFAULT = workflow("nodes: {a: {wait: {signal: go, timeout_ms: 30, on_timeout: {n: 1}}}}")
+FIRST_DEFAULT = workflow("nodes: {a: {wait: {signals: {go: {}, stop: {}}, timeout_ms: 30, on_timeout: nobody}}}")
+
+
 def signal(value: Json = 1, key: str | None = None, name: str = "go", id: str = "m") -> SignalRun:
     return SignalRun(5, id, name, value, key)
 
@@ -117,14 +133,69 @@ def kept(number: int, value: int | str = 1, key: str | None = None) -> d.KeepSig
         ),
         pytest.param(
             given(PATIENT, started()),
-            signal(name="other"),
+            signal(name="goo"),
             Plan(
                 [
-                    d.KeepSignal(0, "other", 5, 1),
-                    d.ReplyTo("m", accepted=True, why="kept until somebody waits for it"),
+                    d.ReplyTo(
+                        "m",
+                        accepted=False,
+                        why="no node of 'w' waits for a signal 'goo'",
+                        code="unknown_signal",
+                        remedy="write 'go'",
+                    )
                 ]
             ),
-            id="who waits for another signal is not woken",
+            id="a signal that no node waits for is refused, with the nearest name",
+        ),
+        pytest.param(
+            given(SILENT, started()),
+            signal(),
+            Plan(
+                [
+                    d.ReplyTo(
+                        "m",
+                        accepted=False,
+                        why="'w' waits for no signals, and 'go' would never be taken",
+                        code="unknown_signal",
+                        remedy="check the run, or answer its gate",
+                    )
+                ]
+            ),
+            id="and so is any, if the workflow waits for none",
+        ),
+        pytest.param(
+            given(FIRST, started()),
+            signal("much", name="stop"),
+            Plan(
+                [
+                    d.KeepSignal(0, "stop", 5, "much"),
+                    d.TakeSignal(ZERO, "stop", 0),
+                    d.ReplyTo("m", accepted=True),
+                    d.FinishNode(ZERO, "a"),
+                ],
+                NodeFinished(ZERO, {"signal": "stop", "value": "much"}),
+            ),
+            id="who waits for one of several is woken by any, and is told which",
+        ),
+        pytest.param(
+            given(FIRST, started()),
+            signal("much"),
+            Plan([d.ReplyTo("m", accepted=False, why='signal: "much" is not of type "integer"')]),
+            id="each of several signals has its own schema",
+        ),
+        pytest.param(
+            given(BOTH, started()),
+            signal(),
+            Plan(
+                [
+                    kept(0),
+                    d.TakeSignal(ONE, "go", 0),
+                    d.ReplyTo("m", accepted=True),
+                    d.FinishNode(ONE, "first", writes={"_branch.output": {"signal": "go", "value": 1}}),
+                ],
+                NodeFinished(ONE, {"signal": "go", "value": 1}),
+            ),
+            id="the oldest waiter takes it, whether it waits for one signal or for several",
         ),
     ],
 )
@@ -168,9 +239,22 @@ def test_a_key_is_known_also_after_its_signal_was_taken() -> None:
             id="the oldest signal that is kept is taken at once",
         ),
         pytest.param(
-            at("a", LATER, started(), signal(3, name="other"), done(0)),
+            at("a", TWO_NAMES, started(), signal(3, name="other"), done(0)),
             Plan([d.WaitForSignal(ONE, "a", NOW, "go", missing=("input.x",))]),
             id="one of another name is not",
+        ),
+        pytest.param(
+            at("a", FIRST, started()),
+            Plan([d.WaitForSignal(ZERO, "a", NOW, "", NOW + 30, None, ("input.x",), ("go", "stop"))]),
+            id="or for the first of several",
+        ),
+        pytest.param(
+            at("a", FIRST_LATER, started(), signal("x", name="stop"), signal(4, id="n"), done(0)),
+            Plan(
+                [d.TakeSignal(ONE, "stop", 0), d.FinishNode(ONE, "a", missing=("input.x",))],
+                NodeFinished(ONE, {"signal": "stop", "value": "x"}),
+            ),
+            id="of several names the oldest signal that is kept",
         ),
     ],
 )
@@ -224,3 +308,23 @@ ERROR: JsonObject = {"node": "a", "step": None, "type": "timed_out", "message": 
 def test_a_signal_that_did_not_come_in_time(run: Given, then: list[d.Decision]) -> None:
     state = run.state()
     assert plan_signal_timeout(run.program, state, token_at(state, "a"), NOW) == Plan(then)
+
+
+@pytest.mark.parametrize(
+    ("run", "result"),
+    [
+        pytest.param(given(DEFAULT, started()), {"n": 1}, id="of a wait for a signal"),
+        pytest.param(given(FIRST_DEFAULT, started()), "nobody", id="of a wait for one of several"),
+    ],
+)
+def test_the_default_is_the_result_when_the_time_is_over(run: Given, result: Json) -> None:
+    state = run.state()
+    plan = plan_signal_timeout(run.program, state, token_at(state, "a"), NOW)
+    assert plan == Plan([d.FinishNode(ZERO, "a")], NodeFinished(ZERO, result))
+
+
+def test_a_wait_for_one_of_several_that_times_out_names_them_all() -> None:
+    state = given(FIRST, started()).state()
+    failed = plan_signal_timeout(FIRST, state, token_at(state, "a"), NOW).decisions[0]
+    assert isinstance(failed, d.FailNode)
+    assert failed.error["message"] == "no signal of go, stop came within 30 ms"

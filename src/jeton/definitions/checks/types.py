@@ -19,7 +19,7 @@ from jeton.model.definition.workflow import (
     Workflow,
     WorkflowTarget,
 )
-from jeton.model.json import JsonObject, Schema
+from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.state.lineage import FanOut
 
 UNKNOWN: Schema = {}
@@ -139,14 +139,25 @@ def result_of(target: Target, definitions: Definitions) -> Schema:
         case GateTarget(_, schema, _, approvals):
             answer = schema or UNKNOWN
             return answer if approvals == 1 else {"type": "array", "items": answer}
-        case WaitTarget(signal=None):
-            return {"type": "null"}
-        case WaitTarget(schema=schema):
+        case WaitTarget(signal=str(), schema=schema):
             return schema or UNKNOWN
+        case WaitTarget(signals=signals):
+            return _one_of(target) if signals else {"type": "null"}
         case EndTarget():
             return UNKNOWN
         case AgentTarget(_, output_schema):
             return {"type": "object", "properties": {"text": {"type": "string"}, "data": output_schema or UNKNOWN}}
+
+
+def _one_of(wait: WaitTarget) -> Schema:
+    """The schema of what a wait for the first of several signals gives."""
+    if wait.on_timeout != "fail":
+        return UNKNOWN
+    names: list[Json] = [*wait.signals]
+    schemas = [each.schema or UNKNOWN for each in wait.signals.values()]
+    value = schemas[0] if all(each == schemas[0] for each in schemas) else UNKNOWN
+    properties: JsonObject = {"signal": {"type": "string", "enum": names}, "value": value}
+    return {"type": "object", "required": ["signal", "value"], "properties": properties}
 
 
 def output_of_task(task: Task, definitions: Definitions) -> Schema:

@@ -11,7 +11,7 @@ from jeton.model.json import Json
 
 KINDS = (
     "python", "http", "shell", "llm", "mcp", "context", "assert", "fail",
-    "file", "artifact", "memory", "emit", "metric", "mock",
+    "file", "artifact", "memory", "emit", "metric", "mock", "signal",
 )  # fmt: skip
 NODE_TARGETS = {"human": "gate", "gate": "gate", "workflow": "workflow", "wait": "wait", "agent": "agent"}
 

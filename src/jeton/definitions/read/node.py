@@ -1,7 +1,7 @@
 """Nodes: plain data into the model, with shorthands expanded."""
 
 from jeton.definitions.read.action import read_action_or_name
-from jeton.definitions.read.fields import Fields, fields_of
+from jeton.definitions.read.fields import Fields, check_name, fields_of
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.task import one_step_task, read_task_or_name
 from jeton.definitions.report import Report, listed
@@ -11,6 +11,7 @@ from jeton.model.definition.workflow import (
     FailedEnd,
     GateTarget,
     Node,
+    SignalSpec,
     Target,
     TaskTarget,
     WaitTarget,
@@ -22,7 +23,7 @@ TARGETS = ("task", "action", "workflow", "agent", "gate", "wait", "end")
 CALL_KEYS = ("on_failure", "timeout_ms", "inherit_artifacts")  # beside `workflow:`, which is only a name
 NODE_KEYS = (*TARGETS, *CALL_KEYS, "input_mapping", "output_mapping", "fan_out", "fan_in")
 GATE_KEYS = ("title", "schema", "assignees", "approvals", "timeout_ms", "on_timeout")
-WAIT_KEYS = ("seconds", "until", "signal", "schema", "timeout_ms", "label")
+WAIT_KEYS = ("seconds", "until", "signal", "signals", "schema", "timeout_ms", "on_timeout", "label")
 HINTS = {"human": "write 'gate: {title: …}'", "subworkflow": "write 'workflow: name'"}
 
 
@@ -125,18 +126,36 @@ def _wait(fields: Fields, name: str) -> Target:
         schema=inner.schema("schema"),
         timeout_ms=inner.integer("timeout_ms", at_least=1),
         label=inner.text("label"),
+        signals=_signals(inner),
+        on_timeout=inner.value("on_timeout", "fail"),
     )
 
 
 def _check_wait(fields: Fields) -> None:
-    ways = [key for key in ("seconds", "until", "signal") if key in fields]
+    ways = [key for key in ("seconds", "until", "signal", "signals") if key in fields]
     if len(ways) != 1:
         problem = f"waits for {listed(ways)} at once" if ways else "has nothing to wait for"
-        fields.report.error(fields.here, "wrong_type", problem, "write one of 'seconds', 'until' and 'signal'")
-    for key in ("schema", "timeout_ms"):
-        if key in fields and "signal" not in fields:
+        remedy = "write one of 'seconds', 'until', 'signal' and 'signals'"
+        fields.report.error(fields.here, "wrong_type", problem, remedy)
+    for key in ("schema", "timeout_ms", "on_timeout"):
+        if key in fields and "signal" not in fields and (key == "schema" or "signals" not in fields):
             problem = f"'{key}' belongs to a wait for a signal"
-            fields.report.error(fields.location(key), "key_without_target", problem, "remove it")
+            remedy = "write it at each of the signals" if "signals" in fields else "remove it"
+            fields.report.error(fields.location(key), "key_without_target", problem, remedy)
+
+
+def _signals(fields: Fields) -> dict[str, SignalSpec]:
+    """The signals of a wait for the first of several: each with a schema, or with nothing."""
+    written = fields.object("signals")
+    if written is not None and not written:
+        fields.wrong("signals", "an object with the names of signals", "write 'signals: {approved: {}, refused: {}}'")
+    found: dict[str, SignalSpec] = {}
+    for name, value in (written or {}).items():
+        location = fields.location("signals") / name
+        check_name(name, location, fields.report)
+        inner = fields_of({} if value is None else value, location, fields.report, ("schema",), "a signal")
+        found[name] = SignalSpec(None if inner is None else inner.schema("schema"))
+    return found
 
 
 def _end(fields: Fields, name: str) -> Target:

@@ -53,6 +53,7 @@ class TokenView(msgspec.Struct):
     due: datetime | None = None
     label: str | None = None
     signal: str | None = None  # the name of the signal it waits for
+    signals: tuple[str, ...] = ()  # those of which it waits for the first
     waits_at: str | None = None
     child: RunId | None = None  # the run it called
     abandoned: bool = False
@@ -169,7 +170,8 @@ class TokenTable:
                 token.label, token.missing = decision.title, decision.missing
             case d.WaitForSignal():
                 token = self._change(decision.token, "waiting_for_signal", decision.deadline)
-                token.label, token.signal, token.missing = decision.label, decision.name, decision.missing
+                token.label, token.signal, token.missing = decision.label, decision.name or None, decision.missing
+                token.signals = decision.names
             case d.EndChild() | d.StopChild() | d.TakeAnswer() | d.KeepAnswer() | d.TimeOutGate():
                 pass
             case d.KeepSignal() | d.TakeSignal():

@@ -79,8 +79,8 @@ def _finished(
             message = ChildEnded(now, token.id, child, "completed" if error is None else "failed", result, error)
         case WaitingForGate() if failed is None:
             message = AnswerGate(now, SUPPOSED, result, token=token.id)
-        case WaitingForSignal(name=name) if failed is None:
-            message = SignalRun(now, SUPPOSED, name, result)
+        case WaitingForSignal(names=()) if failed is None:
+            message = SignalRun(now, SUPPOSED, token.phase.name, result)
         case _:  # no message says so from outside
             if failed is not None:
                 return suppose(program, run, Plan(plan_failure(program, run.state, token, failed, now)), now)

@@ -18,6 +18,7 @@ from jeton.executor.actions.mock import Mock
 from jeton.executor.actions.node import Node
 from jeton.executor.actions.python import Python
 from jeton.executor.actions.shell import Shell
+from jeton.executor.actions.signal import Signal
 from jeton.model.definition.task import Action
 from jeton.model.json import JsonObject
 
@@ -38,6 +39,7 @@ _kinds: dict[str, type[Kind]] = {
     "node": Node,
     "python": Python,
     "shell": Shell,
+    "signal": Signal,
 }
 
 

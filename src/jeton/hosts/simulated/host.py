@@ -28,6 +28,7 @@ from jeton.hosts.simulated.memory.retention import prune
 from jeton.hosts.simulated.observer import Observer
 from jeton.hosts.simulated.reads import SimulatedReads
 from jeton.hosts.simulated.script import Script, ScriptedAnswer
+from jeton.hosts.simulated.signals import SimulatedSignals
 from jeton.hosts.simulated.tasks import RealTasks
 from jeton.hosts.simulated.world import World
 from jeton.model.definition.trigger import Trigger
@@ -68,7 +69,7 @@ class SimulatedHost:
         self.idempotency = IdempotencyKeys(self.now)
         self.events = SimulatedEventSink(self.world)
         if self._tasks is not None:
-            self._tasks.use(self.artifacts, self.idempotency)
+            self._tasks.use(self.artifacts, self.idempotency, SimulatedSignals(self.world, self.new_id))
 
     @property
     def needs_app(self) -> Mapping[RunId, str]:

@@ -10,6 +10,7 @@ from jeton.executor.action import failure_from
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import MemoryEventSink
 from jeton.executor.limits.idempotency import IdempotencyStore
+from jeton.executor.signals import Signals
 from jeton.executor.task.notes import NoteLimiter
 from jeton.executor.task.task_cache import TaskCache
 from jeton.hosts.simulated.script import Answer, Job, Script, ScriptedAnswer, answer_of
@@ -31,9 +32,11 @@ class RealTasks(Script):
         self._ready = TaskCache()
         self._resources = Resources(VirtualClock(), ThreadPool(1))
 
-    def use(self, artifacts: Artifacts, idempotency: IdempotencyStore) -> None:
+    def use(self, artifacts: Artifacts, idempotency: IdempotencyStore, signals: Signals) -> None:
         """Work for this store."""
-        self._resources = msgspec.structs.replace(self._resources, artifacts=artifacts, idempotency=idempotency)
+        self._resources = msgspec.structs.replace(
+            self._resources, artifacts=artifacts, idempotency=idempotency, signals=signals
+        )
 
     def take(self, job: Job) -> None:
         """Put a given answer into a job; one that has to be worked out is left open."""

@@ -54,6 +54,10 @@ class ReplyTo(DecisionBase, frozen=True, tag="reply_to"):
     id: str
     accepted: bool
     why: str = ""
+    code: StoredRefusalCode | None = (
+        None  # of a refusal; None in older entries, and where the kind of message implies it
+    )
+    remedy: str = ""
 
 
 class EndRun(DecisionBase, frozen=True, tag="end_run"):

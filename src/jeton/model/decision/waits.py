@@ -91,7 +91,7 @@ class TimeOutGate(DecisionBase, frozen=True, tag="time_out_gate"):
 
 
 class WaitForSignal(DecisionBase, frozen=True, tag="wait_for_signal"):
-    """Let the token wait for a signal."""
+    """Let the token wait for a signal, or for the first of several: then `name` is empty."""
 
     token: TokenId
     node: str
@@ -100,6 +100,7 @@ class WaitForSignal(DecisionBase, frozen=True, tag="wait_for_signal"):
     deadline: int | None = None
     label: str | None = None
     missing: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class KeepSignal(DecisionBase, frozen=True, tag="keep_signal"):

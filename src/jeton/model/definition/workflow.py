@@ -90,8 +90,14 @@ class TaskTarget(msgspec.Struct, frozen=True, tag="task"):
     task: str | Task
 
 
+class SignalSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of the signals that a wait is for."""
+
+    schema: Schema | None = None
+
+
 class WaitTarget(msgspec.Struct, frozen=True, tag="wait", omit_defaults=True):
-    """Wait for a time, or for a signal."""
+    """Wait for a time, for a signal, or for the first of several."""
 
     seconds: Json = None
     until: Json = None
@@ -99,6 +105,15 @@ class WaitTarget(msgspec.Struct, frozen=True, tag="wait", omit_defaults=True):
     schema: Schema | None = None
     timeout_ms: int | None = None
     label: str | None = None
+    signals: dict[str, SignalSpec] = msgspec.field(default_factory=dict[str, SignalSpec])
+    on_timeout: Json = "fail"
+
+    @property
+    def hears(self) -> dict[str, Schema | None]:
+        """The signals it waits for, each with its schema. None for a time."""
+        if self.signal is not None:
+            return {self.signal: self.schema}
+        return {name: each.schema for name, each in self.signals.items()}
 
 
 class WorkflowTarget(msgspec.Struct, frozen=True, tag="workflow", omit_defaults=True):

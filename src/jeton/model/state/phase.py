@@ -169,7 +169,9 @@ class WaitingForGate(PhaseBase, frozen=True, tag="waiting_for_gate", omit_defaul
 
 
 class WaitingForSignal(PhaseBase, frozen=True, tag="waiting_for_signal", omit_defaults=True):
-    """Held until a signal of this name comes. `turn` gives the order of waiters, independent of the clock."""
+    """Held until a signal of this name comes, or the first of several: then `name` is empty.
+
+    `turn` gives the order of waiters, independent of the clock."""
 
     kind: ClassVar[PhaseKind] = "signal"
 
@@ -178,6 +180,12 @@ class WaitingForSignal(PhaseBase, frozen=True, tag="waiting_for_signal", omit_de
     turn: int
     deadline: int | None = None
     label: str | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def hears(self) -> tuple[str, ...]:
+        """The signals that wake it."""
+        return self.names or (self.name,)
 
     @property
     def wakes_at(self) -> int | None:
@@ -185,7 +193,7 @@ class WaitingForSignal(PhaseBase, frozen=True, tag="waiting_for_signal", omit_de
 
     @property
     def caption(self) -> str:
-        return self.label or self.name
+        return self.label or ", ".join(self.hears)
 
 
 Phase: TypeAlias = (

@@ -77,7 +77,8 @@ class CompiledNode(msgspec.Struct, frozen=True):
     output_mapping: CompiledMapping | None
     tiers: tuple[tuple[CompiledTransition, ...], ...]
     handlers: tuple[tuple[CompiledTransition, ...], ...]
-    validator: SchemaValidator | None = None  # of answers and signals
+    validator: SchemaValidator | None = None  # of answers
+    signals: dict[str, SchemaValidator | None] = {}  # that it waits for, each with the validator of its values
     text: Any = None  # the template of a gate's title, or of the message of a failed end
     direct: RoutingChoice | None = None  # the only transition, if it has no condition, fan-out or loop limit
 
@@ -98,6 +99,7 @@ class Program(msgspec.Struct, frozen=True):
     flow: "FlowProgram | None" = None  # the graph, if the program is of a flow
     prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that do not cost one credit
     metered: bool = False  # the project's account pays
+    hearers: dict[str, tuple[str, ...]] = {}  # by signal: the nodes that wait for it
 
     def price(self, node: str) -> int:
         """The price of a node in credits."""
@@ -127,7 +129,16 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         state_open=state_schema.get("additionalProperties", True) is not False,
         default_state=_default_state(state_schema, state_validators),
         joins={},
+        hearers=_hearers(nodes),
     )
+
+
+def _hearers(nodes: Mapping[str, CompiledNode]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for node in nodes.values():
+        for name in node.signals:
+            found[name] = (*found.get(name, ()), node.name)
+    return found
 
 
 def _mapping(mapping: Mapping[str, Json] | None, variables: Collection[str]) -> CompiledMapping | None:
@@ -187,7 +198,8 @@ def _compile_node(
         output_mapping=_mapping(node.output_mapping, variables | {"result"}),
         tiers=_tiers(out),
         handlers=_tiers([(priority, transition) for priority, transition in out if transition.handles_failure]),
-        validator=compile_schema(node.target.schema) if isinstance(node.target, GateTarget | WaitTarget) else None,
+        validator=compile_schema(node.target.schema) if isinstance(node.target, GateTarget) else None,
+        signals={} if wait is None else {name: compile_schema(schema) for name, schema in wait.hears.items()},
         text=_template(node.target),
         direct=_direct([transition for _, transition in out]),
     )

@@ -56,10 +56,10 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         case None:
             result = state.input if isinstance(given, UnsetType) else given
             return plan_success(program, state, token, result, now, missing)
-        case WaitTarget(signal=None):
-            return plan_wait(program, state, token, node, missing, now)
         case WaitTarget():
-            return plan_signal_wait(program, state, token, missing, now)
+            if node.signals:
+                return plan_signal_wait(program, state, token, missing, now)
+            return plan_wait(program, state, token, node, missing, now)
         case GateTarget():
             return plan_gate(program, state, token, missing, now)
         case WorkflowTarget():

@@ -1,12 +1,16 @@
 """Signals: each wakes the oldest waiter whose schema it fits, or is kept until one waits."""
 
+from difflib import get_close_matches
+from heapq import merge
+from itertools import repeat
+
 from jeton.model.decision import Decision, KeepSignal, ReplyTo, TakeSignal, WaitForSignal
 from jeton.model.definition.workflow import WaitTarget
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.json import Json
 from jeton.model.message import SignalRun
 from jeton.model.state.run import RunState, Token
-from jeton.planning.program.workflow import Program
+from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, plan_success
@@ -14,24 +18,27 @@ from jeton.planning.tokens.node import Plan, plan_success
 
 def plan_signal_wait(program: Program, state: RunState, token: Token, missing: tuple[str, ...], now: int) -> Plan:
     """Take the oldest kept signal that fits, or wait."""
-    target = _target(program, token)
-    name = target.signal or ""
-    for number, signal in state.signals.get(name, {}).items():
-        if _value_problem(program, token.node, signal.value) is None:
-            plan = plan_success(program, state, token, signal.value, now, missing)
+    node, target = program.nodes[token.node], _target(program, token)
+    kept = (zip(state.signals.get(name, ()), repeat(name)) for name in node.signals)
+    for number, name in merge(*kept):
+        value = state.signals[name][number].value
+        if _value_problem(node, name, value) is None:
+            plan = plan_success(program, state, token, signal_result(target, name, value), now, missing)
             return Plan([TakeSignal(token.id, name, number), *plan.decisions], plan.then)
     deadline = None if target.timeout_ms is None else now + target.timeout_ms
-    return Plan([WaitForSignal(token.id, token.node, now, name, deadline, target.label, missing)])
+    names = () if target.signal is not None else tuple(node.signals)
+    return Plan([WaitForSignal(token.id, token.node, now, target.signal or "", deadline, target.label, missing, names)])
 
 
 def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
     """Give a signal to a waiter, keep it, or refuse it. A second signal with the same key changes nothing."""
     if message.key is not None and message.key in state.heard:
         return Plan([ReplyTo(message.id, accepted=True, why=f"the key '{message.key}' was received before")])
-    waiters = [state.tokens[token] for token in state.waiters.get(message.name, ())]
+    if message.name not in program.hearers:
+        return Plan([_unknown(program, message)])
     why = None
-    for token in waiters:
-        problem = _value_problem(program, token.node, message.value)
+    for token in (state.tokens[waiter] for waiter in state.waiters.get(message.name, ())):
+        problem = _value_problem(program.nodes[token.node], message.name, message.value)
         if problem is None:
             return _wake(program, state, token, message)
         why = why or problem
@@ -43,15 +50,24 @@ def plan_signal(program: Program, state: RunState, message: SignalRun) -> Plan:
 
 
 def plan_signal_timeout(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """Fail a wait whose signal did not come in time."""
+    """Fail a wait whose signal did not come in time, or continue with the value defined for this case."""
     target = _target(program, token)
-    failure = TaskFailed("timed_out", f"no signal '{target.signal}' came within {target.timeout_ms} ms")
+    if target.on_timeout != "fail":
+        return plan_success(program, state, token, target.on_timeout, now)
+    which = f"signal '{target.signal}'" if target.signal is not None else f"signal of {', '.join(target.signals)}"
+    failure = TaskFailed("timed_out", f"no {which} came within {target.timeout_ms} ms")
     return Plan(plan_failure(program, state, token, failure, now))
+
+
+def signal_result(target: WaitTarget, name: str, value: Json) -> Json:
+    """The result of a wait: the value, or with its name if it is the first of several signals."""
+    return value if target.signal is not None else {"signal": name, "value": value}
 
 
 def _wake(program: Program, state: RunState, token: Token, message: SignalRun) -> Plan:
     kept = _kept(state, message)
-    plan = plan_success(program, state, token, message.value, message.at)
+    result = signal_result(_target(program, token), message.name, message.value)
+    plan = plan_success(program, state, token, result, message.at)
     taken: list[Decision] = [kept, TakeSignal(token.id, kept.name, kept.number), ReplyTo(message.id, accepted=True)]
     return Plan([*taken, *plan.decisions], plan.then)
 
@@ -60,19 +76,28 @@ def _kept(state: RunState, message: SignalRun) -> KeepSignal:
     return KeepSignal(state.head.next_signal, message.name, message.at, message.value, message.key)
 
 
+def _unknown(program: Program, message: SignalRun) -> ReplyTo:
+    """Refuse a signal that no node of the workflow waits for: nobody would ever take it."""
+    name, workflow, known = message.name, program.workflow.name, program.hearers
+    if not known:
+        why = f"'{workflow}' waits for no signals, and '{name}' would never be taken"
+        remedy = "check the run, or answer its gate"
+    else:
+        nearest = get_close_matches(name, known, n=1)
+        why = f"no node of '{workflow}' waits for a signal '{name}'"
+        remedy = f"write '{nearest[0]}'" if nearest else f"it waits for: {', '.join(known)}"
+    return ReplyTo(message.id, accepted=False, why=why, code="unknown_signal", remedy=remedy)
+
+
 def _fits_nowhere(program: Program, message: SignalRun) -> str | None:
     """Why no node that waits for this signal would accept the value; None if one would."""
-    nodes = [
-        node.name
-        for node in program.nodes.values()
-        if isinstance(node.definition.target, WaitTarget) and node.definition.target.signal == message.name
-    ]
-    problems = [_value_problem(program, node, message.value) for node in nodes]
-    return problems[0] if problems and all(problems) else None
+    nodes = [program.nodes[name] for name in program.hearers[message.name]]
+    problems = [_value_problem(node, message.name, message.value) for node in nodes]
+    return problems[0] if all(problems) else None
 
 
-def _value_problem(program: Program, node: str, value: Json) -> str | None:
-    return schema_problem(program.nodes[node].validator, value, "signal")
+def _value_problem(node: CompiledNode, name: str, value: Json) -> str | None:
+    return schema_problem(node.signals[name], value, "signal")
 
 
 def _target(program: Program, token: Token) -> WaitTarget:

@@ -28,11 +28,8 @@ class People:
             match decision:
                 case OpenGate(token, node):
                     self._answer(step, token, node)
-                case WaitForSignal(token, node, name=name):
-                    target = step.program.nodes[node].definition.target
-                    schema = target.schema if isinstance(target, WaitTarget) else None
-                    value = self._value(step, token, node, schema)
-                    self._world.signal(step.run, SignalRun(0, self._id(), name, value), after_ms=self._delay_ms())
+                case WaitForSignal(token, node):
+                    self._signal(step, token, node)
                 case _:
                     pass
 
@@ -45,6 +42,14 @@ class People:
         value = self._value(step, token, node, target.schema)
         for by in names[: target.approvals]:
             self._world.answer(step.run, AnswerGate(0, self._id(), value, by, token), after_ms=self._delay_ms())
+
+    def _signal(self, step: Step, token: TokenId, node: str) -> None:
+        """Send the signal, or the first of several: which one it is must not depend on the schedule."""
+        target = step.program.nodes[node].definition.target
+        if isinstance(target, WaitTarget):
+            name, schema = next(iter(target.hears.items()))
+            value = self._value(step, token, node, schema)
+            self._world.signal(step.run, SignalRun(0, self._id(), name, value), after_ms=self._delay_ms())
 
     def _value(self, step: Step, token: TokenId, node: str, schema: Schema | None) -> Json:
         found = step.live.state.tokens.get(token)

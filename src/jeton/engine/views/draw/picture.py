@@ -205,8 +205,8 @@ def _actions(task: Task) -> str:
 
 
 def _wait(target: WaitTarget) -> str:
-    if target.signal is not None:
-        return f"signal {target.signal}"
+    if target.hears:
+        return f"signal {' or '.join(target.hears)}"
     return f"until {target.until}" if target.until is not None else f"{target.seconds} s"
 
 

@@ -11,20 +11,21 @@ from jeton.engine.views.explain.views import ConsideredTransition, Routing, Verd
 from jeton.expression import Failed
 from jeton.expression.mapping import evaluate_mapping
 from jeton.model import decision as d
-from jeton.model.definition.workflow import GateTarget
+from jeton.model.definition.workflow import GateTarget, WaitTarget
 from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import ChildEnded, TaskFinished
 from jeton.model.paths import written
-from jeton.model.state.phase import WaitingForGate, WaitingForSubworkflow
+from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow
 from jeton.model.state.run import Head, RunState, Token
 from jeton.model.times import moment
 from jeton.planning.program.workflow import CompiledTransition, Program
 from jeton.planning.tokens.routing import choose_transitions
 from jeton.planning.tokens.scope import scope_of
 from jeton.planning.waits.child import caught_error
+from jeton.planning.waits.signal import signal_result
 
 
 def routings(
@@ -74,7 +75,9 @@ class _EntryReplay:
         elif isinstance(decision, d.FailNode):
             self._errors[decision.token] = decision.error
         elif isinstance(decision, d.TakeSignal):
-            self._received[decision.token] = self._state.signals[decision.name][decision.number].value
+            value = self._state.signals[decision.name][decision.number].value
+            wait = self._wait(self._state.tokens[decision.token].node)
+            self._received[decision.token] = signal_result(wait, decision.name, value)
         elif isinstance(decision, d.TimeOutGate):
             self._received[decision.token] = self._gate(decision.node).on_timeout
         fold(self._draft, decision)
@@ -160,6 +163,8 @@ class _EntryReplay:
             case WaitingForGate(answers=answers):
                 values: list[Json] = [answer.value for answer in answers]
                 return values[0] if self._gate(token.node).approvals == 1 else values
+            case WaitingForSignal():  # it took none, so its time was over
+                return self._wait(token.node).on_timeout
             case WaitingForSubworkflow(child=child):
                 return self._child_result(child)
             case _:
@@ -168,6 +173,11 @@ class _EntryReplay:
     def _gate(self, node: str) -> GateTarget:
         target = self._program.nodes[node].definition.target
         assert isinstance(target, GateTarget), "only gates have answers"
+        return target
+
+    def _wait(self, node: str) -> WaitTarget:
+        target = self._program.nodes[node].definition.target
+        assert isinstance(target, WaitTarget), "only waits take signals"
         return target
 
     def _child_result(self, child: RunId) -> Json:

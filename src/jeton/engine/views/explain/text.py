@@ -191,7 +191,8 @@ def awaited(wait: Wait) -> str:
         case "gate":
             return f'an answer to "{wait.label}"'
         case "signal":
-            return f"the signal '{wait.label}'"
+            names = (wait.label or "").replace(", ", "' or '")  # a name has no comma
+            return f"the signal '{names}'"
         case "siblings":
             return "its siblings"
         case "branch":

@@ -97,7 +97,7 @@ def _own_wait(token: Token, view: TokenView) -> Wait:
         phase.kind,
         view.since if isinstance(phase, Pending) else moment(phase.since),
         maybe_moment(phase.wakes_at),
-        phase.name if isinstance(phase, WaitingForSignal) else phase.caption,
+        ", ".join(phase.hears) if isinstance(phase, WaitingForSignal) else phase.caption,
         attempt=token.attempt if phase.work == "task" or phase.resumes_task else 1,
         deliveries=phase.deliveries if isinstance(phase, Dispatched | Executing) else 0,
         child=phase.child if isinstance(phase, WaitingForSubworkflow) else None,
