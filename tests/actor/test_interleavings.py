@@ -14,7 +14,7 @@ GATE: dict[str, Any] = {
     "initial_node": "g",
     "nodes": {"g": {"gate": {"title": "?"}, "output_mapping": {"output.v": "result"}}},
 }
-TASK = {"initial_node": "t", "nodes": {"t": {"task": "t", "output_mapping": {"output.v": "result"}}}}
+TASK: dict[str, Any] = {"initial_node": "t", "nodes": {"t": {"task": "t", "output_mapping": {"output.v": "result"}}}}
 CALL = {"initial_node": "c", "nodes": {"c": {"workflow": "child", "output_mapping": {"output.v": "result.v"}}}}
 
 
@@ -120,7 +120,11 @@ def test_two_signals_with_two_who_wait_are_taken_once_each() -> None:
 
 
 def test_a_signal_with_the_end_of_the_run() -> None:
-    for net in every_order(Net({"w": TASK}, [(ROOT, m.SignalRun(5, "a", "go")), (ROOT, m.TaskFinished(5, T0, 1, 1))])):
+    nodes = {**TASK["nodes"], "later": {"wait": {"signal": "go"}}}
+    route = {"from": "t", "to": "later", "condition": "result == 2"}
+    listening = {**TASK, "nodes": nodes, "transitions": [route], "on_no_match": "complete"}
+    outside: list[SentMessage] = [(ROOT, m.SignalRun(5, "a", "go")), (ROOT, m.TaskFinished(5, T0, 1, 1))]
+    for net in every_order(Net({"w": listening}, outside)):
         nothing_is_left(net)
         assert net.output() == {"v": 1}
         assert net.replies() in ({"a": True}, {}), "kept and forgotten with the run, or the run had ended"

@@ -48,6 +48,8 @@ def _node(plain: dict[str, Any]) -> JsonObject:
             return {**node, **rest}
         case "agent":
             return {**node, "agent": {"name": rest.pop("agent"), **rest}}
+        case "end":
+            return {**node, "end": rest or "completed"}
         case _:
             return {**node, kind: rest}
 

@@ -105,7 +105,7 @@ class WaitTarget(msgspec.Struct, frozen=True, tag="wait", omit_defaults=True):
     schema: Schema | None = None
     timeout_ms: int | None = None
     label: str | None = None
-    signals: dict[str, SignalSpec] = msgspec.field(default_factory=dict[str, SignalSpec])
+    signals: dict[str, SignalSpec] = {}
     on_timeout: Json = "fail"
 
     @property
