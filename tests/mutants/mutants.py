@@ -234,6 +234,36 @@ MUTANTS = (
         "    if decision.key is not None and not decision.key:\n        draft.put(",
     ),
     Mutant(
+        "who took one of several signals goes on waiting for the others",
+        "src/jeton/apply/draft.py",
+        "                for name in hears:\n",
+        "                for name in hears if listed else hears[:1]:\n",
+    ),
+    Mutant(
+        "of several names the signals of the first are taken first",
+        "src/jeton/planning/waits/signal.py",
+        "    for number, name in merge(*kept):\n",
+        "    for number, name in (each for one in kept for each in one):\n",
+    ),
+    Mutant(
+        "a wait with a default fails when its time is over",
+        "src/jeton/planning/waits/signal.py",
+        '    if target.on_timeout != "fail":\n',
+        '    if target.on_timeout == "proceed":\n',
+    ),
+    Mutant(
+        "a signal of any name is kept",
+        "src/jeton/planning/waits/signal.py",
+        "    if message.name not in program.hearers:\n        return Plan([_unknown(program, message)])\n",
+        "    if message.name not in program.hearers:\n        return Plan([_kept(state, message)])\n",
+    ),
+    Mutant(
+        "a run that has ended forgets what it was told",
+        "src/jeton/actor/replies.py",
+        'refused.code != "run_ended" or not heard(',
+        'refused.code == "run_ended" or not heard(',
+    ),
+    Mutant(
         "an early answer reaches any gate of its node",
         "src/jeton/planning/waits/gate.py",
         "        if (early.node, early.path) != (token.node, token.path) or",

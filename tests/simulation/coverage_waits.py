@@ -18,6 +18,8 @@ WAIT_CASES = (
     "forked", "forked with a child", "forked at an open gate", "forked at a wait for a signal",
     "forked with a fan-in under way", "child ends as it is cancelled", "answers in one batch",
     "task fell asleep", "task woken", "paused with a task asleep", "forked with a task asleep",
+    "first of several signals taken", "wait timed out with a default", "signal sent by a task",
+    "forked at a wait for several", "ended by a node beside a child",
 )  # fmt: skip
 
 
@@ -55,6 +57,7 @@ class WaitCoverage:
             case d.StopChild(reason=reason):
                 seen["child cancelled by its parent"] += 1
                 seen["child stopped with a fan-in"] += reason.startswith("the fan-in")
+                seen["ended by a node beside a child"] += reason.startswith("run completed at")
             case d.AbandonTokens():
                 seen["child of an abandoned branch"] += any(
                     token.abandoned and isinstance(token.phase, WaitingForSubworkflow)
@@ -69,9 +72,13 @@ class WaitCoverage:
                 seen["gate timed out"] += 1
             case d.KeepAnswer():
                 seen["answer kept before its gate opens"] += 1
-            case d.KeepSignal():
+            case d.KeepSignal(name=name):
                 seen["signal kept"] += 1
-            case d.TakeSignal():
+                seen["signal sent by a task"] += name.startswith("y")
+            case d.FinishNode(node=node):
+                seen["wait timed out with a default"] += node.startswith("o")
+            case d.TakeSignal(name=name):
+                seen["first of several signals taken"] += name.startswith("m")
                 seen["signal taken at once" if isinstance(before, d.KeepSignal) else "kept signal taken"] += 1
             case d.ReplyTo(accepted=accepted, why=why):
                 seen["answer refused"] += not accepted
@@ -94,6 +101,8 @@ class WaitCoverage:
                 seen["forked with a child"] += any(isinstance(phase, WaitingForSubworkflow) for phase in phases)
                 seen["forked at an open gate"] += any(isinstance(phase, WaitingForGate) for phase in phases)
                 seen["forked at a wait for a signal"] += any(isinstance(phase, WaitingForSignal) for phase in phases)
+                several = any(isinstance(phase, WaitingForSignal) and phase.names for phase in phases)
+                seen["forked at a wait for several"] += several
                 seen["forked with a fan-in under way"] += bool(state.progress)
             case d.WaitForSignal() | d.IgnoreLate() | _:
                 pass

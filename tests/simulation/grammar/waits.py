@@ -103,8 +103,15 @@ class Library:
                 return Either((said, "late"))
             case "e":
                 return "late"
-            case "s" | "k":
+            case "s" | "k" | "y":
                 return f"signal {value.node}"
+            case "m":
+                names = (value.node, f"{value.node}_b")
+                return Either(tuple({"signal": name, "value": f"signal {name}"} for name in names))
+            case "n":
+                return Either((f"signal {value.node}", "late"))
+            case "o":
+                return "late"
             case "w":
                 return None
             case "c":
@@ -140,8 +147,10 @@ class _Graph:
         return block
 
     def kind(self) -> str:
-        """t task, r retried, g gate, p approvals, d gate with a default, e never answered, s signal, w timer…"""
-        kinds = "ttrgggpdesssw"
+        """t task, r retried, g gate, p approvals, d gate with a default, e never answered, s signal, w timer…
+
+        m is the first of two signals, n a signal with a default, o one that never comes, y one that a task sends."""
+        kinds = "ttrgggpdesssmmnoyw"
         if self.library.values:
             kinds += "hh" if all(name.endswith("x") for name in self.library.values) else "cccch"
         return self.library.rng.choice(kinds)
@@ -165,8 +174,12 @@ class _Graph:
                     made["gate"] |= {"timeout_ms": rng.choice((5, 12, 30)), "on_timeout": {"ok": "late"}}
             case "p":
                 made["gate"] = {"title": node, "approvals": 2}
-            case "s":
+            case "s" | "y":
                 made["wait"] = {"signal": node}
+            case "m":
+                made["wait"] = {"signals": {node: {}, f"{node}_b": {"schema": {"type": "string"}}}}
+            case "n" | "o":
+                made["wait"] = {"signal": node, "timeout_ms": rng.choice((5, 12, 30)), "on_timeout": "late"}
             case "w":
                 made["wait"] = {"seconds": rng.choice((0, 0.002, 0.01))}
             case _:
@@ -176,6 +189,11 @@ class _Graph:
                 result = CALLED if kind == "h" else "result.s"
         made["output_mapping"] = {f"{'_branch.output' if branch else 'state'}.{node}": result}
         self.nodes[node] = made
+        if kind == "y":
+            sender = f"t{len(self.nodes)}_to_{node}"
+            self.nodes[sender] = {"task": "plain"}
+            self.transitions.append({"from": sender, "to": node})
+            return Block(sender, node, Value(node, kind, called))
         return Block(node, node, Value(node, kind, called))
 
     def failing(self) -> Block:

@@ -120,11 +120,12 @@ class Waits:
                     broken(f"token {token.id} waits at a gate that has its answers: {answers}")
                 if token.abandoned:
                     broken(f"token {token.id} is abandoned, and a gate is no work")
-            case WaitingForSignal(name=name):
+            case WaitingForSignal(name=name, names=names):
                 if token.abandoned:
                     broken(f"token {token.id} is abandoned, and a wait for a signal is no work")
-                if state.signals.get(name):
-                    broken(f"token {token.id} waits for '{name}', and {state.signals[name]} are kept")
+                for each in names or (name,):
+                    if state.signals.get(each):
+                        broken(f"token {token.id} waits for '{each}', and {state.signals[each]} are kept")
             case _:
                 pass
 
@@ -147,7 +148,8 @@ def _waiters_are_listed(state: RunState) -> None:
     waiting: dict[str, list[tuple[int, int]]] = {}
     for token in state.tokens.values():
         if isinstance(token.phase, WaitingForSignal) and not token.abandoned:
-            waiting.setdefault(token.phase.name, []).append((token.phase.turn, token.id))
+            for name in token.phase.names or (token.phase.name,):
+                waiting.setdefault(name, []).append((token.phase.turn, token.id))
     listed = {name: list(waiters) for name, waiters in state.waiters.items() if waiters}
     if listed != {name: [token for _, token in sorted(found)] for name, found in waiting.items()}:
         broken(f"{waiting} wait for signals, and {listed} are listed")

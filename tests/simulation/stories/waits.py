@@ -10,6 +10,7 @@ from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
 from jeton.definitions.text.files import SourceFile
 from jeton.definitions.text.python import read_python
+from jeton.executor.signals import SentSignal
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
@@ -67,6 +68,10 @@ def says(call: ScriptedCall) -> Answer:
     """The node and where it stands; a task that is retried fails first, and `x` always."""
     if call.node.startswith("x"):
         return Answer(failure=TaskFailed("boom", "as it should"))
+    if "_to_" in call.node:
+        name = call.node.partition("_to_")[2]
+        key = f"{call.run}/{call.node}/{call.path}/{call.visit}/{call.attempt}"
+        return Answer({}, signals=(SentSignal(call.run, name, f"signal {name}", key),))
     if call.node.startswith("r") and call.attempt < 3:
         return Answer(failure=TaskFailed("boom", "not yet", retry=True))
     return Answer({"v": f"{call.node}@{call.path}"})

@@ -69,7 +69,7 @@ class SimulatedHost:
         self.idempotency = IdempotencyKeys(self.now)
         self.events = SimulatedEventSink(self.world)
         if self._tasks is not None:
-            self._tasks.use(self.artifacts, self.idempotency, SimulatedSignals(self.world, self.new_id))
+            self._tasks.use(self.artifacts, self.idempotency, SimulatedSignals(self.world))
 
     @property
     def needs_app(self) -> Mapping[RunId, str]:

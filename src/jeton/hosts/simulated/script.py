@@ -7,6 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.executor.event_sink import MetricSample
+from jeton.executor.signals import SentSignal
 from jeton.model.definition.task import Suspended, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
@@ -33,7 +34,7 @@ class Answer(msgspec.Struct, frozen=True):
     """The result of a task, or its failure, and how long it takes; a random time if `takes_ms` is None.
 
     `publishes` are events with their data, published just before the result: triggers may fire for them. `measures` are
-    metrics, likewise. `notes` are logs, progress and costs of the task."""
+    metrics, and `signals` are sent to runs, likewise. `notes` are logs, progress and costs of the task."""
 
     result: Json = None
     failure: TaskFailed | None = None
@@ -42,6 +43,7 @@ class Answer(msgspec.Struct, frozen=True):
     publishes: tuple[tuple[str, Json], ...] = ()
     measures: tuple[MetricSample, ...] = ()
     notes: tuple[Note, ...] = ()
+    signals: tuple[SentSignal, ...] = ()
 
 
 def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:

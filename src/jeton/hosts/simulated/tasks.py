@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Protocol
 
 import msgspec
 
@@ -10,7 +11,7 @@ from jeton.executor.action import failure_from
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import MemoryEventSink
 from jeton.executor.limits.idempotency import IdempotencyStore
-from jeton.executor.signals import Signals
+from jeton.executor.signals import SentSignal, Signals
 from jeton.executor.task.notes import NoteLimiter
 from jeton.executor.task.task_cache import TaskCache
 from jeton.hosts.simulated.script import Answer, Job, Script, ScriptedAnswer, answer_of
@@ -18,6 +19,14 @@ from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.note import Note
+
+
+class SignalPlans(Signals, Protocol):
+    """Signals that are sent with the result of the task."""
+
+    def take(self) -> tuple[SentSignal, ...]:
+        """The signals that were sent since this was last asked."""
+        ...
 
 
 class RealTasks(Script):
@@ -31,9 +40,11 @@ class RealTasks(Script):
         self._given = frozenset(answers)
         self._ready = TaskCache()
         self._resources = Resources(VirtualClock(), ThreadPool(1))
+        self._signals: SignalPlans | None = None
 
-    def use(self, artifacts: Artifacts, idempotency: IdempotencyStore, signals: Signals) -> None:
+    def use(self, artifacts: Artifacts, idempotency: IdempotencyStore, signals: SignalPlans) -> None:
         """Work for this store."""
+        self._signals = signals
         self._resources = msgspec.structs.replace(
             self._resources, artifacts=artifacts, idempotency=idempotency, signals=signals
         )
@@ -69,6 +80,7 @@ class RealTasks(Script):
             publishes=tuple((each.event, each.data) for each in sink.events),
             measures=tuple(sink.metrics),
             notes=tuple(notes),
+            signals=() if self._signals is None else self._signals.take(),
         )
 
     async def close(self) -> None:

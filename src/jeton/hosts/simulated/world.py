@@ -268,6 +268,9 @@ class World:
         run, token, number = attempt
         if answer.publishes or answer.measures:
             self._publish(attempt, answer)
+        for sent in answer.signals:
+            if self.store.has(sent.run):
+                self.deliver(sent.run, SignalRun(self.clock.now(), sent.key, sent.name, sent.value, sent.key))
         delay = self.faults.strikes("delivery_delayed")
         if delay is not None:
             self._agenda.put(self.clock.steady + delay.by_ms, lambda: self._accept_answer(run, token, number, answer))

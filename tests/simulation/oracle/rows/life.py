@@ -27,6 +27,45 @@ def wait(**how: object) -> dict[str, object]:
 
 LIFE = [
     row(
+        "an end completes the run at once, and cancels what is under way",
+        flow(
+            {"p": {}, "a": WORK, "b": WORK, "stop": {"end": "completed"}},
+            go("p", "a"),
+            go("p", "b"),
+            go("b", "stop"),
+            output_mapping={"n": "input.n"},
+        ),
+        ok("b"),
+        then(
+            status="completed",
+            output={"n": 3},
+            tokens="p@root completed, a@root.a.0 cancelled, b@root.b.1 completed, stop@root.b.1 completed",
+        ),
+        input={"n": 3},
+    ),
+    row(
+        "a failed end is no failure to be routed, and loses no branch",
+        flow(
+            {
+                "p": {},
+                "a": WORK,
+                "stop": {"end": {"failed": {"type": "dear", "message": "{{ input.n }} is much"}}},
+                "z": {},
+            },
+            each("p", "a", "[1, 2]"),
+            go("a", "stop", condition="_branch.index == 0"),
+            join("a", "z", on_branch_failure="continue") | {"priority": 2},
+            go("stop", "z", condition="has(state._last_error)"),
+        ),
+        ok("root.a.0"),
+        then(
+            status="failed",
+            error="dear",
+            error_has={"message": "3 is much"},
+        ),
+        input={"n": 3},
+    ),
+    row(
         "a cancelled run cancels its tokens, and keeps the reason",
         flow({"p": {}, "a": WORK}, each("p", "a")),
         cancel("no need"),
