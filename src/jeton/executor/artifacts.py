@@ -154,10 +154,7 @@ class Artifacts:
         return deleted
 
     def _path(self, id: str) -> Path:
-        parts = ID.fullmatch(id)
-        if parts is None:
-            raise ArtifactMissing(f"{id!r} is not the id of an artifact")
-        return self._folder / parts[1] / parts[2]
+        return _path_of(self._folder, id)
 
     def _read(self, id: str) -> bytes:
         try:
@@ -167,6 +164,25 @@ class Artifacts:
         if _id_of(hashlib.sha256(content).hexdigest()) != id:
             raise ArtifactMissing(f"the file of {id!r} is damaged: its content has changed")
         return content
+
+
+def damage_of(folder: Path, id: str) -> str | None:
+    """What is wrong with the file of an artifact; None if it has the content that the id names."""
+    try:
+        with _path_of(folder, id).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except ArtifactMissing:
+        return "has an id that no artifact has"
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+    return None if _id_of(found) == id else "has other content than was stored"
+
+
+def _path_of(folder: Path, id: str) -> Path:
+    parts = ID.fullmatch(id)
+    if parts is None:
+        raise ArtifactMissing(f"{id!r} is not the id of an artifact")
+    return folder / parts[1] / parts[2]
 
 
 class _Draft:

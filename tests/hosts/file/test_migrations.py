@@ -39,6 +39,26 @@ async def test_the_runs_of_a_golden_store_come_to_their_ends(released: Path) -> 
     assert verify(released).ok
 
 
+def test_a_golden_store_is_whole_and_like_a_new_one_when_it_was_migrated(released: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.db"
+    for store in (released, new):
+        prepare(store)
+    assert verify(released).ok
+    columns = columns_of(new)
+    assert {table: found for table, found in columns_of(released).items() if table in columns} == columns
+
+
+def columns_of(store: Path) -> dict[str, list[object]]:
+    """The columns of each table, in any order."""
+    db = connect(store)
+    try:
+        tables = [name for (name,) in db.execute("select name from sqlite_schema where type = 'table'")]
+        query = 'select name, type, "notnull", dflt_value, pk from pragma_table_info(?) order by name'
+        return {table: list(db.execute(query, (table,))) for table in tables}
+    finally:
+        db.close()
+
+
 async def test_a_golden_store_is_small_enough_to_keep(released: Path) -> None:
     assert max(golden(version).stat().st_size for version in VERSIONS) < 50_000
 
@@ -59,8 +79,8 @@ async def test_a_newer_store_is_refused_by_every_way_in(path: Path, tmp_path: Pa
 # a migration that is killed
 
 STEPS = {
-    2: "create table more(x blob); insert into more select zeroblob(4000) from journal limit 5;",
-    3: "alter table runs add column label text; update runs set label = run;",
+    SCHEMA_VERSION + 1: "create table more(x blob); insert into more select zeroblob(4000) from journal limit 5;",
+    SCHEMA_VERSION + 2: "alter table runs add column label text; update runs set label = run;",
 }
 MIGRATE = f"""
 import sys
@@ -68,7 +88,7 @@ from pathlib import Path
 from jeton.hosts.sqlite.file.migrate import prepare
 prepare(Path(sys.argv[1]), {STEPS!r})
 """
-OLD, NEW = (SCHEMA_VERSION, False, False), (3, True, True)
+OLD, NEW = (SCHEMA_VERSION, False, False), (SCHEMA_VERSION + 2, True, True)
 KILLS = 6  # of each kind, spread over the whole length
 
 

@@ -45,7 +45,8 @@ class Given:
         self.sqlite = apsw.Connection(":memory:")
         self.db = cast(Connection, self.sqlite)
         self.db.pragma("foreign_keys", True)
-        self.db.execute("create table layouts(workflow text, version integer, layout blob) strict")
+        self.db.execute("create table layouts(workflow text, version integer, layout blob, digest blob) strict")
+        self.db.execute("create table meta(key text primary key, value any, digest blob) strict")
         self.layout = create_tables(self.db, workflow, version, schema)
         self.tables = Tables(self.layout)
         self.tables.add(self.db, [RUN])
@@ -318,7 +319,7 @@ def test_no_name_escapes_its_quotes(schema: Schema, workflow: str, version: int)
     tables.write(store.db, {RUN: {name: [name] for name in properties_of(schema)}})
     tables.read(store.db, RUN)
     tables.drop_run(store.db, RUN)
-    wanted |= set(tables_of(layout)) | {"layouts", "sqlite_master", "sqlite_schema"}
+    wanted |= set(tables_of(layout)) | {"layouts", "meta", "sqlite_master", "sqlite_schema"}
     made = {name for action, name in seen if action == apsw.SQLITE_CREATE_TABLE}
     assert made == set(tables_of(layout))
     assert {action for action, _ in seen} <= ALLOWED

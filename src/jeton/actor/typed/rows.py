@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from jeton.actor.pack import same_json
 from jeton.actor.typed.cells import Cell, cell_of, json_text, json_value, value_of
 from jeton.actor.typed.layout import Column, ColumnPlace, List, Object
 from jeton.model.failure import BrokenInvariant
@@ -65,6 +66,22 @@ def rows_of(state: Object, context: Mapping[str, Json]) -> Rows:
     for key, value in context.items():
         split(key, state.properties.get(key), value, rows)
     return rows
+
+
+def same_texts(one: Rows, other: Rows) -> bool:
+    """Whether two sets of rows have the same texts, as written. Numbers are not compared."""
+    ours, theirs = _texts(one), _texts(other)
+    return ours.keys() == theirs.keys() and all(same_json(text, theirs[at]) for at, text in ours.items())
+
+
+def _texts(rows: Rows) -> dict[tuple[str, ...], bytes]:
+    found: dict[tuple[str, ...], bytes] = {}
+    found |= {("", name): cell.encode() for name, cell in rows.cells.items() if isinstance(cell, str)}
+    for table, items in rows.items.items():
+        for positions, cells in items:
+            place = (table, *map(str, positions))
+            found |= {(*place, name): cell.encode() for name, cell in cells.items() if isinstance(cell, str)}
+    return found | {("rest", pointer): text.encode() for pointer, text in rows.rest}
 
 
 def join(state: Object, rows: Rows) -> JsonObject:
@@ -128,6 +145,11 @@ def _put_at(context: JsonObject, keys: list[str], value: Json) -> None:
             here = here[index]
         else:
             raise BrokenInvariant("a value of the rest table is below a row that is not there", path="/".join(keys))
+
+
+def top_key(pointer: str) -> str:
+    """The top-level key that a path of the rest table is below."""
+    return _unescaped(pointer.split("/", 2)[1])
 
 
 def _escaped(key: str) -> str:

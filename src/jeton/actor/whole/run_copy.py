@@ -10,8 +10,8 @@ import msgspec
 
 from jeton.actor.advance import LiveRun
 from jeton.actor.journal import JournalEntry, decode_entry, first_hash, next_hash
-from jeton.actor.pack import packed, unpacked
-from jeton.actor.queries.snapshots import canonical, digest_of, whole_sections
+from jeton.actor.pack import packed, same_json, unpacked
+from jeton.actor.queries.snapshots import digest_of, whole_sections
 from jeton.actor.replay import replay
 from jeton.actor.sections import current_form, load_run
 from jeton.apply.record import count_events
@@ -56,6 +56,7 @@ class RunCopy(msgspec.Struct, frozen=True):
     snapshots: tuple[SnapshotRow, ...] = ()
     pruned: int = 0
     pruned_hash: bytes = b""  # of the last pruned entry
+    torn: tuple[str, ...] = ()  # sections that do not lie in parts 0, 1, …, or not as they were packed
 
     @property
     def live(self) -> LiveRun:
@@ -107,6 +108,8 @@ def entries_of(copy: RunCopy) -> list[Entry]:
 
 
 def _section_problems(copy: RunCopy) -> Iterator[str]:
+    for name in copy.torn:
+        yield f"the section '{name}' does not lie as it was written"
     entries = entries_of(copy)
     events = entries[0].first_event if entries else 0
     for number, entry in enumerate(entries, copy.pruned):
@@ -121,7 +124,7 @@ def _section_problems(copy: RunCopy) -> Iterator[str]:
         there, here = folded.get(name), copy.sections.get(name)
         if there is None or here is None:
             yield f"the section '{name}' is {'missing' if here is None else 'one that the journal does not lead to'}"
-        elif canonical(there) != canonical(current_form(name, here)):
+        elif not same_json(there, current_form(name, here)):
             yield f"the section '{name}' is not what the journal leads to"
 
 
@@ -158,10 +161,12 @@ def _snapshot_problems(copy: RunCopy) -> Iterator[str]:
     hashes = {row.number: row.hash for row in copy.journal}
     for snapshot in copy.snapshots:
         last = snapshot.number == copy.columns.entries - 1
-        if snapshot.hash != hashes.get(snapshot.number, copy.hash if last else snapshot.hash):
+        if snapshot.hash != hashes.get(snapshot.number, copy.hash if last else None):
             yield f"the snapshot after entry {snapshot.number} is of another history"
+        if (snapshot.body is None) != (last and copy.columns.ended_at is not None):
+            yield f"the snapshot after entry {snapshot.number} has no state of its own, or one too many"
         sections = copy.sections if snapshot.body is None else unpacked(snapshot.body)
-        if digest_of(sections) != snapshot.digest:
+        if digest_of(sections) != snapshot.digest or snapshot.body not in (None, packed(sections)):
             yield f"the snapshot after entry {snapshot.number} was altered"
 
 

@@ -1,9 +1,12 @@
--- A store, as version 1 of the schema makes it. Every change after a release is a numbered file in migrations/.
--- Events, tokens and decisions are not here: they are read off the journal.
+-- A store, as the newest version of the schema makes it. Each change is also a numbered file in migrations/, for stores
+-- that are there already. Events, tokens and decisions are not here: they are read off the journal.
+--
+-- `digest` is over the other values of its row (actor/whole/digests.py). Tables without one follow from the journal.
 
 create table meta(
     key text primary key,
-    value any not null
+    value any not null,
+    digest blob not null default x''
 ) strict, without rowid;
 
 create table definitions(
@@ -11,7 +14,7 @@ create table definitions(
     version integer not null,
     hash text not null,
     bundle blob not null,
-    digest blob not null, -- of the bundle's bytes: the hash is of what it means, and does not see a name
+    digest blob not null,
     deployed integer not null, -- the highest of a name is the one that new runs get
     primary key(name, version),
     unique(name, hash)
@@ -72,6 +75,7 @@ create table start_keys(
     key text not null,
     run text not null,
     input_hash blob not null,
+    digest blob not null default x'',
     primary key(workflow, key)
 ) strict, without rowid;
 
@@ -79,7 +83,8 @@ create table start_keys(
 create table inbox(
     id integer primary key autoincrement,
     run text not null,
-    body blob not null
+    body blob not null,
+    digest blob not null default x''
 ) strict;
 
 -- Gates that are open: what waits for people, in all runs.
@@ -102,6 +107,7 @@ create table layouts(
     workflow text not null,
     version integer not null,
     layout blob not null,
+    digest blob not null default x'',
     primary key(workflow, version)
 ) strict, without rowid;
 
@@ -120,7 +126,8 @@ create table summaries(
     run text primary key,
     entries integer not null, -- how many are gone, from the first
     hash blob not null, -- of the last of them
-    body blob not null
+    body blob not null,
+    digest blob not null default x''
 ) strict, without rowid;
 
 -- Which runs hold which artifacts. A file that nobody holds is garbage.
@@ -129,6 +136,7 @@ create table artifacts(
     id text not null, -- of the content, which lies in a file
     media_type text not null,
     size integer not null,
+    digest blob not null default x'',
     primary key(run, id, media_type)
 ) strict;
 
@@ -139,7 +147,9 @@ create table once(
     key text primary key,
     call text not null, -- the idempotency key that the call was first made with
     result blob,
-    expires integer
+    expires integer,
+    digest blob not null default x'',
+    result_digest blob
 ) strict;
 
 create index once_by_expiry on once(expires) where expires is not null;
@@ -152,7 +162,8 @@ create table emitted(
     node text not null,
     event text not null,
     data blob not null,
-    at integer not null
+    at integer not null,
+    digest blob not null default x''
 ) strict;
 
 create index emitted_by_event on emitted(event, number);
@@ -163,7 +174,8 @@ create table triggers(
     name text primary key,
     body blob not null,
     seen integer not null,
-    origin text not null -- the file or folder that declares it; of plain data, the name of what it starts
+    origin text not null, -- the file or folder that declares it; of plain data, the name of what it starts
+    digest blob not null default x''
 ) strict, without rowid;
 
 -- What became of each delivery to a trigger: a run, or the reason why there is none. A run's start lies in the inbox
@@ -179,6 +191,7 @@ create table firings(
     run text,
     code text,
     problem text,
+    digest blob not null default x'',
     unique(trigger, delivery),
     check((run is null) = (code is not null))
 ) strict;
@@ -190,26 +203,30 @@ create index firings_by_cause on firings(source) where depth > 0; -- what runs s
 -- Runs that ended while some trigger waits for such an end, until that trigger has fired.
 create table finished(
     number integer primary key autoincrement,
-    run text not null unique
+    run text not null unique,
+    digest blob not null default x''
 ) strict;
 
 -- Workflows and flows that no trigger starts.
 create table disabled(
     workflow text primary key,
-    since integer not null
+    since integer not null,
+    digest blob not null default x''
 ) strict, without rowid;
 
 -- What the project may still spend. Never below zero, whatever happens.
 create table accounts(
     name text primary key,
     balance integer not null check(balance >= 0),
-    declared integer not null -- what the project's settings said last
+    declared integer not null, -- what the project's settings said last
+    digest blob not null default x''
 ) strict, without rowid;
 
 -- What runs under way have of an account, used or not.
 create table grants(
     run text primary key,
-    amount integer not null check(amount > 0)
+    amount integer not null check(amount > 0),
+    digest blob not null default x''
 ) strict, without rowid;
 
 -- What nodes cost, those of runs that were pruned too.
@@ -220,6 +237,7 @@ create table usage(
     workflow text not null,
     credits integer not null,
     shortfall integer not null,
+    digest blob not null default x'',
     primary key(run, node, day)
 ) strict, without rowid;
 
@@ -234,6 +252,7 @@ create table tokens_used(
     workflow text not null,
     input integer not null,
     output integer not null,
+    digest blob not null default x'',
     primary key(run, node, day, profile)
 ) strict, without rowid;
 
@@ -249,7 +268,8 @@ create table measured(
     type text not null,
     labels text not null, -- a JSON object with its keys in order
     value real not null,
-    at integer not null
+    at integer not null,
+    digest blob not null default x''
 ) strict;
 
 create index measured_by_run on measured(run, name, labels);
@@ -260,5 +280,6 @@ create table metrics(
     labels text not null,
     type text not null,
     value real not null,
+    digest blob not null default x'',
     primary key(name, labels)
 ) strict, without rowid;

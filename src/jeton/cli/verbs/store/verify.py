@@ -14,7 +14,9 @@ from jeton.engine.stores import Finding, Verified, verify_store
 @store_option
 @json_option
 def command(store: str, as_json: bool) -> None:
-    """Check a store for damage, including damage that SQLite's own check does not find. The store may be in use.
+    """Check everything in a store for damage, including damage that SQLite's own check does not find.
+
+    The store may be in use. A problem names the run, or the table and the row, and what to do.
 
     Exits with 0 if the store is intact, with 1 if not.
     """

@@ -9,10 +9,13 @@ from msgspec.structs import astuple
 from jeton.actor.accounts import account_request, serve_account
 from jeton.actor.pack import packed
 from jeton.actor.sections import Sections
+from jeton.actor.starts import StartKey
 from jeton.actor.turn import Turn
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.file.bulk import insert_many
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.file.failpoints import hit
+from jeton.hosts.sqlite.file.inbox import put_messages
 from jeton.hosts.sqlite.loop.actor import Actor, Listed
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
@@ -47,8 +50,7 @@ set wake = v.column2, entries = v.column3, hash = v.column4, head = v.column5, s
 from (values(?, ?, ?, ?, ?, ?)) as v
 where run = v.column1
 """
-_KEYS = "insert into start_keys(workflow, key, run, input_hash) values(?, ?, ?, ?)"
-_SEND = "insert into inbox(run, body) values(?, ?)"
+_KEYS = "insert into start_keys(workflow, key, run, input_hash, digest) values(?, ?, ?, ?, ?)"
 _HANDLED = "delete from inbox where id = ?"
 _WAKE = "update runs set wake = ?, busy = ? where run = ?"
 
@@ -176,7 +178,7 @@ def put_writes(db: Connection, writes: Sequence[Write]) -> None:
         hit("between_statements")
         insert_many(db, _RUNS, [write.run_row() for write in changed if not write.progress_only])
         insert_many(db, _PROGRESS, [write.progress_row() for write in changed if write.progress_only])
-    keys = [astuple(write.key) for write in writes if write.key is not None]
+    keys = [_key_row(write.key) for write in writes if write.key is not None]
     if keys:
         insert_many(db, _KEYS, keys)
     _put_messages(db, writes)
@@ -190,6 +192,7 @@ def put_writes(db: Connection, writes: Sequence[Write]) -> None:
 
 def _put_messages(db: Connection, writes: Sequence[Write]) -> None:
     """Store messages to other runs, numbered, so that each is delivered once: from memory, or from the table."""
+    sent: list[tuple[Write, SendMessage]] = []
     for write in writes:
         write.stored_messages = []  # after a failure the writes of a batch are repeated one by one
         for effect in write.messages:
@@ -199,20 +202,38 @@ def _put_messages(db: Connection, writes: Sequence[Write]) -> None:
                 if answer is None:
                     continue
                 effect = answer
-            db.execute(_SEND, (effect.run, _encode(effect.message)))
-            write.stored_messages.append((db.last_insert_rowid(), effect))
+            sent.append((write, effect))
+    if sent:
+        numbers = put_messages(db, [(effect.run, _encode(effect.message)) for _, effect in sent])
+        for number, (write, effect) in zip(numbers, sent, strict=True):
+            write.stored_messages.append((number, effect))
 
 
 def _serve_account(db: Connection, request: CreditsAsked | CreditsClosed) -> SendMessage | None:
-    balance: int | None = db.execute("select balance from accounts where name = ?", (ACCOUNT,)).get
+    found = list(db.execute("select balance, declared from accounts where name = ?", (ACCOUNT,)))
     granted: int | None = db.execute("select amount from grants where run = ?", (request.run,)).get
-    served = serve_account(balance, granted, request)
-    db.execute("update accounts set balance = ? where name = ?", (served.balance, ACCOUNT))
+    served = serve_account(found[0][0] if found else None, granted, request)
+    if found:
+        put_account(db, served.balance, found[0][1])
     if served.granted:
-        db.execute("insert or replace into grants(run, amount) values(?, ?)", (request.run, served.granted))
+        digest = row_digest("grants", request.run, served.granted)
+        insert = "insert or replace into grants(run, amount, digest) values(?, ?, ?)"
+        db.execute(insert, (request.run, served.granted, digest))
     else:
         db.execute("delete from grants where run = ?", (request.run,))
     return served.answer
+
+
+def put_account(db: Connection, balance: int, declared: int) -> None:
+    """Store the project's account."""
+    digest = row_digest("accounts", ACCOUNT, balance, declared)
+    insert = "insert or replace into accounts(name, balance, declared, digest) values(?, ?, ?, ?)"
+    db.execute(insert, (ACCOUNT, balance, declared, digest))
+
+
+def _key_row(key: StartKey) -> tuple[Value, ...]:
+    row = astuple(key)
+    return *row, row_digest("start_keys", *row)
 
 
 def _listed(head: Head) -> Listed:

@@ -16,11 +16,15 @@ from pathlib import Path
 
 import msgspec
 
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.meta import COPY_SEQUENCES, put_meta
 from jeton.model.ids import RunId
 
 LONGEST_BYTES = 1_000_000
+
+_COUNT = f"insert or replace into meta(key, value, digest) values('commits', ?, ?), {COPY_SEQUENCES}"
 
 _log = logging.getLogger("jeton.store")
 _encode = msgspec.json.Encoder().encode
@@ -69,7 +73,7 @@ class CommitLog:
         """Count a commit, in its transaction, which may still fail."""
         runs = {write.actor.run: write.turn.head.entries for write in writes if write.turn.entry is not None}
         self._counted = LoggedCommit(self._commits + 1, runs)
-        db.execute("insert or replace into meta(key, value) values('commits', ?)", (self._counted.number,))
+        db.execute(_COUNT, (self._counted.number, row_digest("meta", "commits", self._counted.number)))
 
     def append(self) -> None:
         """Log the counted commit, after it was made."""
@@ -104,8 +108,7 @@ class CommitLog:
         loss = lost_commits(path, db)
         if loss is not None:
             _log.error("the store has lost its last %s commits, of %s runs: verify it", loss.commits, len(loss.runs))
-            losses = _encode([*stored_losses(db), loss])
-            db.execute("insert or replace into meta(key, value) values('losses', ?)", (losses,))
+            put_meta(db, "losses", _encode([*stored_losses(db), loss]))
 
 
 def _open(path: Path) -> int | None:

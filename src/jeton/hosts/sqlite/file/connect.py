@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import apsw
 
+from jeton.actor.whole.digests import row_digest
 from jeton.model.failure import Refused
 
 BUSY_MS = 10_000
@@ -43,6 +44,7 @@ class Connection(Protocol):
     def pragma(self, name: str, value: Value = ..., /) -> Any: ...
     def wal_checkpoint(self, dbname: str | None = ..., mode: int = ...) -> tuple[int, int]: ...
     def set_wal_hook(self, hook: Callable[..., int], /) -> None: ...
+    def create_scalar_function(self, name: str, callable: Callable[..., Value], numargs: int = ..., /) -> None: ...
     def set_busy_timeout(self, milliseconds: int, /) -> None: ...
     def setlk_timeout(self, ms: int, flags: int, /) -> None: ...
     def backup(self, name: str, source: "Connection", source_name: str, /) -> AbstractContextManager["Backup"]: ...
@@ -72,6 +74,7 @@ def connect(path: Path | str, *, create: bool = False, flags: int = apsw.SQLITE_
         raise Refused("no_store", problem, "check the path, and who may read and write there") from None
     db = cast(Connection, opened)
     db.set_busy_timeout(BUSY_MS)
+    db.create_scalar_function("row_digest", row_digest)  # for values that only SQL knows
     return db
 
 

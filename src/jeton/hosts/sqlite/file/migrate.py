@@ -11,10 +11,11 @@ from pathlib import Path
 import apsw
 
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
+from jeton.hosts.sqlite.file.meta import put_meta, put_schema, put_sequences
 from jeton.model.failure import Refused
 
 APPLICATION_ID = 0x6A65746E  # "jetn"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _HEADER = re.compile(rb"SQLite format 3\x00.{44}(.{4}).{4}(.{4})", re.DOTALL)  # user_version and application_id
 
 
@@ -95,7 +96,10 @@ def _create(db: Connection) -> None:
     with db:
         for _ in db.execute((files("jeton.hosts.sqlite") / "schema.sql").read_text()):
             pass
-        db.execute("insert into meta(key, value) values('store', ?), ('epoch', 0)", (secrets.token_hex(16),))
+        put_meta(db, "store", secrets.token_hex(16))
+        put_meta(db, "epoch", 0)
+        put_schema(db)
+        put_sequences(db)
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", SCHEMA_VERSION)
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -119,6 +123,8 @@ def _upgrade(db: Connection, steps: dict[int, str]) -> None:
             for _ in db.execute(steps[number]):
                 pass
             db.pragma("user_version", number)
+        put_schema(db)
+        put_sequences(db)
         db.execute("commit")
     except BaseException:
         db.execute("rollback")

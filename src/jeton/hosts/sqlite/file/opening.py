@@ -8,6 +8,7 @@ import apsw
 from jeton.hosts.sqlite.file.checks import refuse_shared_file_system, refuse_stale_log
 from jeton.hosts.sqlite.file.connect import begin, connect, refusal
 from jeton.hosts.sqlite.file.lock import OwnerLock, read_record
+from jeton.hosts.sqlite.file.meta import put_meta
 from jeton.hosts.sqlite.file.migrate import prepare, refuse_unready
 from jeton.model.failure import Refused
 
@@ -47,7 +48,7 @@ def _begin_epoch(path: Path, lock: OwnerLock) -> int:
         store, epoch = str(meta["store"]), int(meta["epoch"]) + 1
         lock.write_record(store, epoch - 1, epoch)  # until the checkpoint, the main file may have either
         begin(db, "the owner")
-        db.execute("update meta set value = ? where key = 'epoch'", (epoch,))
+        put_meta(db, "epoch", epoch)
         db.execute("commit")
         db.set_busy_timeout(CHECKPOINT_BUSY_MS)
         try:

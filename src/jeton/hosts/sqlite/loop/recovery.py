@@ -16,6 +16,8 @@ import msgspec
 from jeton.actor.recovery import plan_recovery
 from jeton.actor.starts import impossible_start
 from jeton.hosts.sqlite.file.connect import BUSY_MS, Connection, begin, connect
+from jeton.hosts.sqlite.file.inbox import put_messages
+from jeton.hosts.sqlite.file.meta import put_sequences
 from jeton.hosts.sqlite.loop.periodic import repeat
 from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
@@ -145,7 +147,7 @@ class Recovery:
 def store_message(path: Path, run: RunId, message: Message) -> None:
     """Store a message for the owner to deliver, from a process that is not the owner."""
     row = (run, msgspec.json.encode(message))
-    write_unowned(path, lambda db: db.execute("insert into inbox(run, body) values(?, ?)", row))
+    write_unowned(path, lambda db: put_messages(db, [row]))
 
 
 def write_unowned(path: Path, act: Callable[[Connection], Value]) -> Value:
@@ -155,6 +157,7 @@ def write_unowned(path: Path, act: Callable[[Connection], Value]) -> Value:
         db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, because a busy owner takes it again at once
         begin(db, "a message")
         done = act(db)
+        put_sequences(db)
         db.execute("commit")
         return done
     finally:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
+from jeton.actor.whole.digests import row_digest
 from jeton.executor.artifacts import ArtifactReference
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection, Transact
@@ -67,13 +68,18 @@ class InheritanceMirror:
         for write in writes:
             parent = write.turn.head.parent if write.turn.first else None
             if parent is not None and parent.inherit_artifacts:
-                query = "insert or ignore into artifacts select ?, id, media_type, size from artifacts where run = ?"
+                query = (
+                    "insert or ignore into artifacts(run, id, media_type, size, digest)"
+                    " select ?1, id, media_type, size, row_digest('artifacts', ?1, id, media_type, size)"
+                    " from artifacts where run = ?2"
+                )
                 db.execute(query, (write.actor.run, parent.run))
 
 
 def _add(db: Connection, run: RunId, reference: ArtifactReference) -> None:
-    query = "insert or ignore into artifacts(run, id, media_type, size) values(?, ?, ?, ?)"
-    db.execute(query, (run, reference.id, reference.media_type, reference.size))
+    query = "insert or ignore into artifacts(run, id, media_type, size, digest) values(?, ?, ?, ?, ?)"
+    row = run, reference.id, reference.media_type, reference.size
+    db.execute(query, (*row, row_digest("artifacts", *row)))
 
 
 def _remove(db: Connection, run: RunId, id: str) -> bool:

@@ -1,8 +1,7 @@
 """The table of deployed definitions."""
 
-import hashlib
-
 from jeton.actor.definitions import bundle_hash, called_bundles, encode_bundle
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.file.connect import Connection
 from jeton.model.definition.workflow import Library
 
@@ -14,7 +13,12 @@ def put_bundle(db: Connection, name: str, bundle: Library) -> int:
     latest: int = db.execute("select coalesce(max(deployed), 0) from definitions where name = ?", (name,)).get
     known: int | None = db.execute("select version from definitions where name = ? and hash = ?", (name, found)).get
     if known is not None:
-        db.execute("update definitions set deployed = ? where name = ? and version = ?", (latest + 1, name, known))
+        update = (
+            "update definitions"
+            " set deployed = ?1, digest = row_digest('definitions', name, version, hash, bundle, ?1)"
+            " where name = ?2 and version = ?3"
+        )
+        db.execute(update, (latest + 1, name, known))
         return known
     return _insert(db, name, found, bundle, latest + 1)
 
@@ -35,5 +39,6 @@ def _insert(db: Connection, name: str, found: str, bundle: Library, deployed: in
 
 def insert_version(db: Connection, name: str, version: int, found: str, body: bytes, deployed: int) -> None:
     """Store one version."""
-    insert = "insert into definitions(name, version, hash, bundle, digest, deployed) values(?, ?, ?, ?, ?, ?)"
-    db.execute(insert, (name, version, found, body, hashlib.sha256(body).digest(), deployed))
+    insert = "insert into definitions(name, version, hash, bundle, deployed, digest) values(?, ?, ?, ?, ?, ?)"
+    row = name, version, found, body, deployed
+    db.execute(insert, (*row, row_digest("definitions", *row)))

@@ -4,20 +4,28 @@ from collections.abc import Sequence
 
 from jeton.actor.accounts import AccountState, declare
 from jeton.actor.rows import Account, TokensUsed, Usage
-from jeton.hosts.sqlite.commit.rows import Write
+from jeton.actor.whole.digests import row_digest
+from jeton.hosts.sqlite.commit.rows import Write, put_account
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.store import Store
 from jeton.model.ids import RunId, names_below
 from jeton.model.state.credits import ACCOUNT
 
 _SPEND = """
-insert into usage(run, node, day, workflow, credits, shortfall) values(?, ?, ?, ?, ?, ?)
+insert into usage(run, node, day, workflow, credits, shortfall, digest) values(?, ?, ?, ?, ?, ?, ?)
 on conflict(run, node, day) do update set
-    credits = credits + excluded.credits, shortfall = shortfall + excluded.shortfall
+    credits = credits + excluded.credits, shortfall = shortfall + excluded.shortfall,
+    digest = row_digest(
+        'usage', run, node, day, workflow, credits + excluded.credits, shortfall + excluded.shortfall
+    )
 """
 _COUNT = """
-insert into tokens_used(run, node, day, profile, workflow, input, output) values(?, ?, ?, ?, ?, ?, ?)
-on conflict(run, node, day, profile) do update set input = input + excluded.input, output = output + excluded.output
+insert into tokens_used(run, node, day, profile, workflow, input, output, digest) values(?, ?, ?, ?, ?, ?, ?, ?)
+on conflict(run, node, day, profile) do update set
+    input = input + excluded.input, output = output + excluded.output,
+    digest = row_digest(
+        'tokens_used', run, node, day, profile, workflow, input + excluded.input, output + excluded.output
+    )
 """
 _WHICH = """
 where (?1 is null or run = ?1 or (run > ?4 and run < ?5)) and (?2 is null or workflow = ?2) and (?3 is null or day = ?3)
@@ -28,15 +36,16 @@ def open_account(db: Connection, declared: int) -> None:
     """Open the account, or change what the settings declare."""
     found = list(db.execute("select balance, declared from accounts where name = ?", (ACCOUNT,)))
     account = declare(AccountState(*found[0]) if found else None, declared)
-    insert = "insert or replace into accounts(name, balance, declared) values(?, ?, ?)"
-    db.execute(insert, (ACCOUNT, account.balance, account.declared))
+    put_account(db, account.balance, account.declared)
 
 
 def top_up(db: Connection, amount: int) -> bool:
     """Add credits to the account. Returns False if there is none."""
-    return bool(
-        list(db.execute("update accounts set balance = balance + ? where name = ? returning 1", (amount, ACCOUNT)))
+    update = (
+        "update accounts set balance = balance + ?1, digest = row_digest('accounts', name, balance + ?1, declared)"
+        " where name = ?2 returning 1"
     )
+    return bool(list(db.execute(update, (amount, ACCOUNT))))
 
 
 class UsageMirror:
@@ -48,9 +57,11 @@ class UsageMirror:
         for write in writes:
             run, workflow = write.actor.run, write.turn.head.workflow
             for credits in write.turn.queries.credits:
-                spent.append((run, credits.node, credits.day, workflow, credits.credits, credits.shortfall))
+                row = run, credits.node, credits.day, workflow, credits.credits, credits.shortfall
+                spent.append((*row, row_digest("usage", *row)))
             for used in write.turn.queries.tokens:
-                counted.append((run, used.node, used.day, used.profile, workflow, used.input, used.output))
+                count = run, used.node, used.day, used.profile, workflow, used.input, used.output
+                counted.append((*count, row_digest("tokens_used", *count)))
         if spent:
             db.executemany(_SPEND, spent)
         if counted:

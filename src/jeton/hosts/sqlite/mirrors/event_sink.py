@@ -60,22 +60,29 @@ def current_metrics(store: Store, run: RunId | None) -> list[CurrentMetric]:
 
 
 def _emit(db: Connection, emitted: ActionEvent, at: int) -> None:
-    insert = "insert or ignore into emitted(id, run, node, event, data, at) values(?, ?, ?, ?, ?, ?)"
+    insert = (
+        "insert or ignore into emitted(number, id, run, node, event, data, at, digest)"
+        " select n, ?1, ?2, ?3, ?4, ?5, ?6, row_digest('emitted', n, ?1, ?2, ?3, ?4, ?5, ?6)"
+        " from (select coalesce(max(seq), 0) + 1 as n from sqlite_sequence where name = 'emitted')"
+    )
     db.execute(insert, (emitted.id, emitted.run, emitted.node, emitted.event, _encode(emitted.data), at))
 
 
 def _measure(db: Connection, measured: MetricSample, at: int) -> None:
     labels = _encode(measured.labels).decode()
     insert = (
-        "insert or ignore into measured(id, run, node, name, type, labels, value, at) values(?, ?, ?, ?, ?, ?, ?, ?)"
-        " returning 1"
+        "insert or ignore into measured(number, id, run, node, name, type, labels, value, at, digest)"
+        " select n, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, row_digest('measured', n, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        " from (select coalesce(max(number), 0) + 1 as n from measured) returning 1"
     )
-    kind = (measured.name, measured.type, labels, measured.value)
+    kind = (measured.name, measured.type, labels, float(measured.value) + 0.0)  # SQLite has no -0.0
     new = list(db.execute(insert, (measured.id, measured.run, measured.node, *kind, at)))
     if new:
-        add = "value = case excluded.type when 'counter' then value + excluded.value else excluded.value end"
+        value = "case excluded.type when 'counter' then value + excluded.value else excluded.value end"
         db.execute(
-            "insert into metrics(name, type, labels, value) values(?, ?, ?, ?)"
-            f" on conflict(name, labels) do update set {add}, type = excluded.type",
+            "insert into metrics(name, type, labels, value, digest)"
+            " values(?1, ?2, ?3, ?4, row_digest('metrics', ?1, ?3, ?2, ?4))"
+            f" on conflict(name, labels) do update set value = {value}, type = excluded.type,"
+            f" digest = row_digest('metrics', name, labels, excluded.type, {value})",
             kind,
         )

@@ -11,8 +11,11 @@ import msgspec
 from jeton.actor.firings import settle_firing, started_workflow
 from jeton.actor.rows import FiringRow, TriggerRow
 from jeton.actor.triggers import first_seen
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.inbox import put_messages
+from jeton.hosts.sqlite.file.meta import next_number
 from jeton.hosts.sqlite.loop.ids import new_run_id
 from jeton.hosts.sqlite.store import Store
 from jeton.model.definition.trigger import OnRunFinished, Trigger
@@ -40,7 +43,8 @@ def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int, file
         ]
         seen = first_seen(trigger, known[0] if known else None, now, last_event)
         row = (name, _encode(trigger), seen, file or started_workflow(trigger))
-        db.execute("insert or replace into triggers(name, body, seen, origin) values(?, ?, ?, ?)", row)
+        insert = "insert or replace into triggers(name, body, seen, origin, digest) values(?, ?, ?, ?, ?)"
+        db.execute(insert, (*row, row_digest("triggers", *row)))
 
 
 def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable[str]) -> list[str]:
@@ -73,7 +77,8 @@ def _delete_unawaited(db: Connection) -> None:
 def set_disabled(db: Connection, workflow: str, disabled: bool, now: int) -> None:
     """Set whether triggers may start a workflow or flow."""
     if disabled:
-        db.execute("insert or ignore into disabled(workflow, since) values(?, ?)", (workflow, now))
+        insert = "insert or ignore into disabled(workflow, since, digest) values(?, ?, ?)"
+        db.execute(insert, (workflow, now, row_digest("disabled", workflow, now)))
     else:
         db.execute("delete from disabled where workflow = ?", (workflow,))
 
@@ -86,7 +91,8 @@ def put_firings(db: Connection, planned: Iterable[Planned]) -> list[FiringRow]:
 def put_progress(db: Connection, planned: Sequence[Planned], seen: Mapping[str, int], finished: Sequence[int]) -> None:
     """Store the firings of deliveries, and how far their triggers have got."""
     put_firings(db, planned)
-    db.executemany("update triggers set seen = ? where name = ?", [(to, name) for name, to in seen.items()])
+    update = "update triggers set seen = ?1, digest = row_digest('triggers', name, body, ?1, origin) where name = ?2"
+    db.executemany(update, [(to, name) for name, to in seen.items()])
     db.executemany("delete from finished where number = ?", [(number,) for number in finished])
 
 
@@ -99,14 +105,28 @@ def _put_firing(db: Connection, planned: Planned) -> FiringRow:
     row = settled.row
     if not settled.new:
         return row
-    if settled.start is not None:
-        db.execute("insert into inbox(run, body) values(?, ?)", (settled.start.run, _encode(settled.start.message)))
-    if settled.to_cause is not None:  # a run that has ended ignores messages
-        insert = "insert into inbox(run, body) select run, ? from runs where run = ? and ended_at is null"
-        db.execute(insert, (_encode(settled.to_cause.message), settled.to_cause.run))
-    marks = ", ".join("?" * len(msgspec.structs.fields(row)))
-    db.execute(f"insert or replace into firings({_FIRING}) values({marks})", msgspec.structs.astuple(row))
+    messages = [] if settled.start is None else [settled.start]
+    if settled.to_cause is not None and _under_way(db, settled.to_cause.run):
+        messages.append(settled.to_cause)
+    if messages:
+        put_messages(db, [(each.run, _encode(each.message)) for each in messages])
+    stored = next_number(db, "firings"), *msgspec.structs.astuple(row)
+    marks = ", ".join("?" * (len(stored) + 1))
+    insert = f"insert or replace into firings(number, {_FIRING}, digest) values({marks})"
+    db.execute(insert, (*stored, row_digest("firings", *stored)))
     return row
+
+
+def _under_way(db: Connection, run: RunId) -> bool:
+    """Whether a run has not ended; one that has ignores messages."""
+    return db.execute("select 1 from runs where run = ? and ended_at is null", (run,)).get is not None
+
+
+def put_finished(db: Connection, run: RunId) -> None:
+    """Store the end of a run, until triggers have fired for it."""
+    number = next_number(db, "finished")
+    insert = "insert or ignore into finished(number, run, digest) values(?, ?, ?)"
+    db.execute(insert, (number, run, row_digest("finished", number, run)))
 
 
 class FinishedMirror:
@@ -123,7 +143,7 @@ class FinishedMirror:
         for write in writes:
             head = write.turn.head
             if write.turn.entry is not None and head.workflow in self.awaited and head.status in TERMINAL:
-                db.execute("insert or ignore into finished(run) values(?)", (head.run,))
+                put_finished(db, head.run)
 
 
 # reading

@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from jeton.actor.whole.digests import row_digest
 from jeton.actor.whole.portable import StepRow
 from jeton.executor.limits.idempotency import (
     Claimed,
@@ -15,7 +16,7 @@ from jeton.executor.limits.idempotency import (
     step_key,
     steps_prefix,
 )
-from jeton.hosts.sqlite.file.connect import Connection, Transact
+from jeton.hosts.sqlite.file.connect import Connection, Transact, Value
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 
@@ -48,8 +49,11 @@ def share_steps(db: Connection, run: RunId, fork: RunId, slept: dict[TokenId, st
     for token, sleep in slept.items():
         theirs, ours = step_key(run, token, ""), step_key(fork, token, "")
         db.execute(
-            "insert or ignore into once(key, call, result) select ? || substr(key, ?), call, result from once"
-            " where key >= ? and key < ? and rowid <= (select rowid from once where key = ?) order by rowid",
+            "insert or ignore into once(key, call, result, digest, result_digest)"
+            " select ours, call, result, row_digest('once', ours, call),"
+            " case when result is not null then row_digest('once', ours, result, null) end"
+            " from (select ? || substr(key, ?) as ours, call, result from once where key >= ? and key < ?"
+            " and rowid <= (select rowid from once where key = ?) order by rowid)",
             (ours, len(theirs) + 1, theirs, _after(theirs), f"{theirs}sleep:{sleep}"),
         )
 
@@ -64,8 +68,13 @@ def steps_of(db: Connection, run: RunId) -> list[StepRow]:
 def put_steps(db: Connection, run: RunId, steps: Sequence[StepRow]) -> None:
     """Store the durable steps of an imported run."""
     prefix = steps_prefix(run)
-    insert = "insert or ignore into once(key, call, result) values(?, ?, ?)"
-    db.executemany(insert, [(prefix + step.key, step.call, step.result) for step in steps])
+    insert = "insert or ignore into once(key, call, result, digest, result_digest) values(?, ?, ?, ?, ?)"
+    db.executemany(insert, [_step_row(prefix + step.key, step.call, step.result) for step in steps])
+
+
+def _step_row(key: str, call: str, result: bytes | None) -> tuple[Value, ...]:
+    finished = None if result is None else row_digest("once", key, result, None)
+    return key, call, result, row_digest("once", key, call), finished
 
 
 def delete_steps(db: Connection, run: RunId) -> None:
@@ -86,12 +95,14 @@ def _begin(db: Connection, key: str, call: str, now: int) -> Claimed | Completed
     stored = rows[0] if rows else None
     found = begin_call(stored, call, now)
     if isinstance(found, Claimed) and (stored is None or stored.result is not None):
-        db.execute("insert or replace into once(key, call) values(?, ?)", (key, call))
+        insert = "insert or replace into once(key, call, digest) values(?, ?, ?)"
+        db.execute(insert, (key, call, row_digest("once", key, call)))
     return found
 
 
 def _finish(db: Connection, key: str, result: bytes, expires: int | None) -> None:
-    db.execute("update once set result = ?, expires = ? where key = ?", (result, expires, key))
+    update = "update once set result = ?, expires = ?, result_digest = ? where key = ?"
+    db.execute(update, (result, expires, row_digest("once", key, result, expires), key))
 
 
 def _forget(db: Connection, key: str) -> None:

@@ -13,6 +13,7 @@ import apsw
 import msgspec
 
 from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.file.meta import put_meta
 from jeton.hosts.sqlite.file.opening import check_readable
 from jeton.model.failure import Refused
 
@@ -86,8 +87,8 @@ def _set_origin(made: Path, to: Path, now: int) -> BackedUp:
         origin = Origin(str(meta["store"]), int(meta["epoch"]), int(meta.get("commits", 0)), now, in_flight)
         store = secrets.token_hex(16)
         with db:
-            db.execute("update meta set value = ? where key = 'store'", (store,))
-            db.execute("insert or replace into meta(key, value) values('origin', ?)", (msgspec.json.encode(origin),))
+            put_meta(db, "store", store)
+            put_meta(db, "origin", msgspec.json.encode(origin))
     finally:
         db.close()
     return BackedUp(to, store, origin, runs)

@@ -7,12 +7,14 @@ import msgspec
 
 from jeton.actor.definitions import bundle_hash
 from jeton.actor.journal import JournalEntry
-from jeton.actor.pack import unpacked
+from jeton.actor.pack import packed, unpacked
 from jeton.actor.starts import unknown_run
 from jeton.actor.whole.portable import Imported, ImportedRun, encode_portable, fitting, imported_run
 from jeton.actor.whole.run_copy import Columns, RunCopy, SnapshotRow, renumbered
 from jeton.hosts.sqlite.commit.rows import PART_BYTES
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
+from jeton.hosts.sqlite.file.inbox import put_messages
+from jeton.hosts.sqlite.file.meta import put_sequences
 from jeton.hosts.sqlite.file.migrate import prepare
 from jeton.hosts.sqlite.file.opening import check_readable
 from jeton.hosts.sqlite.mirrors.bundles import insert_version, put_children
@@ -21,6 +23,7 @@ from jeton.hosts.sqlite.mirrors.idempotency import put_steps, steps_of
 from jeton.hosts.sqlite.mirrors.typed.mirror import write_run
 from jeton.hosts.sqlite.mirrors.typed.tables import tables_of
 from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tools.retention import put_summary
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
@@ -46,8 +49,14 @@ def read_copy(db: Connection, run: RunId) -> RunCopy | None:
         return None
     last, head, small, *columns = found[0]
     sections: dict[str, bytes] = {"head": head, **unpacked(small)}
-    for name, body in db.execute("select name, body from sections where run = ? order by name, part", (run,)):
+    parts: dict[str, list[int]] = {}
+    query = "select name, part, body from sections where run = ? order by name, part"
+    for name, part, body in db.execute(query, (run,)):
         sections[name] = sections.get(name, b"") + body
+        parts.setdefault(name, []).append(part)
+    torn = [name for name, found in parts.items() if found != list(range(len(found)))]
+    if small is not None and packed(unpacked(small)) != small:
+        torn.append("small")
     journal = db.execute("select number, hash, body from journal where run = ? order by number", (run,))
     snapshots = db.execute("select number, hash, digest, body from snapshots where run = ? order by number", (run,))
     pruned = list(db.execute("select entries, hash from summaries where run = ?", (run,)))
@@ -60,6 +69,7 @@ def read_copy(db: Connection, run: RunId) -> RunCopy | None:
         snapshots=tuple(SnapshotRow(*row) for row in snapshots),
         pruned=pruned[0][0] if pruned else 0,
         pruned_hash=pruned[0][1] if pruned else b"",
+        torn=tuple(torn),
     )
 
 
@@ -99,6 +109,7 @@ def import_run(path: Path, imported: Imported) -> ImportedRun:
         try:
             with fitting(_OF_THE_DISK):
                 copy = _put(db, imported)
+            put_sequences(db)
         except BaseException:
             if db.in_transaction:
                 db.execute("rollback")
@@ -125,12 +136,11 @@ def _put(db: Connection, imported: Imported) -> RunCopy:
     insert = "insert into snapshots(run, number, hash, digest, body) values(?, ?, ?, ?, ?)"
     db.executemany(insert, [(run, row.number, row.hash, row.digest, row.body) for row in copy.snapshots])
     if imported.summary is not None:
-        insert = "insert into summaries(run, entries, hash, body) values(?, ?, ?, ?)"
-        db.execute(insert, (run, copy.pruned, copy.pruned_hash, imported.summary))
+        put_summary(db, run, copy.pruned, copy.pruned_hash, imported.summary)
     columns = {"run": run, **msgspec.structs.asdict(copy.columns), "hash": copy.hash, "head": copy.sections["head"]}
     marks = ", ".join("?" * len(columns))
     db.execute(f"insert into runs({', '.join(columns)}) values({marks})", tuple(columns.values()))
-    db.executemany("insert into inbox(run, body) values(?, ?)", [(run, body) for body in imported.inbox])
+    put_messages(db, [(run, body) for body in imported.inbox])
     put_steps(db, run, imported.steps)
     put_gates(db, copy.live.state)
     definition = library.workflows.get(workflow)  # a flow has no state

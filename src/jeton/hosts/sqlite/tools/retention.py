@@ -20,6 +20,7 @@ from jeton.actor.retention import (
     prunable,
     summarise,
 )
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.file.connect import Connection, Transact
 from jeton.hosts.sqlite.mirrors.idempotency import delete_steps
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
@@ -135,10 +136,16 @@ def _prune_entries(db: Connection, run: RunId) -> int:
     summary = summary_of(db, run) or Summary()
     summarise(summary, run, (decode_entry(body) for _, _, body in rows))
     last, last_hash, _ = rows[-1]
-    insert = "insert or replace into summaries(run, entries, hash, body) values(?, ?, ?, ?)"
-    db.execute(insert, (run, last + 1, last_hash, msgspec.json.encode(summary)))
+    put_summary(db, run, last + 1, last_hash, msgspec.json.encode(summary))
     db.execute("delete from journal where run = ? and number <= ?", (run, last))
     return len(rows)
+
+
+def put_summary(db: Connection, run: RunId, entries: int, last_hash: bytes, body: bytes) -> None:
+    """Store the summary of a run's first entries, which were pruned."""
+    row = run, entries, last_hash, body
+    insert = "insert or replace into summaries(run, entries, hash, body, digest) values(?, ?, ?, ?, ?)"
+    db.execute(insert, (*row, row_digest("summaries", *row)))
 
 
 def summary_of(db: Connection, run: RunId) -> Summary | None:

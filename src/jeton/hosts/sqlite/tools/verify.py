@@ -3,22 +3,29 @@
 The store may be in use: each run is checked in a short transaction of its own.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+import apsw
 import msgspec
 
 from jeton.actor.definitions import bundle_hash
 from jeton.actor.queries.snapshots import canonical
 from jeton.actor.queries.typed import all_branch_rows
+from jeton.actor.typed.layout import RUN
+from jeton.actor.typed.names import quoted
+from jeton.actor.whole.digests import DIGESTED, Digested, altered_rows
 from jeton.actor.whole.run_copy import RunCopy, problems_in
 from jeton.actor.whole.verified import Finding, Verified
+from jeton.executor.artifacts import damage_of
 from jeton.hosts.sqlite.file.commit_log import Loss, lost_commits, stored_losses
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.connect import Connection, refusal
+from jeton.hosts.sqlite.file.meta import missing_meta, schema_problems, sequence_problems
 from jeton.hosts.sqlite.file.opening import check_readable
+from jeton.hosts.sqlite.mirrors.artifacts import artifacts_folder
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
-from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
+from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout, stored_layouts
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.portable import read_copy
 from jeton.model.definition.workflow import Library
@@ -28,6 +35,11 @@ from jeton.model.message import Message, StartRun
 
 RUNS_PER_READ = 500
 
+_RUNS_WITHOUT_LAYOUT = """
+select count(*) from runs where workflow = ?1 and version = ?2
+and not exists(select 1 from layouts where workflow = ?1 and version = ?2)
+"""
+
 _encode = msgspec.json.Encoder().encode
 _library = msgspec.json.Decoder(Library).decode
 _message = msgspec.json.Decoder(Message).decode
@@ -36,7 +48,10 @@ _message = msgspec.json.Decoder(Message).decode
 def verify(path: Path) -> Verified:
     """Check everything in a store. Raises Refused for a file that is no store."""
     file = path.resolve()
-    check_readable(file)
+    try:
+        check_readable(file)
+    except (apsw.CorruptError, apsw.NotADBError) as problem:
+        return Verified(False, (Finding(None, refusal(problem).problem),))
     store = Store(file)
     try:
         problems = tuple(_Verifier(file, store).findings())
@@ -56,8 +71,13 @@ class _Verifier:
     def findings(self) -> Iterator[Finding]:
         yield from self._tried(self._page_findings)
         yield from self._tried(self._lost_commits)
+        yield from self._tried(self._schema_findings)
+        for digested in DIGESTED:
+            yield from self._tried(partial(self._altered_rows, digested=digested))
         yield from self._tried(self._definition_findings)
         yield from self._tried(self._orphans)
+        yield from self._tried(self._undeliverable)
+        yield from self._artifacts()
         yield from self._runs()
 
     def _tried(self, check: Callable[[Connection], Iterator[Finding]]) -> list[Finding]:
@@ -81,23 +101,40 @@ class _Verifier:
         for loss in [*stored_losses(db), *([] if lost is None else [lost])]:
             yield from _lost(loss)
 
+    def _schema_findings(self, db: Connection) -> Iterator[Finding]:
+        for problem in (*missing_meta(db), *schema_problems(db), *sequence_problems(db)):
+            yield Finding(None, problem)
+
+    def _altered_rows(self, db: Connection, digested: Digested) -> Iterator[Finding]:
+        columns = ", ".join((*digested.columns, digested.digest))
+        yield from altered_rows(digested, db.execute(f"select {columns} from {digested.table}"))
+
     def _definition_findings(self, db: Connection) -> Iterator[Finding]:
-        query = "select name, version, hash, bundle, digest from definitions"
-        for name, version, stored, bundle, digest in db.execute(query):
+        for name, version, stored, bundle in db.execute("select name, version, hash, bundle from definitions"):
             try:
-                found = bundle_hash(_library(bundle))
+                library = _library(bundle)
+                found = bundle_hash(library)
             except msgspec.MsgspecError as problem:
                 yield Finding(None, f"version {version} of '{name}' cannot be read: {problem}")
-            else:
-                if found != stored or hashlib.sha256(bundle).digest() != digest:
-                    yield Finding(None, f"version {version} of '{name}' was altered")
+                continue
+            if found != stored:
+                yield Finding(None, f"version {version} of '{name}' was altered: restore a backup")
+            workflow = library.workflows.get(name)
+            typed = workflow is not None and workflow.state_schema is not None
+            if typed and db.execute(_RUNS_WITHOUT_LAYOUT, (name, version)).get:
+                yield Finding(None, f"version {version} of '{name}' has no row in 'layouts': restore a backup")
 
     def _orphans(self, db: Connection) -> Iterator[Finding]:
-        """Rows of runs that are not there, and messages that cannot be delivered."""
-        for table in ("journal", "sections", "snapshots", "summaries"):
-            query = f"select distinct run from {table} where run not in (select run from runs)"
-            for (run,) in db.execute(query):
+        """Rows of runs that are not there."""
+        tables = [(table, "run") for table in ("journal", "sections", "snapshots", "summaries", "gates")]
+        tables += [(layout.table, RUN) for layout in stored_layouts(db)]
+        for table, column in tables:
+            query = f"select distinct {quoted(column)} from {quoted(table)}"
+            for (run,) in db.execute(f"{query} where {quoted(column)} not in (select run from runs)"):
                 yield Finding(RunId(run), f"'{table}' has rows of a run that is not there")
+
+    def _undeliverable(self, db: Connection) -> Iterator[Finding]:
+        """Messages to runs that are not there, and runs of workflows that are not there."""
         absent: dict[str, bool] = {}  # runs that are not there, and whether their start is in the inbox
         known = "select run, body, run in (select run from runs) from inbox"
         for run, body, there in db.execute(known):
@@ -114,6 +151,26 @@ class _Verifier:
         missing = "select run from runs where (workflow, version) not in (select name, version from definitions)"
         for (run,) in db.execute(missing):
             yield Finding(RunId(run), "the version of its workflow is not there")
+
+    def _artifacts(self) -> Iterator[Finding]:
+        """Artifacts whose files are missing or altered. A copy of a store has no files of its own at first."""
+        folder = artifacts_folder(self._path)
+        try:
+            with self._store.snapshot() as db:
+                if not folder.exists() and db.execute("select 1 from meta where key = 'origin'").get:
+                    return
+                held: dict[str, str] = dict(db.execute("select id, run from artifacts order by run desc"))
+        except Exception as problem:
+            yield Finding(None, f"the artifacts cannot be listed: {type(problem).__name__}: {problem}")
+            return
+        for id, run in held.items():
+            found = damage_of(folder, id)
+            if found is not None and self._holds(run, id):  # it may have been deleted in the meantime
+                yield Finding(RunId(run), f"the artifact {id} {found}: restore its file from a backup")
+
+    def _holds(self, run: str, id: str) -> bool:
+        with self._store.snapshot() as db:
+            return bool(db.execute("select count(*) from artifacts where run = ? and id = ?", (run, id)).get)
 
     def _runs(self) -> Iterator[Finding]:
         after = ""
@@ -165,6 +222,8 @@ class _Verifier:
                 key for key in {*found, *state.state} if _exact(found.get(key)) != _exact(state.state.get(key))
             )
             yield f"its typed context is not its context: {', '.join(keys) or 'a null'}"
+        elif not tables.has_texts_of(db, copy.run, state.state):
+            yield "its typed context is written otherwise than its context"
         if tables.read_branches(db, copy.run) != all_branch_rows(state):
             yield "the rows of its branches are not what its branches hold"
 

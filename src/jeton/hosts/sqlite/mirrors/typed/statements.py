@@ -39,7 +39,7 @@ class Statements:
         rest, branches = quoted(layout.rest), quoted(layout.branches)
         self.insert_rest = f'insert into {rest}({quoted(RUN)}, "key", "path", "value") values(?, ?, ?, ?)'
         self.delete_rest = f'delete from {rest} where {quoted(RUN)} = ? and "key" = ?'
-        self.select_rest = f'select "path", "value" from {rest} where {quoted(RUN)} = ? order by "key", "path"'
+        self.select_rest = f'select "key", "path", "value" from {rest} where {quoted(RUN)} = ? order by "key", "path"'
         branch = f'{quoted(RUN)}, "group_id", "branch_index", "status", "output"'
         self.insert_branch = f"insert into {branches}({branch}) values(?, ?, ?, ?, ?)"
         self.delete_branches = (

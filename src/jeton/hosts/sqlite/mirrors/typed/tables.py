@@ -10,10 +10,13 @@ from msgspec.structs import astuple
 from jeton.actor.queries.typed import BranchRow, Stretch
 from jeton.actor.typed.cells import Cell
 from jeton.actor.typed.layout import Layout, plan_layout
-from jeton.actor.typed.rows import Cells, Rows, join, split
+from jeton.actor.typed.rows import Cells, Rows, join, rows_of, same_texts, split, top_key
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.file.connect import Connection, Row
+from jeton.hosts.sqlite.file.meta import put_schema
 from jeton.hosts.sqlite.mirrors.typed.ddl import create_statements
 from jeton.hosts.sqlite.mirrors.typed.statements import Statements
+from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.state.run import SLOTS_PER_STRETCH
@@ -32,6 +35,11 @@ def stored_layout(db: Connection, workflow: str, version: int) -> Layout | None:
     return None if found is None else _decode(found)
 
 
+def stored_layouts(db: Connection) -> list[Layout]:
+    """The layouts of all versions."""
+    return [_decode(layout) for (layout,) in db.execute("select layout from layouts order by workflow, version")]
+
+
 def tables_of(db: Connection, workflow: str, version: int, schema: Schema | None) -> "Tables | None":
     """A version's tables, created if need be; None for a workflow without a state schema."""
     if schema is None:
@@ -45,8 +53,10 @@ def create_tables(db: Connection, workflow: str, version: int, schema: Schema) -
     layout = plan_layout(workflow, version, schema, taken)
     for statement in create_statements(layout):
         db.execute(statement)
-    insert = "insert into layouts(workflow, version, layout) values(?, ?, ?)"
-    db.execute(insert, (workflow, version, _encode(layout)))
+    row = workflow, version, _encode(layout)
+    insert = "insert into layouts(workflow, version, layout, digest) values(?, ?, ?, ?)"
+    db.execute(insert, (*row, row_digest("layouts", *row)))
+    put_schema(db, taken)
     return layout
 
 
@@ -113,6 +123,15 @@ class Tables:
 
     def read(self, db: Connection, run: RunId) -> JsonObject | None:
         """The state, exactly as it was written; None for a run without a row."""
+        rows = self._read_rows(db, run)
+        return None if rows is None else join(self._layout.state, rows)
+
+    def has_texts_of(self, db: Connection, run: RunId, state: JsonObject) -> bool:
+        """Whether the texts in the rows of a run are those of its state, to the last character."""
+        rows = self._read_rows(db, run)
+        return rows is not None and same_texts(rows, rows_of(self._layout.state, state))
+
+    def _read_rows(self, db: Connection, run: RunId) -> Rows | None:
         found = list(db.execute(self._sql.select, (run,)))
         if not found:
             return None
@@ -124,8 +143,11 @@ class Tables:
                 (row[:depth], _by_name(statements.columns, row[depth:]))
                 for row in db.execute(statements.select, (run,))
             ]
-        rows.rest = [(pointer, text) for pointer, text in db.execute(self._sql.select_rest, (run,))]
-        return join(self._layout.state, rows)
+        for key, pointer, text in db.execute(self._sql.select_rest, (run,)):
+            if top_key(pointer) != key:
+                raise BrokenInvariant("a row of the rest table has another key than its path", key=key, path=pointer)
+            rows.rest.append((pointer, text))
+        return rows
 
     def read_branches(self, db: Connection, run: RunId) -> list[BranchRow]:
         """The rows of the run's slots, in order."""
