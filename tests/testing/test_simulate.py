@@ -245,6 +245,13 @@ def test_gates_and_signals_of_called_workflows_and_of_branches() -> None:
     assert unanswered.waits == ("'ask' waits for an answer to \"Sure?\", give answers={'ask': …}",)
 
 
+def test_the_first_of_several_signals_that_is_given() -> None:
+    hears = {"wait": {"signals": {"paid": {}, "lost": {}}}, "output_mapping": {"output.heard": "result"}}
+    run = simulate(definition(hear=hears), signals={"lost": 7})
+    assert run.status == "completed"
+    assert [event["name"] for event in run.events if event["type"] == "signal.received"] == ["lost"]
+
+
 def test_a_flow() -> None:
     flow = {
         "nodes": {"begin": {"type": "trigger"}, "ask": {"type": "gate", "data": {"title": "Sure?", "schema": OK}}},

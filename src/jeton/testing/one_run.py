@@ -97,8 +97,8 @@ class People(Nobody):
             match decision:
                 case OpenGate(token, node) if node in self._answers:
                     self._asked.append((step.run, token))
-                case WaitForSignal(name=name) if name in self._signals:
-                    self._asked.append((step.run, name))
+                case WaitForSignal(name=name, names=names):
+                    self._asked += [(step.run, each) for each in (names or (name,)) if each in self._signals][:1]
                 case _:
                     pass
 
@@ -166,10 +166,10 @@ def _check_names(
     nodes = [node for program in programs for node in program.nodes.values()]
     targets = [(node.name, node.definition.target) for node in nodes]
     gates = [name for name, target in targets if isinstance(target, GateTarget)]
-    awaited_signals = [target.signal for _, target in targets if isinstance(target, WaitTarget) and target.signal]
+    heard = [name for _, target in targets if isinstance(target, WaitTarget) for name in target.hears]
     tasks = [(node.name, node.task) for node in nodes if node.task is not None]
     _check("answers", answers, gates, "no gate has that name", "unknown_node")
-    _check("signals", signals, awaited_signals, "no node waits for a signal of that name", "signal_refused")
+    _check("signals", signals, heard, "no node waits for a signal of that name", "signal_refused")
     no_call = "no node or action that is called has that name"
     _check("results", results, all_names(tasks, result_names), no_call, "unknown_node")
     _check("fail", fail, all_names(tasks, names_of), no_call, "unknown_node")
