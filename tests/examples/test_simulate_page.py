@@ -37,8 +37,23 @@ def test_the_remedy_of_the_page(tmp_path: Path) -> None:
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (Exit.DONE, "100 seeds, one outcome")
 
 
-def test_the_test_of_the_page(tmp_path: Path) -> None:
-    code, said = shown(r"```python\n(.*?)```\n\n```text\n(.*?)```").groups()
+def test_the_tests_of_the_page(tmp_path: Path) -> None:
+    first, second = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[:2]
+    (tmp_path / "test_order.py").write_text(first + second)
+    pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_order.py"]
+    done = subprocess.run(pytest_here, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "4 passed" in done.stdout, done.stdout
+
+
+def test_the_failures_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    asked, said = shown(r"## Failures.*?```console\n\$ (.*?)\n(.*?)```").groups()
+    done = CliRunner().invoke(main, shlex.split(asked)[1:])
+    assert (done.exit_code, done.stdout) == (Exit.DONE, said)
+
+
+def test_the_script_of_the_page(tmp_path: Path) -> None:
+    code, said = shown(r".*```python\n(.*?)```\n\n```text\n(.*?)```").groups()
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (said, "")
     assert list(tmp_path.iterdir()) == [], "nothing is stored"

@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 
 from jeton.actor.journal import decode_entry
-from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
+from jeton.hosts.simulated.faults import FaultPlan, storm_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
 from jeton.model.effect import Effect
@@ -52,7 +52,7 @@ class Played(msgspec.Struct, frozen=True):
 
 def scenario_from(seed: int) -> Scenario:
     rng = Random(f"{seed}/scenario")
-    plan = plan_from_seed(seed)
+    plan = storm_from_seed(seed)
     short = rng.random() < 0.1
     runs = rng.choice((1, 1, 1, 1, 2, 3))
     return Scenario(

@@ -15,8 +15,7 @@ from jeton.model.message import AlarmRang, StartRun, TaskFinished, TaskStarted, 
 from jeton.model.state.phase import Executing
 from jeton.model.state.run import Head, RunState
 from jeton.planning.program.workflow import compile_program
-from jeton.testing import simulate
-from tests.simulation.loading import library_of
+from tests.simulation.loading import library_of, played
 from tests.simulation.stories.watched import Watched
 
 TASKS: dict[str, Any] = {"t": {"steps": [{"ref": "only", "action": {"kind": "mock"}}], "timeout_ms": 100}}
@@ -36,7 +35,7 @@ def flow(nodes: dict[str, Any], *transitions: dict[str, Any], **rest: Any) -> di
 def test_the_token_that_fans_out_is_not_alive_beside_its_branches(items: Json, status: str) -> None:
     fan = {"from": "a", "to": "b", "foreach": {"collection": "input.items"}}
     workflow = flow({"a": {}, "b": {"task": "t"}}, fan, limits={"max_tokens": 3})
-    assert simulate(library_of(workflow, TASKS), "w", {"items": items}).status == status
+    assert played(library_of(workflow, TASKS), {"items": items}).status == status
 
 
 def test_a_continuation_counts_as_a_token_too() -> None:
@@ -49,7 +48,7 @@ def test_a_continuation_counts_as_a_token_too() -> None:
         {"from": "c", "to": "y", "synchronization": {"sibling_group": "two"}},
         limits={"max_tokens": 1},
     )
-    error = simulate(library_of(workflow, TASKS), "w").error
+    error = played(library_of(workflow, TASKS)).error
     assert error is not None
     assert error.type == "limit_exceeded"
 
@@ -62,7 +61,7 @@ def test_a_node_that_finished_and_cannot_fan_out_is_executed_once() -> None:
         {"from": "b", "to": "caught", "condition": "has(state._last_error)"},
         limits={"max_node_executions": 3},
     )
-    assert simulate(library_of(workflow, TASKS), "w", {"number": 1}).status == "completed"
+    assert played(library_of(workflow, TASKS), {"number": 1}).status == "completed"
 
 
 def test_a_group_leads_to_the_joins_it_can_reach_from_where_it_stands() -> None:
@@ -78,7 +77,7 @@ def test_a_group_leads_to_the_joins_it_can_reach_from_where_it_stands() -> None:
         {"from": "d", "to": "j", **inside},
         {"from": "j", "to": "k", "synchronization": {"strategy": "any"}},
     )
-    assert simulate(library_of(workflow, TASKS), "w").status == "completed"
+    assert played(library_of(workflow, TASKS)).status == "completed"
 
 
 def test_a_run_that_was_loaded_sees_its_context_in_the_same_order() -> None:
@@ -146,7 +145,7 @@ def test_a_slot_arrives_at_its_own_join_though_another_token_of_it_went_further_
         {"from": "k", "to": "j", **join("outer", source="_branch.output.k", target="state.k", strategy="collect")},
     )
     script = Script({"x": Answer({}, takes_ms=1), "y": Answer({}, takes_ms=5)})
-    outcome = simulate(library_of(workflow, TASKS), "w", script=script)
+    outcome = played(library_of(workflow, TASKS), script=script)
     assert outcome.state == {"k": [[{}, {}]]}
 
 

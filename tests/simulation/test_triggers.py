@@ -6,7 +6,7 @@ import pytest
 
 from jeton.actor.journal import decode_entry
 from jeton.definitions import library_from
-from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, plan_from_seed
+from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan, storm_from_seed
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import NoteFiring
@@ -53,7 +53,7 @@ def notes(world: World, run: RunId) -> list[NoteFiring]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_each_event_and_each_end_fires_once(seed: int) -> None:
-    world = played(seed, plan_from_seed(seed))
+    world = played(seed, storm_from_seed(seed))
     assert (list(violations(world)), world.unfinished()) == ([], [])
     rows = [row for run in world.store.runs() if (row := world.store.row(run)) is not None]
     lost = {row.run for row in rows if row.status != "completed"}  # its worker died once too often
@@ -87,6 +87,6 @@ def test_a_crash_at_any_commit_keeps_no_run_from_hearing_of_its_event_in_time(ki
 
 @pytest.mark.parametrize("seed", [1, 5, 9])
 def test_the_same_seed_fires_the_same(seed: int) -> None:
-    plan = plan_from_seed(seed)
+    plan = storm_from_seed(seed)
     assert played(seed, plan).store.digest() == played(seed, plan).store.digest()
     assert played(seed, plan).store.firings() == played(seed, plan).store.firings()

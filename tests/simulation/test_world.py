@@ -8,7 +8,7 @@ from jeton.definitions import library_from
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.process import LOOK_AFTER_MS
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
-from jeton.hosts.simulated.simulate import SimulatedRun, simulated_run
+from jeton.hosts.simulated.simulated_run import SimulatedRun, simulated_run
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import RedeliverToken
 from jeton.model.definition.workflow import Library

@@ -84,8 +84,69 @@ def test_a_gate_that_nobody_answers_hangs(jeton: Verbs) -> None:
         "       0 ms  run.submitted     input={}",
         '       0 ms  gate.opened       a  title="Sure?"',
         "",
+        f"replay: jeton simulate {file} --no-answers --seed 0",
         "3 seeds, 1 problem",
     ]
+
+
+def test_the_report_names_the_message_of_a_failure_and_how_to_see_it_again(jeton: Verbs) -> None:
+    lines = jeton("simulate", str(jeton.library), "broken", "--seeds", "5", "--slowest", "7").stdout.splitlines()
+    assert lines[0].startswith("     5 × failed at '")
+    assert "': assertion_failed: " in lines[0]
+    assert lines[2] == f"replay: jeton simulate {jeton.library} broken --slowest 7 --seed 0"
+    (outcome,) = jeton.json("simulate", str(jeton.library), "broken", "--seeds", "5")["outcomes"]
+    assert (outcome["error"], f": {outcome['message']}  (seed 0)" in lines[0]) == ("assertion_failed", True)
+    told = jeton.json("simulate", str(jeton.library), "broken", "--seed", "0")
+    assert (told["error"], told["message"], told["node"]) == (outcome["error"], outcome["message"], outcome["node"])
+
+
+SAGA = {
+    "workflows": {
+        "saga": {
+            "initial_node": "charge",
+            "nodes": {
+                "charge": {"action": {"kind": "mock", "implementation": {"output": {}}}},
+                "ship": {"action": {"kind": "mock", "implementation": {"output": {}}}},
+                "refund": {
+                    "action": {"kind": "mock", "implementation": {"output": {}}},
+                    "output_mapping": {"output.refunded": "true"},
+                },
+            },
+            "transitions": [
+                {"from": "charge", "to": "ship"},
+                {"from": "ship", "to": "refund", "condition": "has(state._last_error)"},
+            ],
+            "on_no_match": "complete",
+        }
+    }
+}
+
+
+@pytest.mark.parametrize("faults", [[], ["--faults"]], ids=["calm", "with faults"])
+def test_with_failures_tasks_fail_and_what_handles_them_is_tried(jeton: Verbs, faults: list[str]) -> None:
+    file = written(jeton, SAGA)
+    assert len(jeton.json("simulate", file, "--seeds", "40", *faults)["outcomes"]) == 1
+    report = jeton.json("simulate", file, "--failures", "--seeds", "150", *faults)
+    found = {(end["status"], json.dumps(end["output"]), end.get("node")) for end in report["outcomes"]}
+    assert found == {
+        ("completed", "{}", None),
+        ("completed", '{"refunded": true}', None),
+        ("failed", "null", "charge"),
+        ("failed", "null", "refund"),
+    }
+    assert (report["ok"], report["problems"]) == (True, [])
+    seed = next(end["seed"] for end in report["outcomes"] if end.get("node") == "refund")
+    told = jeton.json("simulate", file, "--failures", "--seed", str(seed), *faults)
+    assert (told["error"], told["node"]) == ("simulated_failure", "refund")
+
+
+def test_a_failure_that_leaves_a_run_waiting_for_ever_is_a_problem(jeton: Verbs) -> None:
+    stuck = json.loads(json.dumps(SAGA))
+    stuck["workflows"]["saga"]["nodes"]["refund"] = {"wait": {"signal": "help"}}
+    report = jeton.json("simulate", written(jeton, stuck), "--failures", "--no-answers", exits=1)
+    assert [problem["kind"] for problem in report["problems"]] == ["hang"]
+    assert "waits for the signal 'help'" in report["problems"][0]["waits"][0]
+    assert [fault["fault"] for fault in report["problems"][0]["faults"]] == ["task_fails"]
 
 
 def test_one_seed_tells_its_story(jeton: Verbs) -> None:

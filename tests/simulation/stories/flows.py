@@ -20,7 +20,7 @@ from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
 from jeton.definitions.text.files import SourceFile
 from jeton.definitions.text.python import read_python
-from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
+from jeton.hosts.simulated.faults import FaultPlan, storm_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.world import World
@@ -71,7 +71,7 @@ class FlowScenario(msgspec.Struct, frozen=True):
 def flows_from(seed: int) -> FlowScenario:
     rng = Random(f"{seed}/flow")
     flow = make_flow(rng)
-    plan = plan_from_seed(seed)
+    plan = storm_from_seed(seed)
     if rng.random() < 0.15:
         plan = msgspec.structs.replace(plan, moves=rng.randint(1, 6))
     return FlowScenario(

@@ -4,7 +4,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from jeton.hosts.simulated.faults import plan_from_seed
+from jeton.hosts.simulated.faults import storm_from_seed
 from jeton.hosts.simulated.script import Answer, Script
 from jeton.model.ids import RunId
 from tests.simulation.invariants.seen import broken
@@ -47,7 +47,7 @@ def tree_workflows() -> dict[str, Any]:
 def play_tree(seed: int) -> Played:
     """Cancel the root, or sometimes a run inside, and see that nothing is left running."""
     rng = Random(f"{seed}/tree")
-    plan = plan_from_seed(seed)
+    plan = storm_from_seed(seed)
     script = Script({"work": Answer({})}, seed=seed)
     world, watchers = watched_world(seed, read(tree_workflows()), plan, script)
     root = world.start("level1", {})

@@ -12,6 +12,7 @@ from jeton.definitions.text.files import SourceFile
 from jeton.definitions.text.python import read_python
 from jeton.executor.signals import SentSignal
 from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
+from jeton.hosts.simulated.faults import FaultPlan, storm_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.world import World
@@ -47,7 +48,7 @@ class WaitScenario(msgspec.Struct, frozen=True):
 
 def waits_from(seed: int) -> WaitScenario:
     rng = Random(f"{seed}/waits")
-    plan = plan_from_seed(seed)
+    plan = storm_from_seed(seed)
     if rng.random() < 0.15:
         plan = msgspec.structs.replace(plan, moves=rng.randint(1, 6))
     return WaitScenario(

@@ -12,6 +12,8 @@ from jeton.model.failure import Refused
 REACTIONS = 20
 """Iterations of the event loop before virtual time moves on, so that other tasks can react to what happened."""
 
+NO_END = "look for a loop without an end, or a worker that never answers"
+
 _Waiter: TypeAlias = tuple[Callable[[], bool], "Future[None]"]
 
 
@@ -20,8 +22,9 @@ class Driver:
 
     Time stands still when no call waits. When the agenda is empty, calls wait until something is put on it."""
 
-    def __init__(self, world: World, tasks: RealTasks | None) -> None:
+    def __init__(self, world: World, tasks: RealTasks | None, *, reactions: int = REACTIONS) -> None:
         self._world = world
+        self._reactions = reactions
         self._tasks = tasks
         self._waiting: list[_Waiter] = []
         self._driving: Task[None] | None = None
@@ -59,6 +62,8 @@ class Driver:
                     break
                 while self._tasks is not None and self._world.unanswered:
                     await self._tasks.work(self._world.unanswered.pop(0))
+            else:
+                raise Refused("never_ends", f"after {MOST_STEPS} steps what is waited for has not happened", NO_END)
             self._tell()
         except Exception as problem:
             for _, answer in self._waiting:
@@ -68,7 +73,7 @@ class Driver:
     async def _let_others_react(self) -> None:
         at = self._world.next_at
         moves_on = at is not None and at > self._world.clock.steady
-        for _ in range(REACTIONS if moves_on else 1):
+        for _ in range(self._reactions if moves_on else 1):
             await asyncio.sleep(0)
 
     def _tell(self) -> None:

@@ -1,6 +1,6 @@
 """A host in memory, in virtual time: an engine on it runs as on any other, deterministically for a seed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jeton.actor.retention import Pruned, Rule
 from jeton.actor.rows import FiringRow, RunRow
@@ -19,7 +19,7 @@ from jeton.actor.starts import (
 )
 from jeton.actor.storable import check_storable
 from jeton.executor.event_sink import ActionEvent, MetricSample
-from jeton.hosts.simulated.driver import Driver
+from jeton.hosts.simulated.driver import REACTIONS, Driver
 from jeton.hosts.simulated.faults import FaultPlan
 from jeton.hosts.simulated.memory.artifacts import MemoryArtifacts
 from jeton.hosts.simulated.memory.definitions import Definitions
@@ -53,16 +53,18 @@ class SimulatedHost:
         plan: FaultPlan | None = None,
         script: Script | Mapping[str, ScriptedAnswer] | None = None,
         observer: Observer | None = None,
+        reactions: int = REACTIONS,
     ) -> None:
-        self._tasks = None if isinstance(script, Script) else RealTasks(script or {}, seed)
-        answers = script if isinstance(script, Script) else self._tasks
+        """`reactions`: for how many iterations of the event loop other tasks may react to a step."""
+        answers = script if isinstance(script, Script) else RealTasks(script or {}, seed)
+        self._tasks = answers if isinstance(answers, RealTasks) else None
         self.world = World(
             Library(), seed=seed, plan=plan, script=answers, observer=observer, definitions=Definitions()
         )
         self._ids = 0
         self._store = self.world.store
         self._bundles = self._store.definitions.bundles
-        self._driver = Driver(self.world, self._tasks)
+        self._driver = Driver(self.world, self._tasks, reactions=reactions)
         self.now = self.world.clock.now
         self.reads = SimulatedReads(self._store, self._driver)
         self.artifacts = MemoryArtifacts(self._store.tables.artifacts)
@@ -85,6 +87,10 @@ class SimulatedHost:
         until = self.world.clock.steady + ms
         self.world.after(ms, _nothing)
         await self._driver.until(lambda: self.world.clock.steady >= until)
+
+    async def until(self, done: Callable[[], bool]) -> None:
+        """Let virtual time pass until a condition holds, or until nothing more will happen by itself."""
+        await self._driver.until(lambda: done() or self.world.next_at is None)
 
     # definitions and triggers
 

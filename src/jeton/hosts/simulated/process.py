@@ -45,6 +45,9 @@ from jeton.model.note import Note
 from jeton.model.state.run import TERMINAL
 
 LOOK_AFTER_MS = 25
+OFTEN = 40
+"""Looks at the same tasks before the time between two looks doubles: a task may take a day of virtual time."""
+SELDOM_MS = 3_600_000
 
 
 class Crashed(Exception):
@@ -91,6 +94,8 @@ class Process:
         self._began_since: dict[RunId, list[TaskStarted | TaskNoted]] = {}
         self._scheduled: set[RunId] = set()
         self._looking = False
+        self._looks = 0
+        self._look_round = 0
         self._policies: dict[tuple[str, int], SnapshotPolicy] = {}
 
     def deliver(self, run: RunId, message: Message) -> int:
@@ -211,6 +216,10 @@ class Process:
             return
         call = self._env.calls.call(run, effect, self._store.workflow(run), self._clock.now())
         self._workers.start((run, effect.token, effect.attempt), Job(call, task, bundle))
+        if self._looks > OFTEN:
+            self._looking = False  # the next look may be far away
+            self._look_round += 1
+        self._looks = 0
         self._look_after_soon()
 
     def _stop_task(self, run: RunId, effect: StopTask) -> None:
@@ -251,6 +260,7 @@ class Process:
     def _look_after(self) -> None:
         """Report tasks that no worker has as lost. Repeated while any task is under way."""
         self._looking = False
+        self._looks += 1
         for run in sorted(self._store.busy, key=self._store.runs().index):
             row, live = self._store.row(run), self._live.get(run) or self.load(run)
             wake = None if row is None else row.wake
@@ -274,7 +284,9 @@ class Process:
     def _look_after_soon(self) -> None:
         if not self._looking:
             self._looking = True
-            self._put(LOOK_AFTER_MS, self._look_after)
+            doubled, this = min(max(0, self._looks - OFTEN), 20), self._look_round
+            later = min(LOOK_AFTER_MS << doubled, SELDOM_MS)
+            self._put(later, lambda: self._look_after() if this == self._look_round else None)
 
     def _is_reported(self, run: RunId, token: TokenId, attempt: int) -> bool:
         return any(

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from jeton.executor import Resources, TaskCall, ThreadPool, VirtualClock, run_task
+from jeton.executor import CompiledTask, Resources, TaskCall, ThreadPool, VirtualClock, run_task
 from jeton.executor.action import failure_from
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import MemoryEventSink
@@ -57,6 +57,10 @@ class RealTasks(Script):
     def missing(self, task: Task, bundle: Library) -> str | None:
         return self._ready.missing(task, bundle)
 
+    def compiled(self, job: Job) -> CompiledTask:
+        """The task that is run for a job."""
+        return self._ready.get(job.task, job.bundle)
+
     async def work(self, job: Job) -> None:
         """Work out the answer of a job."""
         call = job.call
@@ -64,7 +68,7 @@ class RealTasks(Script):
         resources = msgspec.structs.replace(self._resources, clock=clock, event_sink=sink, wall_clock=clock.now)
         asked = TaskCall(call.run, call.token, call.node, call.attempt, call.input, call.at)
         try:
-            ready = self._ready.get(job.task, job.bundle)
+            ready = self.compiled(job)
             answer = answer_of(
                 await run_task(asked, ready, resources, NoteLimiter(notes.append)), clock.now() - call.at
             )

@@ -8,11 +8,14 @@ from jeton.hosts.simulated.agenda import Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import Faults
 from jeton.hosts.simulated.script import Answer, Job, Script
-from jeton.model.failure import BrokenInvariant
+from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.note import Note
 
 Attempt: TypeAlias = tuple[RunId, TokenId, int]
+
+
+FAILED = Answer(failure=TaskFailed("simulated_failure", "the simulation made this task fail"), takes_ms=1)
 
 
 class _Worker:
@@ -57,7 +60,10 @@ class Workers:
         if before is not None and before.began:
             return
         worker = self._busy[attempt] = _Worker()
-        self._script.take(job)
+        if self._faults.strikes("task_fails") is None:
+            self._script.take(job)
+        else:
+            job.answer = FAILED
         if job.answer is None:
             self.unanswered.append(job)
         if self._faults.strikes("worker_silent") is None:

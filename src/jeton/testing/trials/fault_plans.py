@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from random import Random
+from typing import get_args
 
 from jeton.actor.advance import MOVES_PER_BATCH
 from jeton.hosts.simulated.faults import AMOUNTS, KINDS, Fault, FaultKind, FaultPlan
 from jeton.planning.plan_run import MAX_DELIVERIES
+
+EVERY_FAULT: tuple[FaultKind, ...] = get_args(FaultKind)
 
 USUAL_FAULTS: tuple[FaultKind, ...] = tuple(kind for kind in KINDS if kind not in ("worker_silent", "worker_stalls"))
 """Faults that do not change a run's outcome. A worker that stops responding holds its task until the task times out,
@@ -23,6 +26,13 @@ LOSES_WORKERS: tuple[FaultKind, ...] = (
 )
 NO_END = 10**15  # there are few faults, so no end is needed
 REACHES = (3, 10, 40)  # a fault strikes one of the first so many opportunities
+
+
+def plan_from_seed(seed: int, *, failures: bool = False) -> FaultPlan:
+    """The faults of a seed: crashes, lost workers, late, repeated and reordered messages, a clock that jumps.
+
+    None of them may change the outcome of a run. With `failures`, tasks fail too, which may."""
+    return plan_for(seed, (*USUAL_FAULTS, "task_fails") if failures else USUAL_FAULTS)
 
 
 def plan_for(seed: int, kinds: Sequence[FaultKind]) -> FaultPlan:
@@ -48,7 +58,7 @@ def plan_for(seed: int, kinds: Sequence[FaultKind]) -> FaultPlan:
 def _drawn(seed: int, kind: FaultKind, likely: float) -> list[Fault]:
     """Faults of one kind. Each kind has its own random numbers, so that adding a kind changes no other."""
     chance = Random(f"{seed}/plan/{kind}")
-    if chance.random() >= likely:
+    if chance.random() >= likely and kind != "task_fails":  # it was asked for, so every seed has it that has faults
         return []
     reach = chance.choice(REACHES)
     struck = sorted({chance.randrange(reach) for _ in range(chance.randint(1, 4))})

@@ -9,10 +9,11 @@ from jeton.model.json import Json, JsonObject
 FindingKind: TypeAlias = Literal["differs", "hang", "broken"]
 
 
-class Ending(msgspec.Struct, frozen=True):
+class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
     """One outcome, the number of seeds that have it, and the first of them.
 
-    `error` is the error's type. A run that hangs has its last status; one that broke an invariant is `broken`.
+    `error` is the error's type; `message` and `node` are of the first seed's error. A run that hangs has its last
+    status; one that broke an invariant is `broken`.
     """
 
     status: str
@@ -20,6 +21,8 @@ class Ending(msgspec.Struct, frozen=True):
     error: str | None
     count: int
     seed: int
+    message: str | None = None
+    node: str | None = None
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -44,3 +47,9 @@ class Report(msgspec.Struct, frozen=True):
     seeds: int
     outcomes: tuple[Ending, ...]
     problems: tuple[Finding, ...]
+
+
+def error_text(type: str, message: str | None, node: str | None) -> str:
+    """An error behind a status: ` at 'charge': http_status: 402`."""
+    where = f" at '{node}'" if node else ""
+    return f"{where}: {type}: {message}" if message else f"{where}: {type}"

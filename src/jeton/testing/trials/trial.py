@@ -13,14 +13,14 @@ from jeton.hosts.simulated.observer import Nobody, Step
 from jeton.hosts.simulated.shrink import shrunk
 from jeton.hosts.simulated.world import World
 from jeton.model.definition.workflow import Library
-from jeton.model.failure import Refused
+from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.planning.program.workflow import Program
 from jeton.testing.trials.fault_plans import plan_for
 from jeton.testing.trials.invariants import violations
 from jeton.testing.trials.people import People
-from jeton.testing.trials.report import Ending, Finding, FindingKind, Report
+from jeton.testing.trials.report import Ending, Finding, FindingKind, Report, error_text
 from jeton.testing.trials.story import StoryRecorder, fault_list, waiting
 from jeton.testing.trials.tasks import TaskRunner, TaskScript
 
@@ -50,15 +50,17 @@ class SeedResult(msgspec.Struct, frozen=True):
     plan: FaultPlan  # the faults that were injected
     status: str
     output: Json
-    error: str | None
+    error: RunError | None
     defect: Defect | None
     story: Callable[[], list[JsonObject]]
     struck: tuple[JsonObject, ...]
+    by_node: bool  # whether failures of different nodes are different outcomes
 
     @property
     def ending(self) -> bytes:
         """The outcome in canonical form, to compare seeds."""
-        return _canonical([self.status, self.output, self.error])
+        error = None if self.error is None else [self.error.type, self.error.node if self.by_node else None]
+        return _canonical([self.status, self.output, error])
 
     @property
     def group(self) -> tuple[str, bytes]:
@@ -86,6 +88,7 @@ class Trial:
         self._workflow = workflow
         self._input = input
         self._faults = tuple(faults)
+        self._failures = "task_fails" in self._faults
         self._answers = answers
         self._slowest_ms = slowest_ms
         self._max_commits = max_commits
@@ -115,7 +118,8 @@ class Trial:
             tried()
         by_count = sorted(groups.values(), key=lambda group: (-len(group), group[0].seed))
         usual = next((group[0] for group in by_count if group[0].defect is None), None)
-        unusual = [group for group in by_count if group[0] is not usual]
+        # tasks that fail lead to other outcomes, so that only hangs and broken invariants are wrong
+        unusual = [group for group in by_count if group[0] is not usual and not (self._failures and _is_sound(group))]
         unusual.sort(key=lambda group: group[0].defect is None)  # hangs and broken invariants come first
         findings = tuple(self._finding(group, usual, number < MAX_STORIES) for number, group in enumerate(unusual))
         outcomes = tuple(_ending(group) for group in by_count)
@@ -134,7 +138,7 @@ class Trial:
         observer.people = People(world, seed, self._slowest_ms) if self._answers else None
         run = world.start(self._workflow, self._input)
         defect = self._run(world, observer.recorder)
-        return _result(seed, world, run, defect, observer.recorder)
+        return _result(seed, world, run, defect, observer.recorder, by_node=self._failures)
 
     def _run(self, world: World, recorder: StoryRecorder) -> Defect | None:
         try:
@@ -200,7 +204,9 @@ def sample_input(schema: Schema | None) -> Json:
     return {} if schema is None else sample(schema, Random("input"))
 
 
-def _result(seed: int, world: World, run: RunId, defect: Defect | None, recorder: StoryRecorder) -> SeedResult:
+def _result(
+    seed: int, world: World, run: RunId, defect: Defect | None, recorder: StoryRecorder, *, by_node: bool
+) -> SeedResult:
     row = world.store.row(run)
     status = "submitted" if row is None else row.status
     return SeedResult(
@@ -208,10 +214,11 @@ def _result(seed: int, world: World, run: RunId, defect: Defect | None, recorder
         plan=msgspec.structs.replace(world.plan, faults=_by_kind(world.faults.struck)),
         status="broken" if defect is not None and defect.kind == "broken" else status,
         output=None if row is None else row.output,
-        error=None if row is None or row.error is None else row.error.type,
+        error=None if row is None else row.error,
         defect=defect,
         story=recorder.story,
         struck=tuple(fault_list(world.faults.struck)),
+        by_node=by_node,
     )
 
 
@@ -222,14 +229,22 @@ def _by_kind(struck: list[tuple[FaultKind, Fault]]) -> dict[FaultKind, tuple[Fau
     return found
 
 
+def _is_sound(group: list[SeedResult]) -> bool:
+    return group[0].defect is None
+
+
 def _ending(group: list[SeedResult]) -> Ending:
     first = group[0]
-    return Ending(first.status, first.output, first.error, len(group), first.seed)
+    ending = Ending(first.status, first.output, None, len(group), first.seed)
+    error = first.error
+    if error is None:
+        return ending
+    return msgspec.structs.replace(ending, error=error.type, message=error.message, node=error.node)
 
 
 def _sentence(result: SeedResult) -> str:
     if result.error is not None:
-        return f"{result.status}: {result.error}"
+        return f"{result.status}{error_text(result.error.type, result.error.message, result.error.node)}"
     return f"{result.status} with {_canonical(result.output).decode()}"
 
 

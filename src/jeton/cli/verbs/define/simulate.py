@@ -1,5 +1,6 @@
 """`jeton simulate FILE`: run a workflow under many schedules and faults."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ from jeton.engine.views.flows import definition_in
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 from jeton.planning.program.compile import compile_definition
-from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Finding, Report, Trial, sample_input
+from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Finding, Report, Trial, error_text, sample_input
 
 MAX_STORY = 60  # lines; the middle of a longer story is left out
 MAX_LINE = 160
@@ -30,6 +31,7 @@ ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group"
 @click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Try this seed only, and print its story.")
 @click.option("--faults", is_flag=True, help="Inject crashes, and lost, late, repeated and reordered messages.")
 @click.option("--fault", "kinds", multiple=True, metavar="KIND", help="Inject this kind only; may be repeated.")
+@click.option("--failures", is_flag=True, help="Let tasks fail, so that what handles their failures is tried.")
 @click.option("--input", "given", metavar="JSON|@FILE", help="The run's input. [default: made from its schema]")
 @click.option("--real", is_flag=True, help="Call Python functions instead of making up their results.")
 @click.option("--no-answers", is_flag=True, help="Leave gates unanswered and send no signals.")
@@ -40,13 +42,16 @@ ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group"
 @app_option
 @json_option
 @click.option("--store", hidden=True, help="Accepted by every verb; not used.")
+@click.pass_context
 def command(
+    context: click.Context,
     file: str,
     name: str | None,
     seeds: int,
     seed: int | None,
     faults: bool,
     kinds: tuple[str, ...],
+    failures: bool,
     given: str | None,
     real: bool,
     no_answers: bool,
@@ -59,7 +64,7 @@ def command(
 
     Tasks, gates and signals give data made from their schemas, the same under every schedule. Reports outcomes that
     differ, runs that never end and broken invariants, each with a seed that reproduces it and its shortest story. Exits
-    with 0 if all seeds have the same outcome, with 1 if not.
+    with 0 if all seeds have the same outcome, with 1 if not. With --failures outcomes may differ.
     """
     unknown = [kind for kind in kinds if kind not in EVERY_FAULT]
     if unknown:
@@ -73,18 +78,17 @@ def command(
             library,
             workflow,
             value,
-            faults=_kinds(faults, kinds),
+            faults=_kinds(faults, kinds, failures),
             real=real,
             answers=not no_answers,
             slowest_ms=slowest_ms,
         ) as trial:
-            sys.exit(_one(trial, seed, as_json) if seed is not None else _many(trial, seeds, as_json))
+            sys.exit(_one(trial, seed, as_json) if seed is not None else _many(trial, seeds, as_json, context))
 
 
-def _kinds(faults: bool, kinds: tuple[str, ...]) -> tuple[FaultKind, ...]:
-    if kinds:
-        return tuple(kind for kind in EVERY_FAULT if kinds.count(kind))
-    return USUAL_FAULTS if faults else ()
+def _kinds(faults: bool, kinds: tuple[str, ...], failures: bool) -> tuple[FaultKind, ...]:
+    usual = set[str](USUAL_FAULTS if faults and not kinds else kinds) | ({"task_fails"} if failures else set[str]())
+    return tuple(kind for kind in EVERY_FAULT if kind in usual)
 
 
 def _input(library: Library, workflow: str, given: str | None) -> Json:
@@ -94,47 +98,55 @@ def _input(library: Library, workflow: str, given: str | None) -> Json:
     return value
 
 
-def _many(trial: Trial, seeds: int, as_json: bool) -> Exit:
+def _many(trial: Trial, seeds: int, as_json: bool, context: click.Context) -> Exit:
     shown = not as_json and sys.stderr.isatty()
     with click.progressbar(length=seeds, file=sys.stderr, label="seeds", hidden=not shown) as bar:
         report = trial.try_seeds(range(seeds), tried=lambda: bar.update(1))
     if as_json:
         echo_json(report)
     else:
-        for line in _lines(report):
+        for line in _lines(report, context):
             echo(line)
     return Exit.DONE if report.ok else Exit.RUN_FAILED
 
 
 def _one(trial: Trial, seed: int, as_json: bool) -> Exit:
     result = trial.play(seed)
-    story, defect = result.story(), result.defect
+    story, defect, error = result.story(), result.defect, result.error
     if as_json:
         said = {"ok": defect is None, "seed": seed, "status": result.status, "output": result.output}
+        failure = {} if error is None else {"message": error.message, "node": error.node}
         problem = None if defect is None else {"kind": defect.kind, "what": defect.what, "waits": defect.waits}
-        echo_json({**said, "error": result.error, "problem": problem, "faults": result.struck, "story": story})
+        told = {"error": None if error is None else error.type, **failure, "problem": problem}
+        echo_json({**said, **told, "faults": result.struck, "story": story})
         return Exit.DONE if defect is None else Exit.RUN_FAILED
     for line in _story(story, len(story)):
         echo(line)
-    echo(f"{styled_status(result.status)} {_result(result.output, result.error)}".rstrip())
+    failed = None if error is None else error_text(error.type, error.message, error.node)
+    echo(f"{styled_status(result.status)}{_result(result.output, failed)}".rstrip())
     if defect is not None:
         for line in (f"{TITLES[defect.kind]}: {defect.what}", *(f"  {wait}" for wait in defect.waits)):
             echo(printable(line))
     return Exit.DONE if defect is None else Exit.RUN_FAILED
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: Report, context: click.Context) -> Iterator[str]:
     for outcome in report.outcomes[:MAX_OUTCOMES]:
-        result = _result(outcome.output, outcome.error)
-        yield f"{outcome.count:6} × {styled_status(outcome.status)} {result}  (seed {outcome.seed})"
+        error = None if outcome.error is None else error_text(outcome.error, outcome.message, outcome.node)
+        result = _result(outcome.output, error)
+        yield f"{outcome.count:6} × {styled_status(outcome.status)}{result}  (seed {outcome.seed})"
     if len(report.outcomes) > MAX_OUTCOMES:
         yield f"{'…':>6}   {len(report.outcomes) - MAX_OUTCOMES} more"
     for finding in report.problems[:MAX_FINDINGS]:
         yield ""
         yield from _finding(finding)
     yield ""
+    seeds = [finding.seed for finding in report.problems] or [end.seed for end in report.outcomes if end.error]
+    if seeds:
+        yield f"replay: {_replay(context, seeds[0])}"
     if report.ok:
-        yield click.style(f"{report.seeds} seeds, one outcome", fg="green")
+        found = "one outcome" if len(report.outcomes) == 1 else f"{len(report.outcomes)} outcomes, no problem"
+        yield click.style(f"{report.seeds} seeds, {found}", fg="green")
     else:
         yield click.style(f"{report.seeds} seeds, {counted(len(report.problems), 'problem')}", fg="red", bold=True)
 
@@ -180,4 +192,24 @@ def _is_shown(key: str, value: Json) -> bool:
 
 
 def _result(output: Json, error: str | None) -> str:
-    return short_json(output) if error is None else printable(error)
+    return f" {short_json(output)}" if error is None else printable(error)
+
+
+def _replay(context: click.Context, seed: int) -> str:
+    """The command that runs one seed again, with the options of this one."""
+    words = ["jeton", "simulate"]
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if parameter.name in ("seeds", "seed", "as_json", "store") or value in (None, False, (), parameter.default):
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif value is True:
+            words.append(parameter.opts[0])
+        else:
+            words += [
+                word
+                for each in (value if isinstance(value, tuple) else [value])
+                for word in (parameter.opts[0], str(each))
+            ]
+    return printable(shlex.join([*words, "--seed", str(seed)]))
