@@ -25,9 +25,9 @@ Generated from the async engine by `make sync`; do not edit.
 '''
 IMPORTS = {
     "from collections.abc import Generator, Iterator",
-    "from contextlib import contextmanager",
     *(f"from {face.__module__} import {face.__name__}" for face in (jeton.Engine, jeton.Run, jeton.open)),
     "from jeton.engine.loop_thread import LoopThread",
+    "from jeton.engine.misuse import opens_sync",
 }
 RUN = '''
 class SyncRun:
@@ -50,7 +50,7 @@ class SyncEngine:
         self._loop = loop
 '''
 OPEN = '''
-@contextmanager
+@opens_sync
 def open_sync(PARAMETERS) -> Generator[SyncEngine, None, None]:
     """Open a store for code that is not async, as `open` does. Runs go on in the background between calls."""
     with LoopThread() as loop:

@@ -17,16 +17,18 @@ from jeton.engine.views.draw.picture import Box, Picture, picture_of
 from jeton.engine.views.draw.text import MARKS, in_order
 from jeton.engine.views.groups import GroupTable, GroupView
 from jeton.engine.views.tokens import TokenTable, TokenView
-from jeton.model.decision import SettleNodes
+from jeton.model.decision import NoteTask, SettleNodes
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.workflow import Workflow
 from jeton.model.entry import Entry
-from jeton.model.ids import RunId, gate_id
+from jeton.model.ids import RunId, TokenId, gate_id
+from jeton.model.note import ProgressNote
 
 MAX_WAITS = 5
 MAX_GROUPS = 5
 BAR_WIDTH = 24
 PER_SECOND = 10
+UNDER_WAY = ("dispatched", "executing")
 
 
 class LiveView:
@@ -74,6 +76,7 @@ class RunView:
         self._children: dict[RunId, TokenTable] = {}
         self._groups = GroupTable()
         self._skipped: dict[str, None] = {}  # nodes of a flow
+        self._progress: dict[TokenId, NoteTask] = {}  # the last that each task reported
 
     def shows(self, run: RunId) -> bool:
         return f"{run}.".startswith(f"{self._run}.")
@@ -87,6 +90,9 @@ class RunView:
         for decision in entry.decisions:
             if isinstance(decision, SettleNodes):
                 self._skipped.update(dict.fromkeys(decision.skipped))
+            elif isinstance(decision, NoteTask) and isinstance(decision.note, ProgressNote):
+                self._progress.pop(decision.token, None)  # so that the newest is last
+                self._progress[decision.token] = decision
 
     def drawn(self) -> RenderableType:
         """What the terminal shows now."""
@@ -99,9 +105,21 @@ class RunView:
 
     def _nodes(self) -> Table:
         table = Table.grid(padding=(0, 2))
+        progress = self._progress_by_node()
         for box in in_order(self._picture()):
-            table.add_row(*_node(box))
+            table.add_row(*_node(box), *_progress_cells(progress.get(box.name, [])))
         return table
+
+    def _progress_by_node(self) -> dict[str, list[ProgressNote]]:
+        """What the attempts under way reported, by node; the newest is last."""
+        found: dict[str, list[ProgressNote]] = {}
+        for reported in list(self._progress.values()):
+            token = self._tokens.tokens.get(reported.token)
+            if token is None or token.status not in UNDER_WAY or token.attempt != reported.attempt:
+                self._progress.pop(reported.token, None)
+            elif isinstance(reported.note, ProgressNote):
+                found.setdefault(reported.node, []).append(reported.note)
+        return found
 
     def _picture(self) -> Picture:
         return picture_of(self._workflow, list(self._tokens.tokens.values()), skipped=list(self._skipped))
@@ -122,6 +140,19 @@ def _node(box: Box) -> tuple[Text, Text, Text]:
         Text(box.kind, style="dim"),
         Text(box.counts.text),
     )
+
+
+def _progress_cells(notes: list[ProgressNote]) -> tuple[RenderableType, Text]:
+    """A bar for how far the tasks of a node are on average, and what the last of them said."""
+    if not notes:
+        return "", Text("")
+    done = [note.done for note in notes if note.done is not None]
+    text = Text(printable(notes[-1].text), style="dim", overflow="ellipsis", no_wrap=True)
+    if not done:
+        return "", text
+    share = sum(done) / len(done)
+    percent = Text(f"{share:.0%}")
+    return ProgressBar(total=1.0, completed=share, width=BAR_WIDTH), percent + Text("  ") + text if text else percent
 
 
 def _bars(groups: list[GroupView]) -> Table:

@@ -36,24 +36,37 @@ def _value(name: str, schema: Mapping[str, Any], *, required: bool) -> Json:
     label = printable(f"{name} ({about})" if about else name)
     choices: list[Any] = schema.get("enum") or []
     if choices and all(isinstance(each, str) for each in choices):
-        return _prompt(label, click.Choice(choices), schema, required)
+        return _choice(label, choices, schema, required)
     kind = schema.get("type")
     if kind == "boolean":
         return click.confirm(label, default=schema.get("default", None if required else False))
     if isinstance(kind, str) and kind in _TYPES:
         return _prompt(label, _TYPES[kind], schema, required)
     text = _prompt(f"{label}, as JSON", click.STRING, schema, required)
-    return None if text is None else _parsed(str(text))
+    return _parsed(text) if isinstance(text, str) else text
+
+
+def _choice(label: str, choices: list[str], schema: Mapping[str, Any], required: bool) -> Json:
+    """Prompt for one of the choices, which are shown and typed as they can be printed."""
+    by_text = {printable(each): each for each in choices}
+    chosen = _prompt(f"{label} ({', '.join(by_text)})", click.Choice(list(by_text)), schema, required)
+    return by_text.get(chosen, chosen) if isinstance(chosen, str) else chosen  # a default is given as it is
 
 
 def _prompt(label: str, kind: click.ParamType[Any], schema: Mapping[str, Any], required: bool) -> Json:
-    """Prompt until the text can be read; an empty text leaves out a value that is not required."""
+    """Prompt until the text can be read; an empty text leaves out a value that is not required.
+
+    The default is shown as it can be printed, and is given as it is."""
+    default = schema.get("default")
+    shown = None if default is None else printable(default if isinstance(default, str) else json.dumps(default))
 
     def read(text: Any) -> Any:
-        return None if text == "" and not required else kind.convert(text, None, None)
+        if text == "" and not required:
+            return None
+        return default if shown is not None and text == shown else kind.convert(text, None, None)
 
-    default = schema.get("default", None if required else "")
-    return cast("Json", click.prompt(label, default=default, show_default=default != "", value_proc=read))
+    given = shown if shown is not None else None if required else ""
+    return cast("Json", click.prompt(label, default=given, show_default=given != "", value_proc=read))
 
 
 def _object(value: object) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from jeton.engine.credits import Credits, CreditsView, UsageView
 from jeton.engine.deploying import Deployment, deploy_library
 from jeton.engine.input import check_input, plain_input
 from jeton.engine.lookup import Lookup
+from jeton.engine.misuse import awaited
 from jeton.engine.reading import Context, Reading
 from jeton.engine.reply import Reply
 from jeton.engine.run import Run
@@ -41,6 +42,7 @@ DAY_MS = 24 * 60 * 60 * 1000
 LONGEST_MS = 1 << 53
 
 
+@awaited
 class Engine:
     """All runs of one store, on any host."""
 

@@ -1,11 +1,12 @@
 """Opening a store: its host, an executor, and an engine on them."""
 
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from os import PathLike
 
 from jeton.engine.collecting import fewer_collections
 from jeton.engine.engine import Engine
+from jeton.engine.misuse import opens
 from jeton.engine.stores import Durability, open_host
 from jeton.executor import Executor
 from jeton.executor.secrets import redacted_logs
@@ -13,7 +14,7 @@ from jeton.executor.secrets import redacted_logs
 GRACE_S = 5.0
 
 
-@asynccontextmanager
+@opens("jeton.open")
 async def open(
     store: str | PathLike[str],
     *,

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 from jeton.engine.control import CancelAnswer
+from jeton.engine.misuse import awaited
 from jeton.engine.reply import Reply
 from jeton.engine.views.record import RunRecord
 from jeton.model.ids import RunId
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from jeton.engine.engine import Engine
 
 
+@awaited
 class Run:
     """One run of an engine."""
 

@@ -4,7 +4,6 @@ Generated from the async engine by `make sync`; do not edit.
 """
 
 from collections.abc import Collection, Generator, Iterator, Mapping
-from contextlib import contextmanager
 from os import PathLike
 
 from msgspec import UNSET, UnsetType
@@ -16,6 +15,7 @@ from jeton.engine.credits import CreditsView, UsageView
 from jeton.engine.deploying import Deployment
 from jeton.engine.engine import DAY_MS, Engine
 from jeton.engine.loop_thread import LoopThread
+from jeton.engine.misuse import opens_sync
 from jeton.engine.opening import GRACE_S, open
 from jeton.engine.reading import Context
 from jeton.engine.reply import Reply
@@ -342,7 +342,7 @@ class SyncEngine:
         return self._loop.wait(self._engine.usage(run, workflow=workflow, day=day, tree=tree))
 
 
-@contextmanager
+@opens_sync
 def open_sync(
     store: str | PathLike[str],
     *,

@@ -19,6 +19,7 @@ from jeton.executor.http.connections import Connections
 from jeton.executor.limits.circuit_breakers import CircuitBreakers
 from jeton.executor.limits.idempotency import IdempotencyStore, MemoryIdempotencyStore
 from jeton.executor.limits.limiter import Limiter
+from jeton.executor.python.blocking import LoopWatch
 from jeton.executor.python.results import BadResult
 from jeton.executor.python.transient import is_transient
 from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretStore
@@ -87,6 +88,7 @@ class Resources(msgspec.Struct, frozen=True):
     processes: ProcessPool = msgspec.field(default_factory=ProcessPool)
     event_sink: EventSink = msgspec.field(default_factory=MemoryEventSink)
     signals: Signals = msgspec.field(default_factory=NoSignals)
+    watch: LoopWatch = msgspec.field(default_factory=LoopWatch)
     wall_clock: Callable[[], int] = wall_clock_ms  # survives a restart, unlike the monotonic clock
 
 

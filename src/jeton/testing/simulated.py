@@ -1,16 +1,16 @@
 """An engine on a simulated host: the same calls as on a store, in virtual time and without a file."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
 
 from jeton.engine.engine import Engine
+from jeton.engine.misuse import opens
 from jeton.hosts.simulated.faults import FaultPlan
 from jeton.hosts.simulated.host import SimulatedHost
 from jeton.hosts.simulated.observer import Observer
 from jeton.hosts.simulated.script import Script, ScriptedAnswer
 
 
-@asynccontextmanager
+@opens("open_simulated")
 async def open_simulated(
     *,
     script: Script | Mapping[str, ScriptedAnswer] | None = None,

@@ -132,6 +132,35 @@ def test_a_person_is_asked_for_what_the_schema_describes(
     assert list(waiting) == []
 
 
+BAD = "a\u202eb\x9b31m"
+
+
+@pytest.mark.parametrize(
+    ("schema", "typed", "value"),
+    [
+        pytest.param({"enum": [BAD, "no"]}, "a\\u202eb\\x9b31m", BAD, id="a choice"),
+        pytest.param({"enum": [BAD, "no"], "default": BAD}, "", BAD, id="a default choice"),
+        pytest.param({"type": "string", "default": BAD}, "", BAD, id="a default"),
+        pytest.param({"type": "integer", "default": 4}, "", 4, id="a default number"),
+        pytest.param({"default": {"a": [BAD]}}, "", {"a": [BAD]}, id="a default object"),
+        pytest.param({"type": "string", "description": BAD}, "x", "x", id="a description"),
+    ],
+)
+def test_a_prompt_has_no_control_character(
+    schema: object, typed: str, value: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def types(prompt: str) -> str:
+        asked.append(prompt)
+        return "wrong" if "enum" in str(schema) and len(asked) == 1 else typed
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", types)
+    assert prompt_for(BAD, schema) == value
+    printed = capsys.readouterr()
+    assert not set("\u202e\x9b") & set("".join(asked) + printed.out + printed.err)
+
+
 def test_tokens_show_the_name_of_the_signal(jeton: Verbs) -> None:
     run = jeton.parked("hear")
     assert jeton.json("tokens", run)["tokens"][0]["signal"] == "paid"

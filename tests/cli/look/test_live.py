@@ -1,12 +1,17 @@
 """A run in the terminal while it goes on."""
 
+import re
 from io import StringIO
 
+import msgspec
 from rich.console import Console
 
 from jeton.cli.live import RunView
 from jeton.engine.views.explain.explain import RunHistory
-from jeton.model.ids import RunId
+from jeton.model.decision import NoteTask
+from jeton.model.ids import RunId, TokenId
+from jeton.model.json import JsonObject
+from jeton.model.note import ProgressNote
 from tests.engine.views.journals import PANEL, branches_take, told
 
 
@@ -72,3 +77,32 @@ def test_what_a_called_run_waits_for_is_shown_too() -> None:
         console.print(view.drawn())
     assert "token 0 at 'a' waits for the signal 'go' (jeton signal r go)" in shown.get()
     assert "token 0 at 'b' of r.0 waits for an answer to \"Ship it?\" (jeton answer r.0 --gate r.0:0)" in shown.get()
+
+
+WORK: JsonObject = {"initial_node": "a", "nodes": {"a": {"action": {"kind": "mock", "implementation": {"output": {}}}}}}
+
+
+def with_notes(*notes: tuple[int, ProgressNote]) -> RunHistory:
+    """A run whose task reported these, each in an attempt, between its start and its end."""
+    run = told(WORK)
+    first, *rest = run.entries
+    noted = [msgspec.structs.replace(first, decisions=(NoteTask(TokenId(0), "a", each, note),)) for each, note in notes]
+    return msgspec.structs.replace(run, entries=(first, *noted, *rest))
+
+
+def test_progress_is_shown_while_the_task_runs() -> None:
+    run = with_notes((1, ProgressNote("a", 0.25, "one of four")), (1, ProgressNote("a", 0.5, "two\x9b\u202eof four")))
+    assert "%" not in screen(run, 1)
+    assert re.search(r"◐ a .*━.* 25%  one of four", screen(run, 2))
+    shown = screen(run, 3)
+    assert re.search(r"◐ a .*━.* 50%  two\\x9b\\u202eof four", shown)
+    assert "25%" not in shown
+    assert "%" not in screen(run, len(run.entries))
+
+
+def test_progress_without_a_number_is_a_text() -> None:
+    assert re.search(r"◐ a .* looking around", screen(with_notes((1, ProgressNote("a", None, "looking around"))), 2))
+
+
+def test_progress_of_an_earlier_attempt_is_not_shown() -> None:
+    assert "%" not in screen(with_notes((2, ProgressNote("a", 0.25))), 2)

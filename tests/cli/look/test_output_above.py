@@ -96,3 +96,25 @@ def test_resume_has_the_live_view(jeton: Verbs) -> None:
     assert exits == 0, lines
     assert lines.count(f"ship  {run}") == 1, lines
     assert len([line for line in lines if "Ship it?" in line and "◷ token" in line]) == 1
+
+
+REPORTING = """
+import asyncio
+import jeton
+
+@jeton.action
+async def report() -> None:
+    jeton.current_call().progress(0.4, "four of ten")
+    await asyncio.sleep(600)
+"""
+
+
+def test_progress_moves_while_the_task_runs(jeton: Verbs) -> None:
+    (jeton.folder / "reporting_app.py").write_text(REPORTING)
+    report = {"workflows": {"w": {"initial_node": "report", "nodes": {"report": {"action": "report"}}}}}
+    jeton.library.write_text(json.dumps(report))
+    arguments = ("run", str(jeton.library), "--app", "reporting_app.py")
+    exits, lines = on_a_terminal(jeton, *arguments, until=b"four of ten")
+    assert exits == 4, lines
+    (line,) = [line for line in lines if "report" in line and "four of ten" in line]
+    assert "40%" in line

@@ -1,5 +1,6 @@
 """Mistakes in Python definitions, each with an error that says what to write."""
 
+import gc
 import re
 from pathlib import Path
 from typing import Any
@@ -135,3 +136,27 @@ def test_a_retry_that_is_none(retry: Any, problem: str) -> None:
 def test_a_function_that_is_not_registered_any_more() -> None:
     with pytest.raises(FunctionMissing, match=r"defined inside another, move it to the top level of a module"):
         find_function("nowhere_registered")
+
+
+async def greeted(name: str) -> str:
+    return f"hello {name}"
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_result_that_was_not_awaited(bench: Bench, is_async: bool, nested: bool) -> None:
+    @jeton.action(name="forgets_await")
+    async def forgets() -> Any:
+        return {"said": [greeted("you")]} if nested else greeted("you")
+
+    @jeton.action(name="cannot_await")
+    def cannot() -> Any:
+        return {"said": [greeted("you")]} if nested else greeted("you")
+
+    failure = failed(await bench.call((forgets if is_async else cannot).action))
+    assert failure.type == "bad_result"
+    where = "result.said[0]" if nested else "result"
+    assert failure.message == (
+        f"{where}: 'greeted' was called and not awaited: write 'await greeted(…)', in a function with 'async def'"
+    )
+    gc.collect()  # Python would warn here of a coroutine that was never awaited

@@ -85,7 +85,11 @@ async def call_function(function: Function, arguments: Mapping[str, object], cal
     token = enter_call(call.call, call.report, call.profiles)
     try:
         if function.is_async:
-            result = extract_bytes(await function.call(**arguments))
+            call.resources.watch.enter()
+            try:
+                result = extract_bytes(await function.call(**arguments))
+            finally:
+                call.resources.watch.leave()
         else:
             result = await call.resources.threads.run(lambda: extract_bytes(function.call(**arguments)))
     finally:

@@ -1,5 +1,6 @@
 """Convert the result of a function to JSON, by the same rules as the input of a run."""
 
+from collections.abc import Awaitable, Coroutine
 from types import MappingProxyType
 from typing import cast
 
@@ -25,8 +26,14 @@ class NotPlain(BadResult):
 
     def __init__(self, value: object, path: str = "result") -> None:
         kind = type(value).__name__
-        super().__init__(f"{path}: an object of the type '{kind}' is not plain data: return {PLAIN_DATA}")
+        problem = f"an object of the type '{kind}' is not plain data: return {PLAIN_DATA}"
         self.value = value
+        if isinstance(value, Awaitable):
+            name: str = getattr(self.value, "__qualname__", kind)
+            problem = f"'{name}' was called and not awaited: write 'await {name}(…)', in a function with 'async def'"
+        if isinstance(value, Coroutine):
+            value.close()  # so that Python does not report it too
+        super().__init__(f"{path}: {problem}")
 
 
 def to_json(value: object, name: str = "result") -> Json:
