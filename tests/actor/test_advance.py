@@ -145,7 +145,7 @@ def test_a_task_timeout_counts_from_its_start_and_ends_the_token_timed_out(fan: 
 def test_a_lost_task_is_delivered_again_and_the_fifth_loss_fails_the_node(fan: Journal) -> None:
     for delivery in (2, 3, 4, 5):
         again = fan.tell(m.TaskLost(7, T(1), 1))
-        assert again.effects == (StartTask(T(1), "w", 1, delivery, {"items": [1, 2, 3]}, 7),)
+        assert again.effects == (StartTask(T(1), "w", 1, delivery, {"items": [1, 2, 3]}, 7, fan.run.state.facts),)
     assert fan.tell(m.TaskLost(8, T(1), 1)).ended
     assert fan.run.state.head.error is not None
     assert fan.run.state.head.error.type == "worker_lost"

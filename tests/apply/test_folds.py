@@ -95,13 +95,13 @@ def test_a_new_token_is_pending_and_ready() -> None:
 def test_a_token_that_is_dispatched_starts_its_task_with_the_runs_input() -> None:
     run = Folded(*DISPATCHED)
     assert (run.token().phase, run.head.executions, run.due()) == (Dispatched(20, 1020), 1, 1020)
-    assert run.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 20)]
+    assert run.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 20, run.draft.state.facts)]
 
 
 def test_a_redelivery_is_the_same_attempt_and_no_further_execution() -> None:
     run = Folded(*DISPATCHED, d.RedeliverToken(T0, "a", 30, 1030, 1, 2))
     assert (run.token().phase, run.head.executions) == (Dispatched(30, 1030, 2), 1)
-    assert run.effects == [StartTask(T0, "a", 1, 2, {"n": 1}, 30)]
+    assert run.effects == [StartTask(T0, "a", 1, 2, {"n": 1}, 30, run.draft.state.facts)]
 
 
 def test_a_task_that_sleeps_holds_no_worker_and_wakes_as_the_same_attempt() -> None:
@@ -111,7 +111,7 @@ def test_a_task_that_sleeps_holds_no_worker_and_wakes_as_the_same_attempt() -> N
     assert (run.token().last_sleep, run.effects) == ("nap", [])
     woken = Folded(*asleep, d.WakeToken(T0, "a", 60, 1060, 1))
     assert (woken.token().phase, woken.token().slept) == (Dispatched(60, 1060), Slept("nap", 60))
-    assert woken.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 60)]
+    assert woken.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 60, woken.draft.state.facts)]
 
 
 def test_a_worker_that_began_keeps_the_count_of_deliveries() -> None:
@@ -322,7 +322,7 @@ END = d.EndRun(40, "completed")
 def test_a_fork_asks_again_for_what_was_under_way_in_its_own_name() -> None:
     fork = d.ForkHistory(200, RunId("other"), 3, 100, 900)
     task = Folded(*DISPATCHED, fork)
-    assert task.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 200)]
+    assert task.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 200, task.draft.state.facts)]
     assert (task.token().phase, task.head.deadline) == (Dispatched(200, 1200), 900)
     child = Folded(*CALLED, fork)
     assert child.token().phase == WaitingForSubworkflow(200, CHILD, "child", 250)

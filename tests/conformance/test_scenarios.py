@@ -19,6 +19,7 @@ from tests.conformance.rows import (
     gates,
     pause,
     routing,
+    run_facts,
     signals,
     sleep,
     tasks,
@@ -43,6 +44,7 @@ ROWS = [
     *sleep.ROWS,
     *binary.ROWS,
     *triggers.ROWS,
+    *run_facts.ROWS,
 ]
 
 

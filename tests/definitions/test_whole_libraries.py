@@ -178,3 +178,33 @@ THREE_JOINS = """
 )
 def test_a_sound_library_has_no_problem(text: str) -> None:
     assert problems(text) == ()
+
+
+# what checks know of `run`
+
+
+def one_node(node: str) -> str:
+    return f"workflows: {{w: {{initial_node: a, nodes: {{a: {node}}}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("node", "problem", "remedy"),
+    [
+        ("{input_mapping: {x: run.ide}}", "rules out a field 'ide'", "did you mean 'id'?"),
+        ("{input_mapping: {x: run.version + run.id}}", "no + for int and string", "string(run.version)"),
+        (
+            "{task: {steps: [{action: {kind: context, implementation: {set: {x: run.trigger.kind}}}}]}}",
+            "rules out a field 'kind'",
+            "did you mean 'id'?",
+        ),
+    ],
+)
+def test_a_field_that_run_does_not_have(node: str, problem: str, remedy: str) -> None:
+    (found,) = problems(one_node(node))
+    assert problem in found.problem
+    assert remedy in found.remedy
+
+
+@pytest.mark.parametrize("path", ["id", "root_id", "workflow", "version", "key", "started_at", "trigger.depth"])
+def test_the_fields_of_run(path: str) -> None:
+    assert not [*problems(one_node(f"{{input_mapping: {{x: run.{path}}}}}"))]

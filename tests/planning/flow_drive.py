@@ -92,7 +92,7 @@ class Driver:
 
     @property
     def output(self) -> JsonObject:
-        found = flow_output(self.program, self.state)
+        found = flow_output(self.program, self.state, {})
         assert isinstance(found, FlowOutput), found
         return found.value
 
@@ -108,7 +108,7 @@ class Driver:
             return
         self.begun.append(node)
         self.state.executing[node] = None
-        begun = begin_node(self.program, self.state, node, self.now)
+        begun = begin_node(self.program, self.state, node, self.now, {})
         if isinstance(begun, NodeCall):
             self.calls[node] = begun
         else:

@@ -75,7 +75,7 @@ def check_start(new: NewRun) -> None:
 
 def start_message(new: NewRun, at: int) -> StartRun:
     """The first message of a new run."""
-    return StartRun(at, new.input, trigger=new.trigger, overrides=new.overrides, credits=new.credits)
+    return StartRun(at, new.input, trigger=new.trigger, overrides=new.overrides, credits=new.credits, key=new.key)
 
 
 def input_hash(new: NewRun) -> bytes:

@@ -30,6 +30,7 @@ def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
     state = draft.state
     state.head.forked = Fork(decision.run, decision.entry)
     state.head.paused = False
+    state.head.key = None
     state.head.submitted_at = state.head.started_at = decision.at
     state.head.deadline = decision.deadline
     forked_purse(draft, decision.credits)
@@ -83,7 +84,8 @@ def _ask_again(draft: Draft, token: Token) -> None:
     match token.phase:
         case Dispatched(since=since):
             given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
-            draft.effects.append(StartTask(token.id, token.node, token.attempt, 1, given, since))
+            state = draft.state
+            draft.effects.append(StartTask(token.id, token.node, token.attempt, 1, given, since, state.facts))
         case WaitingForSubworkflow():
             start_child(draft, token, token.phase)
         case _:

@@ -29,6 +29,7 @@ def _begin_run(draft: Draft, decision: d.BeginRun) -> None:
     for key, value in decision.state.items():
         draft.put(draft.state.state, key, value)
         draft.touched.state.add(key)
+    head.key = decision.key
     if decision.overrides:
         draft.state.flow.overrides = decision.overrides
         draft.touched.overrides = True

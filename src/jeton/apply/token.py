@@ -82,7 +82,7 @@ def _dispatch_token(draft: Draft, decision: d.DispatchToken) -> None:
     )
     draft.timers.watch_token(decision.deadline, decision.at, token.id)
     given = draft.state.input if decision.input is msgspec.UNSET else decision.input
-    draft.effects.append(StartTask(token.id, token.node, decision.attempt, 1, given, decision.at))
+    draft.effects.append(StartTask(token.id, token.node, decision.attempt, 1, given, decision.at, draft.state.facts))
 
 
 def _redeliver_token(draft: Draft, decision: d.RedeliverToken) -> None:
@@ -112,7 +112,9 @@ def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
     draft.put_token(token.entering(phase))
     draft.timers.watch_token(phase.deadline, phase.since, token.id)
     given = draft.state.input if token.input is msgspec.UNSET else token.input
-    draft.effects.append(StartTask(token.id, token.node, token.attempt, phase.deliveries, given, phase.since))
+    draft.effects.append(
+        StartTask(token.id, token.node, token.attempt, phase.deliveries, given, phase.since, draft.state.facts)
+    )
 
 
 def _mark_executing(draft: Draft, decision: d.MarkExecuting) -> None:

@@ -106,10 +106,15 @@ class ActionCall(msgspec.Struct, frozen=True):
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
     may_suspend: bool = False  # whether the task may be abandoned here and started again later
     given_at: int = 0  # when the task was started: sleeps that were over by then are skipped
+    run: JsonObject = {}  # what expressions read as `run`
 
     def scope(self) -> JsonObject:
         """The variables of an action's expressions."""
-        return {"input": self.input, "state": self.state, "output": self.output}
+        return {"input": self.input, "state": self.state, "output": self.output, "run": self.run}
+
+    def values(self) -> JsonObject:
+        """What placeholders read: the input, and `run` unless the input has that key."""
+        return {"run": self.run, **self.input} if isinstance(self.input, dict) else {"run": self.run}
 
     async def secret(self, name: str) -> str:
         """The value of one of the project's secrets. Raises SecretUnavailable."""

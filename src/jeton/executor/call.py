@@ -10,7 +10,7 @@ import msgspec
 from jeton.model.definition.profile import MOST_TOKENS, ModelProfile
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, idempotency_key
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
 from jeton.model.storable import valid_text
 
@@ -27,6 +27,7 @@ class TaskCall(msgspec.Struct, frozen=True):
     attempt: int
     input: Json
     at: int = 0  # when it was started
+    facts: JsonObject = {}  # what expressions read as `run`
 
     def step_key(self, step: str) -> str:
         """The idempotency key of a step: the same for infrastructure retries and redelivery, new for each attempt."""

@@ -127,7 +127,7 @@ class Executor:
         attempt = (run, effect.token, effect.attempt)
         if self._closed or attempt in self._jobs:
             return
-        call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input, effect.at)
+        call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input, effect.at, effect.run)
         try:
             compiled = self._tasks.get(task, bundle)
         except Exception as error:  # an unchecked definition fails its task, not the host

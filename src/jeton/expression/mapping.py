@@ -11,7 +11,7 @@ from jeton.model.paths import written
 CompiledMapping: TypeAlias = tuple[tuple[str, Expression], ...]
 """Each target, a path such as `state.votes.total`, and the expression that gives its value."""
 
-TASK_VARIABLES = ("input", "state", "output")
+TASK_VARIABLES = ("input", "state", "output", "run")
 """What the expressions of a task and of its actions may read."""
 
 _SECTIONS = ("state", "output")

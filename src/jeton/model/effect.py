@@ -5,7 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
 
 
@@ -18,6 +18,7 @@ class StartTask(msgspec.Struct, frozen=True, tag="start_task"):
     delivery: int
     input: Json
     at: int = 0  # when it was handed out; a worker's clock may be behind it
+    run: JsonObject = {}  # what expressions read as `run`
 
 
 class StopTask(msgspec.Struct, frozen=True, tag="stop_task"):

@@ -24,6 +24,7 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
     overrides: dict[str, JsonObject] = {}  # of a flow, by node: inputs for this run
     credits: int | None = None  # the credits of its own; None: an account pays, or nobody
     account: RunId | None = None  # from a parent: the account that pays
+    key: str | None = None  # of the start
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):

@@ -14,7 +14,7 @@ CONTEXT = Overlay({"name": "Ada", "tags": ["x"]})
 
 
 def result(type: str, inputs: JsonObject, data: JsonObject | None = None) -> JsonObject | TaskFailed:
-    found = compile_builtin(FlowNode(type, data=data or {}))(inputs, CONTEXT)
+    found = compile_builtin(FlowNode(type, data=data or {}))(inputs, CONTEXT, {})
     return {**found.outputs, **found.keys} if isinstance(found, SplitResult) else found
 
 

@@ -71,7 +71,7 @@ STEERING: JsonObject = {"_branch": "x", "_wait": {"seconds": 9}}
     ],
 )
 def test_what_a_ready_node_does(run: Given, then: BeginResult) -> None:
-    assert begin_node(flow_of(run.program), run.state().flow, "a", NOW) == then
+    assert begin_node(flow_of(run.program), run.state().flow, "a", NOW, {}) == then
 
 
 def carried(handle: str) -> CompiledConnection:

@@ -76,11 +76,11 @@ UNMAPPABLE = flow("{nodes: {a: {type: work}}, output_mapping: {x: context.x + 1}
     ],
 )
 def test_the_output(run: Given, then: FlowOutput | RunError) -> None:
-    assert flow_output(flow_of(run.program), run.state().flow) == then
+    assert flow_output(flow_of(run.program), run.state().flow, {}) == then
 
 
 def test_a_mapping_that_cannot_be_evaluated_fails_the_run_and_shows_the_values() -> None:
-    error = flow_output(flow_of(UNMAPPABLE), given(UNMAPPABLE, started(), done(0, {"x": "one"})).state().flow)
+    error = flow_output(flow_of(UNMAPPABLE), given(UNMAPPABLE, started(), done(0, {"x": "one"})).state().flow, {})
     assert isinstance(error, RunError)
     assert (error.type, error.details) == ("expression_error", {"context.x": "one"})
     assert error.message.startswith("the flow's output_mapping at ")

@@ -25,6 +25,10 @@ transitions:
 - {from: s, to: o, foreach: {collection: input.outer, item_var: item}}
 - {from: o, to: w, foreach: {collection: input.inner, item_var: item}}
 """)
+NAMED_RUN = workflow("""
+nodes: {s: {}, w: {task: work}}
+transitions: [{from: s, to: w, foreach: {collection: input.outer, item_var: run}}]
+""")
 HANDLED = workflow("""
 nodes: {a: {task: work}, b: {task: work}}
 transitions: [{from: a, to: b, condition: has(state._last_error)}]
@@ -86,12 +90,17 @@ OUTER: JsonObject = {
 )
 def test_what_a_token_sees(run: Given, token: int, then: JsonObject) -> None:
     state = run.state()
-    assert scope_of(run.program, state, state.tokens[TokenId(token)]) == then
+    assert scope_of(run.program, state, state.tokens[TokenId(token)]) == {**then, "run": state.facts}
 
 
 def test_the_inner_item_shadows_the_outer_of_the_same_name() -> None:
     state = given(SHADOWED, started(LISTS)).state()
     assert scope_of(SHADOWED, state, state.tokens[TokenId(3)])["item"] == "a"
+
+
+def test_an_item_may_be_called_run() -> None:
+    state = given(NAMED_RUN, started(LISTS)).state()
+    assert scope_of(NAMED_RUN, state, state.tokens[TokenId(1)])["run"] == 1
 
 
 def test_a_result_and_an_error_are_seen_when_there_is_one() -> None:

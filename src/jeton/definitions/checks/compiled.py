@@ -13,7 +13,7 @@ from jeton.model.definition.workflow import WaitTarget
 from jeton.model.json import Json
 from jeton.model.state.lineage import FanOut
 
-CONTEXT = frozenset(("input", "state", "output"))
+CONTEXT = frozenset(("input", "state", "output", "run"))
 AT_NODE = CONTEXT | {"_branch"}
 LAST_ERROR = ("state", "_last_error")
 BARE_TEXT = re.compile(r"[\w-]+( [\w-]+)*", re.ASCII)

@@ -4,7 +4,7 @@ from jeton.definitions.checks.compiled import CONTEXT, CompiledExpressions, comp
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.checks.expressions import check_gives, check_mapping
 from jeton.definitions.checks.mappings import check_missing, check_passed_on, check_target_path, check_value
-from jeton.definitions.checks.types import UNKNOWN, Types, mapped_type
+from jeton.definitions.checks.types import RUN, UNKNOWN, Types, mapped_type
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.read.task import TaskSource
@@ -18,7 +18,7 @@ SECTIONS = ("state", "output")
 def check_tasks(source: LibrarySource, definitions: Definitions, report: Report) -> None:
     """Check every task, named or inline, and every named action."""
     for action in source.actions.values():
-        types = {"input": action.action.input_schema or UNKNOWN, "state": UNKNOWN, "output": UNKNOWN}
+        types = {"input": action.action.input_schema or UNKNOWN, "state": UNKNOWN, "output": UNKNOWN, "run": RUN}
         _check_action(action.action, types, action.location, report)
     for task in source.all_tasks():
         for index in range(len(task.task.steps)):
@@ -27,7 +27,8 @@ def check_tasks(source: LibrarySource, definitions: Definitions, report: Report)
 
 def _check_step(source: TaskSource, index: int, definitions: Definitions, report: Report) -> None:
     task, step, location = source.task, source.task.steps[index], source.step(index)
-    seen: Types = {"input": task.input_schema or UNKNOWN, "state": UNKNOWN, "output": task.output_schema or UNKNOWN}
+    output = task.output_schema or UNKNOWN
+    seen: Types = {"input": task.input_schema or UNKNOWN, "state": UNKNOWN, "output": output, "run": RUN}
     action = definitions.action(step.action)
     given = compile_expressions(step.input_mapping, CONTEXT, location / "input_mapping", report)
     check_mapping(given, seen, location / "input_mapping", report)

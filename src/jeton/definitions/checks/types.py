@@ -24,6 +24,29 @@ from jeton.model.state.lineage import FanOut
 
 UNKNOWN: Schema = {}
 EACH = ""
+RUN: Schema = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "root_id": {"type": "string"},
+        "workflow": {"type": "string"},
+        "version": {"type": "integer"},
+        "key": {"type": ["string", "null"]},
+        "started_at": {"type": "string"},
+        "trigger": {
+            "type": ["object", "null"],
+            "properties": {
+                "type": {"type": "string"},
+                "id": {"type": ["string", "null"]},
+                "depth": {"type": "integer"},
+            },
+            "additionalProperties": False,
+        },
+    },
+    "additionalProperties": False,
+}
+"""The schema of `run`."""
+
 Types = Mapping[str, Schema]
 
 
@@ -116,6 +139,7 @@ def context_types(workflow: Workflow) -> dict[str, Schema]:
         "input": workflow.input_schema or UNKNOWN,
         "state": workflow.state_schema or UNKNOWN,
         "output": returned or UNKNOWN,
+        "run": RUN,
     }
 
 

@@ -74,7 +74,7 @@ class Shell(Kind, frozen=True):
 
     def prepare(self) -> ActionHandler:
         async def act(call: ActionCall) -> Json | ActionFailed:
-            given = call.input if isinstance(call.input, dict) else {}
+            given = call.values()
             if self.shell and not _allows_scripts(call.settings):
                 problem = "the project does not allow 'shell: true': project.settings.shell.scripts is false"
                 return ActionFailed("script_refused", problem, fatal=True)

@@ -38,7 +38,7 @@ async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
     own = [(name, await _header(name, value, call)) for name, value in http.headers.items()]
     if http.auth is not None:
         own.append(("Authorization", await _authorization(http.auth, call)))
-    body, media_type = _body(http, call.input)
+    body, media_type = _body(http, call.values())
     named = {name.lower() for name in http.headers}
     ours = [
         ("Accept", "*/*"),
@@ -48,7 +48,7 @@ async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
     ]
     return HttpRequest(
         method=http.method,
-        url=_url(http.url, http.query, call.input),
+        url=_url(http.url, http.query, call.values()),
         headers=tuple((name, value) for name, value in ours if name.lower() not in named),
         own_headers=tuple(own),
         body=body,
@@ -94,14 +94,14 @@ def _body(http: "Http", given: Json) -> tuple[bytes | None, str | None]:
 
 async def _header(name: str, value: str | SecretRef, call: ActionCall) -> str:
     """The value of a header. An error does not quote it, because it may be a secret."""
-    text = await call.secret(value.secret) if isinstance(value, SecretRef) else fill_text(value, call.input)
+    text = await call.secret(value.secret) if isinstance(value, SecretRef) else fill_text(value, call.values())
     return _sendable(f"headers.{name}", text)
 
 
 async def _authorization(auth: Auth, call: ActionCall) -> str:
     if auth.basic is not None:
         user = auth.basic.username
-        username = await call.secret(user.secret) if isinstance(user, SecretRef) else fill_text(user, call.input)
+        username = await call.secret(user.secret) if isinstance(user, SecretRef) else fill_text(user, call.values())
         password = await call.secret(auth.basic.password.secret)
         return "Basic " + b64encode(f"{username}:{password}".encode()).decode()
     assert auth.bearer is not None

@@ -53,7 +53,18 @@ async def run_action(
     call = CurrentCall(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
     may_suspend = alone and action.idempotency is None
     first = ActionCall(
-        given, state, output, call, resources, action.settings, secrets, notes, action.profiles, may_suspend, task.at
+        given,
+        state,
+        output,
+        call,
+        resources,
+        action.settings,
+        secrets,
+        notes,
+        action.profiles,
+        may_suspend,
+        task.at,
+        task.facts,
     )
     if action.idempotency is not None:
         return await _run_once(action, action.idempotency, first)

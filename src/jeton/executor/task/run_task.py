@@ -28,7 +28,7 @@ async def run_task(
     call: TaskCall, task: CompiledTask, resources: Resources, notes: NoteLimiter = NO_NOTES
 ) -> TaskResult:
     """The output of the task, its failure, or its suspension. Waits only where an action or a delay does."""
-    context = _Context(call.input, notes)
+    context = _Context(call.input, call.facts, notes)
     if task.lane == "instant":
         return await _run_steps(call, task, context, resources)
     try:
@@ -40,17 +40,17 @@ async def run_task(
 class _Context:
     """The data that the steps of one attempt share."""
 
-    __slots__ = ("input", "notes", "output", "state", "step")
+    __slots__ = ("input", "notes", "output", "run", "state", "step")
 
-    def __init__(self, given: Json, notes: NoteLimiter) -> None:
-        self.input = given
+    def __init__(self, given: Json, run: JsonObject, notes: NoteLimiter) -> None:
+        self.input, self.run = given, run
         self.notes = notes
         self.state: JsonObject = {}
         self.output: JsonObject = {}
         self.step: str | None = None
 
     def scope(self) -> JsonObject:
-        return {"input": self.input, "state": self.state, "output": self.output}
+        return {"input": self.input, "state": self.state, "output": self.output, "run": self.run}
 
     def note_missing(self, step: str, paths: tuple[str, ...]) -> None:
         if paths:

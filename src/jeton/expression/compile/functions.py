@@ -60,7 +60,7 @@ def sorted_by(variable: str, items: Evaluator, key_of: Evaluator, cost: int, at:
             frame[variable] = value
             keys.append(key_of(frame))
         comparable("sort_by", keys, at, scope)
-        order = sorted(range(len(keys)), key=keys.__getitem__)  # type: ignore[arg-type]  # comparable, as just found
+        order: list[int] = sorted(range(len(keys)), key=keys.__getitem__)  # type: ignore[arg-type]  # comparable, as just found
         return [values[index] for index in order]
 
     return run

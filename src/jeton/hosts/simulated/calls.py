@@ -27,7 +27,9 @@ class Calls:
         """The call that an effect asks for."""
         _, path, visit = self._tokens[run, effect.token]
         at = max(now, effect.at)
-        return ScriptedCall(run, effect.node, path, visit, effect.attempt, effect.input, workflow, at, effect.token)
+        return ScriptedCall(
+            run, effect.node, path, visit, effect.attempt, effect.input, workflow, at, effect.token, effect.run
+        )
 
     def node(self, run: RunId, token: TokenId) -> str:
         """Where a token stands."""

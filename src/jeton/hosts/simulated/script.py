@@ -12,7 +12,7 @@ from jeton.model.definition.task import Suspended, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
 
 
@@ -28,6 +28,7 @@ class ScriptedCall(msgspec.Struct, frozen=True):
     workflow: str = ""  # of the run
     at: int = 0  # when it was dispatched; a task that slept gets the same call again, later
     token: TokenId = TokenId(0)
+    facts: JsonObject = {}  # what expressions read as `run`
 
 
 class Answer(msgspec.Struct, frozen=True):

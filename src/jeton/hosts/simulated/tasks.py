@@ -66,7 +66,7 @@ class RealTasks(Script):
         call = job.call
         clock, sink, notes = VirtualClock(call.at), MemoryEventSink(), list[Note]()
         resources = msgspec.structs.replace(self._resources, clock=clock, event_sink=sink, wall_clock=clock.now)
-        asked = TaskCall(call.run, call.token, call.node, call.attempt, call.input, call.at)
+        asked = TaskCall(call.run, call.token, call.node, call.attempt, call.input, call.at, call.facts)
         try:
             ready = self.compiled(job)
             answer = answer_of(

@@ -24,6 +24,7 @@ class BeginRun(DecisionBase, frozen=True, tag="begin_run"):
     overrides: dict[str, JsonObject] = {}
     purse: Purse | None = None
     state: JsonObject = {}  # the defaults of the workflow's state, by top-level key in order of names
+    key: str | None = None
 
 
 class SetStatus(DecisionBase, frozen=True, tag="set_status"):

@@ -16,6 +16,7 @@ from jeton.model.state.credits import Purse
 from jeton.model.state.flow_run import FlowState
 from jeton.model.state.phase import GateAnswer, Phase, Sleeping
 from jeton.model.state.ranges import Ranges
+from jeton.model.times import rfc3339
 
 RunStatus: TypeAlias = Literal[
     "submitted", "running", "waiting", "completed", "failed", "cancelled", "timed_out", "exhausted"
@@ -235,6 +236,7 @@ class Head(msgspec.Struct, omit_defaults=True):
     forked: Fork | None = None
     trigger: FiredBy | None = None
     purse: Purse | None = None
+    key: str | None = None  # that it was started with
 
     @property
     def root(self) -> RunId:
@@ -249,10 +251,25 @@ class Head(msgspec.Struct, omit_defaults=True):
         return self.status in TERMINAL
 
 
+def facts_of(head: Head) -> JsonObject:
+    """What expressions read as `run`."""
+    fired = head.trigger
+    return {
+        "id": head.run,
+        "root_id": head.root,
+        "workflow": head.workflow,
+        "version": head.version,
+        "key": head.key,
+        "started_at": None if head.started_at is None else rfc3339(head.started_at),
+        "trigger": None if fired is None else {"type": fired.type, "id": fired.id, "depth": fired.depth},
+    }
+
+
 class RunState:
     """The tables of a run. Only a `Draft` writes to them."""
 
     __slots__ = (
+        "_facts",
         "_flow",
         "arrived",
         "early",
@@ -285,6 +302,7 @@ class RunState:
         self.early: dict[int, EarlyAnswer] = {}  # oldest first
         self.lent: dict[RunId, int] = {}  # credits given to runs below that are not over
         self._flow: FlowState | None = None
+        self._facts: tuple[int | None, str | None, JsonObject] | None = None  # derived from the head
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, in order of arrival; derived from the tokens
 
     def take_input(self, given: Json) -> None:
@@ -292,6 +310,14 @@ class RunState:
         self.input = given
         if self._flow is not None:
             self._flow.input = given
+
+    @property
+    def facts(self) -> JsonObject:
+        """What expressions read as `run`: fixed when the run starts. Not to be changed."""
+        head, known = self.head, self._facts
+        if known is None or known[0] != head.started_at or known[1] != head.key:
+            known = self._facts = (head.started_at, head.key, facts_of(head))
+        return known[2]
 
     @property
     def has_flow(self) -> bool:

@@ -21,9 +21,9 @@ from jeton.planning.flow.control_keys import SplitResult
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TEMPLATE_FUEL = 200_000
 MESSAGE_FUEL = 10_000
-VARIABLES = ("inputs", "context")
+VARIABLES = ("inputs", "context", "run")
 
-Compute: TypeAlias = Callable[[JsonObject, Overlay], JsonObject | SplitResult | TaskFailed]
+Compute: TypeAlias = Callable[[JsonObject, Overlay, JsonObject], JsonObject | SplitResult | TaskFailed]
 Number: TypeAlias = int | float
 
 
@@ -56,12 +56,12 @@ def compile_builtin(node: FlowNode) -> Compute:
             return _arithmetic(node.type)
 
 
-def _merge(inputs: JsonObject, context: Overlay) -> SplitResult:
+def _merge(inputs: JsonObject, context: Overlay, run: JsonObject) -> SplitResult:
     return SplitResult(inputs)
 
 
 def _constant(node: FlowNode) -> Compute:
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> JsonObject | TaskFailed:
         if "value" in inputs:
             return {"value": inputs["value"]}
         if "value" in node.data:
@@ -72,7 +72,7 @@ def _constant(node: FlowNode) -> Compute:
 
 
 def _arithmetic(type: str) -> Compute:
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> JsonObject | TaskFailed:
         try:
             return {"result": _storable_number(_calculated(type, inputs))}
         except _BadInput as refused:
@@ -132,10 +132,10 @@ def _storable_number(value: Number) -> Number:
 def _set(node: FlowNode) -> Compute:
     expressions = {key: compile_value(value, VARIABLES) for key, value in node.data.items()}
 
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> JsonObject | TaskFailed:
         outputs: JsonObject = {}
         for key, expression in expressions.items():
-            value = _evaluated(expression, inputs, context)
+            value = _evaluated(expression, inputs, context, run)
             if isinstance(value, Failed):
                 return _expression_failure(f"data.{key}", value)
             outputs[key] = None if isinstance(value, Missing) else value
@@ -147,8 +147,8 @@ def _set(node: FlowNode) -> Compute:
 def _if_else(node: FlowNode) -> Compute:
     condition = compile_value(node.data["condition"], VARIABLES)
 
-    def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
-        holds = condition.holds(_scope(condition, inputs, context))
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> SplitResult | TaskFailed:
+        holds = condition.holds(_scope(condition, inputs, context, run))
         if isinstance(holds, Failed):
             return _expression_failure("data.condition", holds)
         return _chosen("true" if holds is True else "false", inputs)
@@ -159,8 +159,8 @@ def _if_else(node: FlowNode) -> Compute:
 def _switch(node: FlowNode) -> Compute:
     expression, cases = compile_value(node.data["value"], VARIABLES), node.data["cases"]
 
-    def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
-        value = _evaluated(expression, inputs, context)
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> SplitResult | TaskFailed:
+        value = _evaluated(expression, inputs, context, run)
         if isinstance(value, Failed):
             return _expression_failure("data.value", value)
         text = None if isinstance(value, Missing) else _text(value)
@@ -191,13 +191,13 @@ def _template(node: FlowNode) -> Compute:
     written = node.data.get("template")
     compiled = Template(written, TEMPLATE_FUEL) if isinstance(written, str) else None
 
-    def compute(inputs: JsonObject, context: Overlay) -> JsonObject | TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> JsonObject | TaskFailed:
         template = inputs.get("template", written)
         if not isinstance(template, str):
             return TaskFailed("bad_input", f"template: 'template' must be a text, and is {kind_of(template)}")
         chosen = compiled if compiled is not None and template is written else Template(template, TEMPLATE_FUEL)
         try:
-            return {"text": chosen.render({"inputs": inputs, "context": context.plain()})}
+            return {"text": chosen.render({"inputs": inputs, "context": context.plain(), "run": run})}
         except TemplateProblem as error:
             return TaskFailed("template_error", f"data.template: {error.message}")
 
@@ -209,7 +209,7 @@ def _fail(node: FlowNode) -> Compute:
     written = node.data.get("message", "it was told to fail")
     compiled = Template(written, MESSAGE_FUEL) if isinstance(written, str) else None
 
-    def compute(inputs: JsonObject, context: Overlay) -> TaskFailed:
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> TaskFailed:
         type, message = inputs.get("type", node.data.get("type")), inputs.get("message", written)
         if not isinstance(type, str) or not type:
             return TaskFailed("bad_input", f"fail: 'type' must be a name, and is {kind_of(type)}")
@@ -218,7 +218,8 @@ def _fail(node: FlowNode) -> Compute:
         if compiled is None or message is not written:
             return TaskFailed(type, message)  # a message that came in is data
         try:
-            return TaskFailed(type, compiled.render({"inputs": inputs, "data": node.data, "context": context.plain()}))
+            names: JsonObject = {"inputs": inputs, "data": node.data, "context": context.plain(), "run": run}
+            return TaskFailed(type, compiled.render(names))
         except TemplateProblem as error:
             return TaskFailed("template_error", f"data.message: {error.message}")
 
@@ -238,8 +239,8 @@ def _waiting(node: FlowNode, key: str, control_key: str) -> Compute:
     written, label = node.data.get(key), node.data.get("label")
     expression = None if written is None or _is_time(written) else compile_value(written, VARIABLES)
 
-    def compute(inputs: JsonObject, context: Overlay) -> SplitResult | TaskFailed:
-        value = written if expression is None else _evaluated(expression, inputs, context)
+    def compute(inputs: JsonObject, context: Overlay, run: JsonObject) -> SplitResult | TaskFailed:
+        value = written if expression is None else _evaluated(expression, inputs, context, run)
         if key in inputs:
             value = inputs[key]
         if isinstance(value, Failed):
@@ -255,19 +256,21 @@ def _is_time(value: Json) -> bool:
     return isinstance(value, str) and time_in(value) is not None
 
 
-def _evaluated(expression: Expression, inputs: JsonObject, context: Overlay) -> Json | Missing | Failed:
-    return expression.evaluate(_scope(expression, inputs, context))
+def _evaluated(
+    expression: Expression, inputs: JsonObject, context: Overlay, run: JsonObject
+) -> Json | Missing | Failed:
+    return expression.evaluate(_scope(expression, inputs, context, run))
 
 
-def _scope(expression: Expression, inputs: JsonObject, context: Overlay) -> JsonObject:
+def _scope(expression: Expression, inputs: JsonObject, context: Overlay, run: JsonObject) -> JsonObject:
     """The variables of an expression. Of the context, only the keys it reads, unless it reads all of it."""
     paths = [path for path in expression.reads if path[0] == "context"]
     if not paths:
-        return {"inputs": inputs, "context": {}}
+        return {"inputs": inputs, "context": {}, "run": run}
     if any(len(path) == 1 for path in paths):
-        return {"inputs": inputs, "context": context.plain()}
+        return {"inputs": inputs, "context": context.plain(), "run": run}
     keys = {path[1]: None for path in paths if path[1] in context}
-    return {"inputs": inputs, "context": {key: context.get(key) for key in keys}}
+    return {"inputs": inputs, "context": {key: context.get(key) for key in keys}, "run": run}
 
 
 def _expression_failure(where: str, failed: Failed) -> TaskFailed:

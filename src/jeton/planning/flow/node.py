@@ -30,7 +30,7 @@ class NodeCall(msgspec.Struct, frozen=True):
 BeginResult: TypeAlias = Executed | WaitingNode | TaskFailed | NodeCall
 
 
-def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> BeginResult:
+def begin_node(program: FlowProgram, state: FlowState, node: str, now: int, run: JsonObject) -> BeginResult:
     """Begin a ready node. The result of a `NodeCall` is read with `read_result` later."""
     compiled = program.nodes[node]
     inputs, context = inputs_of(program, state, node), context_before(program, state, node)
@@ -40,7 +40,7 @@ def begin_node(program: FlowProgram, state: FlowState, node: str, now: int) -> B
             # own, and the keys of a context must come in the same order
             return Executed(dict(initial_context(state)))
         case BuiltinNode(compute):
-            match compute(inputs, context):
+            match compute(inputs, context, run):
                 case TaskFailed() as failed:
                     return failed
                 case SplitResult() as split:

@@ -21,11 +21,11 @@ class FlowOutput(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-def flow_output(program: FlowProgram, state: FlowState) -> FlowOutput | RunError:
+def flow_output(program: FlowProgram, state: FlowState, run: JsonObject) -> FlowOutput | RunError:
     """The output: the final context, mapped if the flow has a mapping. A problem fails the run."""
     found = FlowOutput(final_context(program, state))
     if program.output_mapping is not None:
-        values = evaluate_mapping(program.output_mapping, {"context": found.value})
+        values = evaluate_mapping(program.output_mapping, {"context": found.value, "run": run})
         if isinstance(values, Failed):
             message = f"the flow's output_mapping at {values.position}: {values.problem}"
             return RunError("expression_error", message, details=values.values)

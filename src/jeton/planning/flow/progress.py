@@ -51,7 +51,7 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
     if problem is not None:
         # a fork of the run continues with the token in the error
         return end_run(state, now, "failed", msgspec.structs.replace(problem, token=token.id), failing=token)
-    begun = begin_node(flow, state.flow, token.node, now)
+    begun = begin_node(flow, state.flow, token.node, now, state.facts)
     if isinstance(begun, NodeCall) and not isinstance(begun.work, TaskTarget):
         return begun
     begin = d.BeginNode(token.id, token.node)
@@ -122,7 +122,7 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[d.
         message, details = f"{failure.message}{more}", _details(failure)
         error = RunError(failure.type, message, node, step=failure.step, details=details, calls=failure.calls)
         return [d.EndRun(now, "failed", error=error)]
-    output = flow_output(flow, state.flow)
+    output = flow_output(flow, state.flow, state.facts)
     if isinstance(output, RunError):
         return [d.EndRun(now, "failed", error=output)]
     return [d.EndRun(now, "completed", output.value, missing=output.missing)]

@@ -101,7 +101,7 @@ def compile_flow(flow: Flow, library: Library) -> FlowProgram:
         nodes=nodes,
         order=graph.order,
         roots=graph.roots,
-        output_mapping=None if mapping is None else compile_mapping(mapping, ("context",)),
+        output_mapping=None if mapping is None else compile_mapping(mapping, ("context", "run")),
         output_validator=compile_schema(flow.output_schema),
     )
 

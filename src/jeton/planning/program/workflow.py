@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
-BASE_VARIABLES = ("input", "state", "output", "_branch")
+BASE_VARIABLES = ("input", "state", "output", "_branch", "run")
 
 JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
 """A group in the graph: the transitions that create it, its name, and the names of the groups around it."""
@@ -122,7 +122,7 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         workflow=workflow,
         nodes=nodes,
         transitions=transitions,
-        output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output")),
+        output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output", "run")),
         input_validator=compile_schema(workflow.input_schema),
         output_validator=compile_schema(workflow.output_schema),
         state_validators=state_validators,

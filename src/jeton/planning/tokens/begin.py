@@ -83,6 +83,7 @@ def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) 
     match begun.work:
         case GateTarget():
             names: JsonObject = {"inputs": begun.inputs, "data": begun.data, "context": begun.context or {}}
+            names["run"] = state.facts
             plan = plan_gate(program, state, token, (), now, names)
             return Plan([begin, *plan.decisions], plan.then)
         case WorkflowTarget():

@@ -20,7 +20,7 @@ def plan_completion(program: Program, state: RunState, now: int, by: Token | Non
     missing: tuple[str, ...] = ()
     output: JsonObject = dict(state.output)
     if program.output_mapping is not None:
-        names: JsonObject = {"input": state.input, "state": state.state, "output": state.output}
+        names: JsonObject = {"input": state.input, "state": state.state, "output": state.output, "run": state.facts}
         found = evaluate_mapping(program.output_mapping, names)
         if isinstance(found, Failed):
             message = f"the workflow's output_mapping at {found.position}: {found.problem}"

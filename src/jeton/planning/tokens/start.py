@@ -27,6 +27,7 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
         message.overrides,
         purse,
         program.default_state,
+        message.key,
     )
     # any other input was checked before it was accepted; what a parent maps is checked here
     problem = None if message.parent is None else schema_problem(program.input_validator, message.input, "input")

@@ -59,7 +59,7 @@ class TaskRunner:
         """The task's result, and how long it waited by its virtual clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
-        asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input)
+        asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input, facts=call.facts)
         resources = Resources(
             clock, self._threads, artifacts=self._artifacts, idempotency=keys, wall_clock=lambda: call.at + clock.now()
         )

@@ -8,6 +8,7 @@ from jeton.definitions.checks.expressions import check_gives
 from jeton.definitions.checks.gates import check_gate
 from jeton.definitions.checks.mappings import check_keys
 from jeton.definitions.checks.names import check_reference
+from jeton.definitions.checks.types import RUN
 from jeton.definitions.read.fields import Fields
 from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.read.location import SourceLocation
@@ -18,7 +19,7 @@ from jeton.model.definition.flow import FlowNode
 from jeton.model.json import Json, JsonObject
 from jeton.model.times import time_in
 
-AT_FLOW_NODE = frozenset(("inputs", "context"))
+AT_FLOW_NODE = frozenset(("inputs", "context", "run"))
 CALL_KEYS = ("workflow", "on_failure", "timeout_ms", "inherit_artifacts")
 AGENT_KEYS = ("agent", "output_schema")
 
@@ -30,7 +31,7 @@ def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Repor
         _check_built_in(name, node, source, location, definitions, report)
         _check_how_long(name, source, report)
     location = source.location / "output_mapping"
-    compile_expressions(source.flow.output_mapping, frozenset(("context",)), location, report)
+    compile_expressions(source.flow.output_mapping, frozenset(("context", "run")), location, report)
     for target in source.flow.output_mapping or {}:
         check_keys(target, location / target, report)
 
@@ -102,7 +103,7 @@ def _check_expression(value: Json, gives: str, location: SourceLocation, report:
         return
     expression = compile_one(value, AT_FLOW_NODE, location, report)
     if expression is not None:
-        check_gives(expression, gives, {}, location, report)
+        check_gives(expression, gives, {"run": RUN}, location, report)
 
 
 def _check_cases(node: FlowNode, location: SourceLocation, report: Report) -> None:
