@@ -11,7 +11,6 @@ from tests.actor.journal import WORK, Journal, done, program
 
 NOW = 99
 FAN = program(Transition("s", "w", foreach=Foreach("input.items")), s=Node(), w=WORK)
-WAITS = program(a=Node(WaitTarget(seconds=1)))
 
 
 def journal(*messages: m.Message, moves: int = 10_000, items: Json = None) -> Journal:
@@ -42,24 +41,29 @@ def lost(token: int, attempt: int = 1) -> m.TaskLost:
 )
 def test_the_messages_of_a_recovery(found: Journal, messages: tuple[m.Message, ...]) -> None:
     for _ in range(2):  # planning changes nothing
-        assert plan_recovery(found.run.state, None, NOW, lambda node: None).messages == messages
+        assert plan_recovery(found.run, NOW, NOW, lambda node: None).messages == messages
+
+
+LENGTH, POINT = WaitTarget(seconds=2), WaitTarget(until="'1970-01-01T00:00:02Z'")
 
 
 @pytest.mark.parametrize(
-    ("wake", "messages"),
+    ("wait", "now", "wall", "rings"),
     [
-        pytest.param(NOW, (m.AlarmRang(NOW),), id="an alarm that is due"),
-        pytest.param(NOW + 1, (), id="one that is not yet"),
-        pytest.param(None, (), id="none"),
+        pytest.param(LENGTH, 2000, 0, True, id="a length that is over"),
+        pytest.param(LENGTH, 1999, 9999, False, id="one that is not, whatever the system clock shows"),
+        pytest.param(POINT, 0, 2000, True, id="a point in time that the system clock has reached"),
+        pytest.param(POINT, 9999, 1999, False, id="one that it has not, however much time has passed"),
     ],
 )
-def test_alarms(wake: int | None, messages: tuple[m.Message, ...]) -> None:
-    waiting = Journal(WAITS)
+def test_alarms(wait: WaitTarget, now: int, wall: int, rings: bool) -> None:
+    waiting = Journal(program(a=Node(wait)))
     waiting.tell(m.StartRun(0, {}))
-    assert plan_recovery(waiting.run.state, wake, NOW, lambda node: None).messages == messages
+    messages = plan_recovery(waiting.run, now, wall, lambda node: None).messages
+    assert messages == ((m.AlarmRang(now, wall),) if rings else ())
 
 
 def test_a_task_whose_function_is_not_here_is_not_lost_but_parked() -> None:
-    plan = plan_recovery(journal().run.state, None, NOW, lambda node: f"{node}.py")
+    plan = plan_recovery(journal().run, NOW, NOW, lambda node: f"{node}.py")
     assert (plan.messages, plan.needs_app) == ((), "w.py")
-    assert plan_recovery(journal().run.state, None, NOW, lambda node: None).needs_app is None
+    assert plan_recovery(journal().run, NOW, NOW, lambda node: None).needs_app is None

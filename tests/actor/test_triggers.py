@@ -40,23 +40,23 @@ def schedule(missed: Any = "skip", cron: str = "* * * * *") -> Schedule:
     ],
 )
 def test_a_schedule(missed: str, now: int, times: list[int]) -> None:
-    found = schedule(missed).take_due(now)
+    found = schedule(missed).take_due(now + 7, now)
     assert [delivery.id for delivery in found] == [TEXT[minute] for minute in times]
-    assert all((delivery.source, delivery.at) == (delivery.id, now) for delivery in found)
+    assert all((delivery.source, delivery.at) == (delivery.id, now + 7) for delivery in found)
 
 
 def test_a_schedule_fires_once_for_a_time_and_knows_the_next() -> None:
     found = schedule()
     assert found.next == NOON + MINUTE
-    found.take_due(NOON + MINUTE)
-    assert found.take_due(NOON + MINUTE + 1) == []
+    found.take_due(NOON + MINUTE, NOON + MINUTE)
+    assert found.take_due(NOON + MINUTE + 1, NOON + MINUTE + 1) == []
     assert found.next == NOON + 2 * MINUTE
 
 
 def test_a_clock_that_is_set_back_takes_the_schedule_with_it() -> None:
     found = schedule()
-    found.take_due(NOON + MINUTE)
-    found.take_due(NOON - 10 * MINUTE)
+    found.take_due(NOON + MINUTE, NOON + MINUTE)
+    found.take_due(NOON - 10 * MINUTE, NOON - 10 * MINUTE)
     assert found.next == NOON - 9 * MINUTE
 
 
@@ -78,11 +78,11 @@ TABLE = [
 def test_a_table_fires_the_schedules_that_are_due_and_says_how_far_they_are() -> None:
     table = TriggerTable(TABLE)
     assert table.next_at == NOON + MINUTE
-    planned, seen = table.plan_schedules(NOON + MINUTE, startable)
+    planned, seen = table.plan_schedules(5, NOON + MINUTE, startable)
     assert [each.trigger.name for each in planned] == ["each_minute"]
     assert isinstance(planned[0].firing, StartRun)
     assert seen == {"each_minute": NOON + MINUTE}
-    assert table.plan_schedules(NOON + MINUTE, startable) == ([], {})
+    assert table.plan_schedules(NOON + MINUTE, NOON + MINUTE, startable) == ([], {})
 
 
 def test_an_end_concerns_the_triggers_of_its_workflow() -> None:

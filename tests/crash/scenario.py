@@ -15,10 +15,9 @@ from jeton.actor.replay import replay
 from jeton.actor.rows import RunRow
 from jeton.actor.sections import load_run
 from jeton.actor.starts import NewRun
-from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.file.connect import connect, connect_reader
 from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
-from jeton.hosts.sqlite.host import wall_ms
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.backup import backup
 from jeton.model.decision import ReplyTo

@@ -61,7 +61,7 @@ class Process:
         planned: list[Planned] = []
         for schedule in self.schedules:
             if schedule.next <= now or now < schedule.seen:
-                deliveries = schedule.take_due(now)
+                deliveries = schedule.take_due(now, now)
                 planned += [Planned(schedule.trigger, d, plan_firing(schedule.trigger, d, STARTS)) for d in deliveries]
                 seen[schedule.trigger.name] = schedule.seen
         with self.db:

@@ -121,14 +121,26 @@ MUTANTS = (
     Mutant(
         "an alarm rings by the clock on the wall when it was set",
         "src/jeton/hosts/simulated/alarms.py",
-        "        if self._alarms.get(run) == at and self._clock.now() >= at:\n",
-        "        if self._alarms.get(run) == at:\n",
+        "        if self._alarms.get(run) == due and due.is_due(self._clock.now(), self._clock.wall()):\n",
+        "        if self._alarms.get(run) == due:\n",
+    ),
+    Mutant(
+        "a length of time follows the wall clock",
+        "src/jeton/hosts/simulated/alarms.py",
+        "after_ms = due.at(self._clock.ahead) - self._clock.now()",
+        "after_ms = due.at(self._clock.ahead) - self._clock.wall()",
+    ),
+    Mutant(
+        "a point in time follows the time of messages",
+        "src/jeton/apply/timers.py",
+        "point = point if point is not None and point[0] <= wall else None",
+        "point = point if point is not None and point[0] <= now else None",
     ),
     Mutant(
         "a timer goes off early",
         "src/jeton/apply/timers.py",
-        "while self._heap and self._heap[0][0] <= now:",
-        "while self._heap and self._heap[0][0] <= now + 3:",
+        "length = length if length is not None and length[0] <= now else None",
+        "length = length if length is not None and length[0] <= now + 3 else None",
     ),
     Mutant(
         "deliveries are not counted",

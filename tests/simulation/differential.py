@@ -73,8 +73,8 @@ class Twin:
                 self._begin(at, (token, attempt))
             case m.TaskLost(at, token, attempt):
                 self._lose(at, (token, attempt))
-            case m.AlarmRang(at):
-                self._ring(at)
+            case m.AlarmRang(at, wall):
+                self._ring(at, at if wall is None else wall)
             case m.CancelRun(at, reason):
                 for oracle in self.oracles:
                     oracle.cancel(reason, at)
@@ -114,7 +114,7 @@ class Twin:
             del self._work[attempt]
             self._fail(attempt, TaskFailed("worker_lost", "nobody answered"), at)
 
-    def _ring(self, now: int) -> None:
+    def _ring(self, now: int, wall: int) -> None:
         """Task deadlines and the oracle's own timers, in the order they were due; in either order if on the same ms."""
         due = sorted((phase.deadline, attempt) for attempt, phase in self._work.items() if phase.deadline <= now)
         late = [(deadline, attempt) for deadline, attempt in due if isinstance(self._work[attempt], Executing)]
@@ -124,9 +124,9 @@ class Twin:
         for number, oracle in enumerate(self.oracles):
             task_first = not tied or number < len(self.oracles) // 2
             for deadline, attempt in late:
-                oracle.ring_until(now, deadline - task_first)
+                oracle.ring_until(now, deadline - task_first, wall)
                 oracle.fail(self._keys[attempt], _told(TaskFailed("timed_out", "it took too long")), now)
-            oracle.alarm(now)
+            oracle.alarm(now, wall)
         for _, attempt in late:
             del self._work[attempt]
 

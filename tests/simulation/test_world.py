@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from jeton.definitions import library_from
+from jeton.hosts.simulated.clock import EPOCH_MS
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.process import LOOK_AFTER_MS
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
@@ -169,14 +170,33 @@ def test_that_a_task_began_rides_on_the_next_commit_and_causes_none() -> None:
 
 
 @pytest.mark.parametrize("by_ms", [-500, -1, 1, 500])
-def test_an_alarm_rings_neither_early_nor_never_when_the_clock_is_set(by_ms: int) -> None:
+def test_a_length_of_time_takes_as_long_when_the_wall_clock_is_set(by_ms: int) -> None:
     outcome, watched, world = played(struck("clock_jump", 0, by_ms=by_ms))
     assert outcome.status == "completed"
-    rang = [m for step in watched.steps for m in step.batch if isinstance(m, AlarmRang)]
-    due = watched.steps[0].turn.wake
-    assert due is not None
-    assert rang[0].at >= due
-    assert world.clock.now() == world.clock.steady + 1_700_000_000_000 + by_ms
+    assert alarms(watched) == [AlarmRang(EPOCH_MS + 5, EPOCH_MS + 5 + by_ms)]
+    assert (world.clock.now(), world.clock.ahead) == (world.clock.steady + EPOCH_MS, -by_ms)
+
+
+@pytest.mark.parametrize("by_ms", [-500, -1, 1, 500])
+def test_a_point_in_time_comes_when_the_wall_clock_shows_it(by_ms: int) -> None:
+    until = {"initial_node": "a", "nodes": {"a": {"wait": {"until": "'2023-11-14T22:13:20.005Z'"}}}}
+    outcome, watched, _ = played(struck("clock_jump", 0, by_ms=by_ms), library(until))
+    assert outcome.status == "completed"
+    passed = max(0, 5 - by_ms)
+    assert alarms(watched) == [AlarmRang(EPOCH_MS + passed, EPOCH_MS + passed + by_ms)]
+
+
+@pytest.mark.parametrize(("by_ms", "rings_after"), [(-500, range(505, 506)), (500, range(20, 60))])
+def test_after_a_crash_the_wall_clock_says_how_much_of_a_length_is_left(by_ms: int, rings_after: range) -> None:
+    plan = FaultPlan({"clock_jump": (Fault(0, by_ms),), "crash_before_commit": (Fault(1, 20),)})
+    _, watched, world = played(plan, library({"initial_node": "a", "nodes": {"a": {"wait": {"seconds": 0.005}}}}))
+    rang = alarms(watched)[-1]
+    assert rang.at - EPOCH_MS - by_ms in rings_after
+    assert (rang.wall, world.clock.ahead) == (rang.at, 0)
+
+
+def alarms(watched: Watched) -> list[AlarmRang]:
+    return [m for step in watched.steps for m in step.batch if isinstance(m, AlarmRang)]
 
 
 def test_a_stale_alarm_changes_nothing() -> None:

@@ -151,7 +151,8 @@ class _Handling:
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
         self._run_cues()
         if kind in _WAKING:
-            while (timer := draft.timers.take_due(message.at)) is not None:
+            wall = _wall_time(message)
+            while (timer := draft.timers.take_due(message.at, wall)) is not None:
                 self._fold(plan_cue(self._program, state, timer, self._now))
                 self._run_cues()
 
@@ -209,6 +210,13 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
         head.entries += 1
         head.events += count_events(decisions)
     return Commit(entry, draft.touched, tuple(draft.effects), run.timers.next_due(), again, head.ended)
+
+
+def _wall_time(message: Message) -> int:
+    """The system clock's time, as far as a message tells it."""
+    if type(message) is not AlarmRang:
+        return 0
+    return message.at if message.wall is None else message.wall
 
 
 def _without_input(start: StartRun) -> StartRun:

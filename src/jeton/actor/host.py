@@ -131,7 +131,11 @@ class Host(Protocol):
         ...
 
     def now(self) -> int:
-        """The current time for messages and alarms, in milliseconds."""
+        """The current time for messages, in milliseconds. It passes evenly while the process lives."""
+        ...
+
+    def wall(self) -> int:
+        """The system clock's time, in milliseconds."""
         ...
 
     def new_id(self) -> str:

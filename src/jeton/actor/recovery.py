@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from jeton.actor.advance import LiveRun
 from jeton.model.message import AlarmRang, ContinueRun, Message, TaskLost
 from jeton.model.state.phase import Dispatched, Executing, Pending
-from jeton.model.state.run import RunState
 
 
 class RecoveryPlan(msgspec.Struct, frozen=True):
@@ -16,15 +16,15 @@ class RecoveryPlan(msgspec.Struct, frozen=True):
     needs_app: str | None
 
 
-def plan_recovery(state: RunState, wake: int | None, now: int, missing: Callable[[str], str | None]) -> RecoveryPlan:
+def plan_recovery(run: LiveRun, now: int, wall: int, missing: Callable[[str], str | None]) -> RecoveryPlan:
     """The messages that a run needs to go on. Delivering them twice changes nothing.
 
     `missing` gives the name of a function that a node's task needs and that is not here. The run counts lost tasks, so
     one that kills its worker is not started for ever. A paused run does not start a task that no worker had begun."""
     messages, needs_app, pending = list[Message](), None, False
-    for token in state.tokens.values():
+    for token in run.state.tokens.values():
         match token.phase:
-            case Dispatched() if state.head.paused:
+            case Dispatched() if run.state.head.paused:
                 pass
             case Dispatched() | Executing():
                 function = missing(token.node)
@@ -37,6 +37,6 @@ def plan_recovery(state: RunState, wake: int | None, now: int, missing: Callable
                 pass
     if pending:
         messages.append(ContinueRun(now))
-    if wake is not None and wake <= now:
-        messages.append(AlarmRang(now))
+    if run.timers.next_each().is_due(now, wall):
+        messages.append(AlarmRang(now, wall))
     return RecoveryPlan(tuple(messages), needs_app)

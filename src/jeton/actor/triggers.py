@@ -40,16 +40,17 @@ class Schedule:
         found = next_fire(self._cron, self._zone, moment(self.seen))
         return NEVER if found is None else _ms(found)
 
-    def take_due(self, now: int) -> list[Delivery]:
-        """The deliveries that are due. A time is its own delivery id, so that it fires once even if the clock is set.
+    def take_due(self, now: int, wall: int) -> list[Delivery]:
+        """The deliveries that are due by the system clock, stamped with the time of messages.
 
+        A time is its own delivery id, so that it fires once even if the clock is set.
         A clock that was set back sets the schedule back too. Otherwise the schedule would stand still until the time
         that the clock once showed by mistake."""
-        if now < self.seen:
-            self._set_seen(now)
-        if now < self.next:
+        if wall < self.seen:
+            self._set_seen(wall)
+        if wall < self.next:
             return []
-        found = due(self._cron, self._zone, moment(self.seen), moment(now), self._missed)
+        found = due(self._cron, self._zone, moment(self.seen), moment(wall), self._missed)
         self._set_seen(_ms(found.until))
         times = [rfc3339(_ms(time)) for time in found.times]
         return [Delivery(time, "schedule", now, source=time) for time in times]
@@ -90,12 +91,12 @@ class TriggerTable:
         """When the first schedule fires."""
         return min((schedule.next for schedule in self.schedules), default=NEVER)
 
-    def plan_schedules(self, now: int, startable: FindStartable) -> tuple[list[Planned], dict[str, int]]:
+    def plan_schedules(self, now: int, wall: int, startable: FindStartable) -> tuple[list[Planned], dict[str, int]]:
         """The firings of due schedules, and the new `seen` of each schedule."""
         planned, seen = list[Planned](), dict[str, int]()
         for schedule in self.schedules:
             before = schedule.seen
-            planned += [_planned(schedule.trigger, each, startable) for each in schedule.take_due(now)]
+            planned += [_planned(schedule.trigger, each, startable) for each in schedule.take_due(now, wall)]
             if schedule.seen != before:
                 seen[schedule.trigger.name] = schedule.seen
         return planned, seen

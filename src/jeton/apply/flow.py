@@ -26,8 +26,9 @@ def _hold_node(draft: Draft, decision: d.HoldNode) -> None:
     draft.drop(flow.executing, decision.node)
     draft.put(flow.waiting, decision.node, decision.held)
     draft.touched.rest.nodes.add(decision.node)
-    draft.put_token(token.entering(WaitingForTimer(decision.at, decision.held.due, decision.held.label)))
-    draft.timers.watch_token(decision.held.due, decision.at, token.id)
+    held = decision.held
+    draft.put_token(token.entering(WaitingForTimer(decision.at, held.due, held.label, held.wall)))
+    draft.timers.watch_token(held.due, decision.at, token.id, wall=held.wall)
 
 
 def _execute_node(draft: Draft, decision: d.ExecuteNode) -> None:

@@ -18,9 +18,9 @@ from jeton.model.state.run import EarlyAnswer, Parent, Signal, Token
 def _wait_for_timer(draft: Draft, decision: d.WaitForTimer) -> None:
     token = draft.token(decision.token)
     draft.state.head.executions += 1
-    phase = WaitingForTimer(decision.at, decision.due, decision.label)
+    phase = WaitingForTimer(decision.at, decision.due, decision.label, decision.wall)
     draft.put_token(token.entering(phase))
-    draft.timers.watch_token(decision.due, decision.at, token.id)
+    draft.timers.watch_token(decision.due, decision.at, token.id, wall=decision.wall)
 
 
 def _call_workflow(draft: Draft, decision: d.CallWorkflow) -> None:

@@ -61,7 +61,7 @@ class Triggers:
 
     async def list(self) -> tuple[TriggerView, ...]:
         """All triggers, by name."""
-        disabled, now = await self._host.reads.disabled(), self._host.now()
+        disabled, now = await self._host.reads.disabled(), self._host.wall()
         views: list[TriggerView] = []
         for row in await self._host.reads.triggers():
             last = await self._host.reads.firings(trigger=row.trigger.name, limit=1)

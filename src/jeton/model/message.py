@@ -1,4 +1,7 @@
-"""Messages to a run. Each carries its time, so that no code below reads a clock."""
+"""Messages to a run. Each carries its time, so that no code below reads a clock.
+
+The time passes evenly while a process lives; see docs/semantics/durability.md#clocks.
+"""
 
 from typing import TypeAlias
 
@@ -80,10 +83,11 @@ class TaskReturned(msgspec.Struct, frozen=True, tag="task_returned"):
     attempt: int
 
 
-class AlarmRang(msgspec.Struct, frozen=True, tag="alarm_rang"):
+class AlarmRang(msgspec.Struct, frozen=True, tag="alarm_rang", omit_defaults=True):
     """An alarm that the run asked for. It may be stale."""
 
     at: int
+    wall: int | None = None  # the system clock's time, for waits until a point in time; None: it is `at`
 
 
 class CancelRun(msgspec.Struct, frozen=True, tag="cancel_run", omit_defaults=True):

@@ -199,7 +199,7 @@ class FlowOracle:
             raise NodeFault("_branch")
         due, label = self.wait_of(result)
         self.branch[node] = result.get("_branch")
-        if due is None or due <= self.now:
+        if due is None:
             self.executed[node] = outputs
         else:
             self.waiting[node] = (due, label, outputs)

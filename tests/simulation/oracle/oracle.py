@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.simulation.oracle.expression import tiny_evaluate
 from tests.simulation.oracle.graph import node_of
@@ -40,7 +40,10 @@ from tests.simulation.oracle.routing import fail_node, finish_node, target_of
 from tests.simulation.oracle.scope import mapped, node_input, scope_of, value_of
 from tests.simulation.oracle.slots import fan_in_timed_out, one_consequence
 
-__all__ = ["Call", "ExpressionFault", "MissingKey", "Oracle", "Token", "tiny_evaluate"]
+__all__ = ["Call", "ExpressionFault", "MissingKey", "Oracle", "Timer", "Token", "is_point", "tiny_evaluate"]
+
+Timer: TypeAlias = tuple[int, int, Callable[[], None], bool]
+"""When it is due, the order of creation, what it does, and whether it is a point in time."""
 
 DEFAULT_TASK_TIMEOUT_MS = 600_000  # tasks-and-actions.md#four-timeouts: 10 minutes by default
 
@@ -71,10 +74,15 @@ class Oracle:
         if token is not None:
             self._step(now, lambda: self._attempt_failed(token, deepcopy(failure)))
 
-    def alarm(self, now: int) -> None:
-        """Fire everything due, one timer and all that follows from it after the other."""
+    def alarm(self, now: int, wall: int | None = None) -> None:
+        """Fire everything due, one timer and all that follows from it after the other.
+
+        durability.md#clocks: points in time follow the system clock, which shows `wall`."""
+        shown = now if wall is None else wall
         while self._alive():
-            due = sorted((one for one in self._timers() if one[0] <= now), key=lambda one: one[:2])
+            due = sorted(
+                (one for one in self._timers() if one[0] <= (shown if one[3] else now)), key=lambda one: one[:2]
+            )
             if not due:
                 return
             self._step(now, due[0][2])
@@ -96,7 +104,7 @@ class Oracle:
         return int(task.get("timeout_ms", DEFAULT_TASK_TIMEOUT_MS))
 
     def next_due(self) -> int | None:
-        return min((due for due, _, _ in self._timers()), default=None)
+        return min((due for due, *_ in self._timers()), default=None)
 
     @property
     def status(self) -> str:
@@ -205,10 +213,10 @@ class Oracle:
             return max(run.now, run.now + round(seconds * 1000))
         until = value_of(run, wait["until"], scope)
         if isinstance(until, int) and not isinstance(until, bool):
-            return max(run.now, until)
+            return until
         try:
             moment = datetime.fromisoformat(str(until))
-            return max(run.now, (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1))
+            return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
         except (TypeError, ValueError) as wrong:
             raise NodeFailed("expression_error", f"until is {until!r}, which is not a time with a zone") from wrong
 
@@ -250,23 +258,23 @@ class Oracle:
 
     # ---- timers ----
 
-    def _timers(self) -> list[tuple[int, int, Callable[[], None]]]:
-        """Everything that rings: (due, order of creation, what it does)."""
+    def _timers(self) -> list[Timer]:
+        """Everything that rings."""
         run = self.run
         if not self._alive():
             return []
-        timers: list[tuple[int, int, Callable[[], None]]] = []
+        timers: list[Timer] = []
         if run.due is not None:
-            timers.append((run.due, 0, self._run_timed_out))
+            timers.append((run.due, 0, self._run_timed_out, False))
         for token in run.tokens:
             if token.due is not None and token.status in ("waiting_for_timer", "waiting_for_retry"):
-                timers.append((token.due, token.timer, self._ring(token)))
+                timers.append((token.due, token.timer, self._ring(token), is_point(run, token)))
         for group in run.groups:
             if any(slot.state != "live" for slot in chain(group.outer)):
                 continue
             for fan_in in group.fan_ins:
                 if fan_in.closed is None and fan_in.due is not None and fan_in.first_arrival is not None:
-                    timers.append((fan_in.due, fan_in.first_arrival, self._ring_fan_in(fan_in)))
+                    timers.append((fan_in.due, fan_in.first_arrival, self._ring_fan_in(fan_in), False))
         return timers
 
     def _ring(self, token: Token) -> Callable[[], None]:
@@ -335,3 +343,8 @@ def retry_delay_ms(policy: Object, attempt: int) -> int:
     initial = int(policy.get("initial_delay_ms", 0))
     factor: int = {"none": 1, "linear": attempt, "exponential": 2 ** (attempt - 1)}[policy.get("backoff", "none")]
     return min(initial * factor, int(policy.get("max_delay_ms", initial * factor)))
+
+
+def is_point(run: Run, token: Token) -> bool:
+    """durability.md#clocks: `until` is a point in time; all else is a length of time."""
+    return token.status == "waiting_for_timer" and "until" in node_of(run.workflow, token.node)["wait"]

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tests.simulation.oracle.model import FanIn, RunFailed, abandoned, chain
-from tests.simulation.oracle.oracle import Oracle, Token
+from tests.simulation.oracle.oracle import Oracle, Timer, Token, is_point
 from tests.simulation.oracle.slots import end_slot, one_consequence
 
 Result = TypeVar("Result")
@@ -49,32 +49,33 @@ class SettledOracle(Oracle):
             self._end("cancelled", {"type": "cancelled", "message": reason})
         super().cancel(reason, now)
 
-    def ring_until(self, now: int, until: int) -> None:
+    def ring_until(self, now: int, until: int, wall: int) -> None:
         """As `alarm`, but only what was due by `until`."""
         while self._alive():
-            due = [timer for timer in self._timers() if timer[0] <= until]
+            due = [timer for timer in self._timers() if timer[0] <= (min(until, wall) if timer[3] else until)]
             if not due:
                 return
             self._step(now, due[0][2])
 
-    def _timers(self) -> list[tuple[int, int, Callable[[], None]]]:
+    def _timers(self) -> list[Timer]:
         """token-graphs.md#timers: of those due together, who waited first, then tokens before fan-ins, by number."""
         run = self.run
         if not self._alive():
             return []
-        timers: list[tuple[int, int, int, int, Callable[[], None]]] = []
+        timers: list[tuple[int, int, int, int, Callable[[], None], bool]] = []
         if run.due is not None:
-            timers.append((run.due, self._since[0], 0, 0, self._run_timed_out))
+            timers.append((run.due, self._since[0], 0, 0, self._run_timed_out, False))
         for token in run.tokens:
             if token.due is not None and token.status in ("waiting_for_timer", "waiting_for_retry"):
-                timers.append((token.due, self._since[token.timer], 1, token.id, self._ring(token)))
+                point = is_point(run, token)
+                timers.append((token.due, self._since[token.timer], 1, token.id, self._ring(token), point))
         for group in run.groups:
             for fan_in in group.fan_ins if all(slot.state == "live" for slot in chain(group.outer)) else ():
                 if fan_in.closed is None and fan_in.due is not None and fan_in.first_arrival is not None:
                     since = self._since[fan_in.first_arrival]
-                    timers.append((fan_in.due, since, 2, group.id, self._ring_fan_in(fan_in)))
+                    timers.append((fan_in.due, since, 2, group.id, self._ring_fan_in(fan_in), False))
         timers.sort(key=lambda timer: timer[:4])
-        return [(due, rank, ring) for rank, (due, _, _, _, ring) in enumerate(timers)]
+        return [(due, rank, ring, point) for rank, (due, _, _, _, ring, point) in enumerate(timers)]
 
     def _attempt_failed(self, token: Token, failure: dict[str, Any]) -> None:
         super()._attempt_failed(token, failure)

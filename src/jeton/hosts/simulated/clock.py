@@ -4,23 +4,33 @@ EPOCH_MS = 1_700_000_000_000
 
 
 class ManualClock:
-    """A monotonic clock and a wall clock, which can jump, in milliseconds.
+    """A clock that passes evenly, and a wall clock, which can jump, in milliseconds.
 
-    Waits use the monotonic clock; messages are stamped with the wall clock's time.
+    Messages are stamped with the time that passes evenly. It is the wall clock's time when a process starts.
     """
 
     def __init__(self, wall_ms: int = EPOCH_MS) -> None:
         self._steady = 0
-        self._wall_ahead = wall_ms
+        self._begin = wall_ms
+        self._wall_begin = wall_ms
 
     @property
     def steady(self) -> int:
-        """Monotonic milliseconds since the start."""
+        """Milliseconds since the start."""
         return self._steady
 
     def now(self) -> int:
+        """The time of messages."""
+        return self._steady + self._begin
+
+    def wall(self) -> int:
         """The wall clock's time."""
-        return self._steady + self._wall_ahead
+        return self._steady + self._wall_begin
+
+    @property
+    def ahead(self) -> int:
+        """How far the time of messages is ahead of the wall clock, because the wall clock was set."""
+        return self._begin - self._wall_begin
 
     def pass_to(self, steady: int) -> None:
         """Let time pass up to a monotonic time, unless it is in the past."""
@@ -32,8 +42,12 @@ class ManualClock:
 
     def jump(self, by_ms: int) -> None:
         """Set the wall clock forwards or backwards; no time passes."""
-        self._wall_ahead += by_ms
+        self._wall_begin += by_ms
+
+    def restart(self) -> None:
+        """Take the time of messages from the wall clock, as a new process does."""
+        self._begin = self._wall_begin
 
     def steady_when(self, wall_ms: int) -> int:
         """The monotonic time when the wall clock reaches a time, if it does not jump; now, if it has."""
-        return max(self._steady, wall_ms - self._wall_ahead)
+        return max(self._steady, wall_ms - self._wall_begin)

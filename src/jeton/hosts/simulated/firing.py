@@ -35,7 +35,7 @@ class Firing:
         """Whether anything is due."""
         triggers = self._store.triggers
         events = (bool(triggers.published(event=each.on.name, after=each.seen)) for each in self._table.events.values())
-        return bool(triggers.ended) or any(events) or self._table.next_at <= self._clock.now()
+        return bool(triggers.ended) or any(events) or self._table.next_at <= self._clock.wall()
 
     @property
     def next_at(self) -> int | None:
@@ -46,7 +46,7 @@ class Firing:
     def take_due(self) -> Due:
         """Everything that is due. Reload once it is stored."""
         now, find = self._clock.now(), self._bundles.startable
-        planned, seen = self._table.plan_schedules(now, find)
+        planned, seen = self._table.plan_schedules(now, self._clock.wall(), find)
         for name, listening in self._table.events.items():
             for event in self._store.triggers.published(event=listening.on.name, after=listening.seen):
                 heard = plan_published(listening, event, self._store.row(event.emitted.run), now, find)

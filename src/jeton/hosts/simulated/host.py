@@ -66,6 +66,7 @@ class SimulatedHost:
         self._bundles = self._store.definitions.bundles
         self._driver = Driver(self.world, self._tasks, reactions=reactions)
         self.now = self.world.clock.now
+        self.wall = self.world.clock.wall
         self.reads = SimulatedReads(self._store, self._driver)
         self.artifacts = MemoryArtifacts(self._store.tables.artifacts)
         self.idempotency = IdempotencyKeys(self.now)
@@ -106,7 +107,7 @@ class SimulatedHost:
         self, triggers: Mapping[str, Trigger], *, file: str = "", origins: Sequence[str] = ()
     ) -> list[str]:
         self._driver.check()
-        removed = self._store.triggers.deploy(triggers, self.now(), file, origins)
+        removed = self._store.triggers.deploy(triggers, self.wall(), file, origins)
         self.world.triggers_changed()
         return removed
 

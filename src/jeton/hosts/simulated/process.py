@@ -90,7 +90,7 @@ class Process:
         self.triggers = Firing(env.store, env.bundles, env.clock)
         self.needs_app: dict[RunId, str] = {}
         self._live: dict[RunId, LiveRun] = {}
-        self._alarms = Alarms(env.clock, self._put, lambda run: self.deliver(run, AlarmRang(env.clock.now())))
+        self._alarms = Alarms(env.clock, self._put, self._ring)
         self._began_since: dict[RunId, list[TaskStarted | TaskNoted]] = {}
         self._scheduled: set[RunId] = set()
         self._looking = False
@@ -103,6 +103,9 @@ class Process:
         number = self._store.accept(run, message)
         self.schedule(run)
         return number
+
+    def _ring(self, run: RunId) -> None:
+        self.deliver(run, AlarmRang(self._clock.now(), self._clock.wall()))
 
     def load(self, run: RunId) -> LiveRun:
         """The run as it is stored."""
@@ -182,7 +185,7 @@ class Process:
                     # it is in an inbox since the commit; an account's reply, or a refused start, in the run's own
                     self.schedule(to if self._store.has(to) else run)
             self._may_crash("crash_amid_effects")
-        self._alarms.wake(run, turn.wake)
+        self._alarms.wake(run, self._live[run].timers)
         if turn.again:
             self.schedule(run)
         if turn.ended or self._faults.strikes("run_forgotten") is not None:
@@ -196,7 +199,7 @@ class Process:
         """Faults that may come at any time."""
         stale = self._faults.strikes("alarm_stale")
         if stale is not None:
-            self._put(stale.by_ms, lambda: self.deliver(run, AlarmRang(self._clock.now())))
+            self._put(stale.by_ms, lambda: self._ring(run))
         jump = self._faults.strikes("clock_jump")
         if jump is not None:
             self._clock.jump(jump.by_ms)
@@ -248,10 +251,11 @@ class Process:
 
     def recover(self) -> None:
         """Schedule waiting messages, set the alarms, fire triggers that are due, and look for lost tasks."""
+        self._store.stamp_waiting(self._clock.now())
         for run in self._store.runs():
             row = self._store.row(run)
             if row is not None and row.status not in TERMINAL:
-                self._alarms.wake(run, row.wake)
+                self._alarms.wake(run, self.load(run).timers)
             if self._store.inbox(run):
                 self.schedule(run)
         self.fire_soon()
@@ -262,9 +266,8 @@ class Process:
         self._looking = False
         self._looks += 1
         for run in sorted(self._store.busy, key=self._store.runs().index):
-            row, live = self._store.row(run), self._live.get(run) or self.load(run)
-            wake = None if row is None else row.wake
-            plan = plan_recovery(live.state, wake, self._clock.now(), partial(self._missing, run))
+            live = self._live.get(run) or self.load(run)
+            plan = plan_recovery(live, self._clock.now(), self._clock.wall(), partial(self._missing, run))
             if plan.needs_app is not None:
                 self.needs_app[run] = plan.needs_app
             for message in plan.messages:

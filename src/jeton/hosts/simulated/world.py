@@ -76,7 +76,7 @@ class World:
         balance = balance_of(library.settings)
         if balance is not None:
             self.store.open_account(balance)
-        self.store.triggers.deploy(library.triggers, self.clock.now(), "", ())
+        self.store.triggers.deploy(library.triggers, self.clock.wall(), "", ())
         self._env = Environment(
             self.clock,
             self._agenda,
@@ -296,6 +296,7 @@ class World:
         self.after(down_ms, self._come_up)
 
     def _come_up(self) -> None:
+        self.clock.restart()
         self._process = Process(self._env)
         self._process.recover()
 

@@ -1,7 +1,6 @@
 """The SQLite host: one process owns the store and advances its runs; others read it, and store messages."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
@@ -18,6 +17,7 @@ from jeton.actor.starts import NewFork, NewRun, Started, unknown_run
 from jeton.actor.storable import check_storable
 from jeton.actor.workers import Workers
 from jeton.executor.artifacts import Artifacts
+from jeton.hosts.sqlite.clock import steady_clock, wall_ms
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.opening import check_readable, open_owned
@@ -44,22 +44,24 @@ from jeton.planning.triggers.firing import Delivery, Planned, plan_firing
 Value = TypeVar("Value")
 
 
-def wall_ms() -> int:
-    """The system clock, in milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
 class SqliteHost:
     """Runs in one SQLite file. Fulfils `jeton.actor.host.Host`; make one with `open`, and `close` it."""
 
     def __init__(
-        self, path: Path, store: Store, bundles: Bundles, owner: Owner | None, clock: Callable[[], int]
+        self,
+        path: Path,
+        store: Store,
+        bundles: Bundles,
+        owner: Owner | None,
+        clock: Callable[[], int],
+        wall: Callable[[], int],
     ) -> None:
         self._path = path
         self._store = store
         self._bundles = bundles
         self._owner = owner
         self.now = clock
+        self.wall = wall
         self.reads = SqliteReads(store, bundles, owner)
         self.needs_app: Mapping[RunId, str] = {} if owner is None else owner.runs.tasks.needs_app
 
@@ -71,15 +73,20 @@ class SqliteHost:
         workers: Workers | None,
         durability: Durability = "full",
         owner: bool = True,
-        clock: Callable[[], int] = wall_ms,
+        clock: Callable[[], int] | None = None,
+        wall: Callable[[], int] | None = None,
         mirrors: Sequence[Mirror] = (),
     ) -> "SqliteHost":
-        """Open a store. The owner creates it if there is none, holds its lock, and advances its runs."""
+        """Open a store. The owner creates it if there is none, holds its lock, and advances its runs.
+
+        `clock` is for lengths of time, and `wall` for points in time; of a test's clock, both are the same."""
+        wall = wall or clock or wall_ms
+        clock = clock or steady_clock()
         file = Path(path).resolve()  # a store has one lock, whichever link leads to it
         if not owner:
             await asyncio.to_thread(check_readable, file)
             store = Store(file)
-            return cls(file, store, Bundles(store), None, clock)
+            return cls(file, store, Bundles(store), None, clock, wall)
         lock, epoch = await asyncio.to_thread(open_owned, file, clock())
         store = Store(file)
         bundles = Bundles(store)
@@ -93,12 +100,13 @@ class SqliteHost:
                 workers,
                 durability,
                 clock,
+                wall,
                 (TypedMirror(), SnapshotMirror(), GateMirror(), InheritanceMirror(), UsageMirror(), *mirrors),
             )
         except apsw.Error as problem:
             lock.release()
             raise refusal(problem) from problem
-        return cls(file, store, bundles, held, clock)
+        return cls(file, store, bundles, held, clock, wall)
 
     def new_id(self) -> str:
         """An id for a message or a delivery that no other has."""

@@ -21,6 +21,7 @@ class WaitForTimer(DecisionBase, frozen=True, tag="wait_for_timer"):
     due: int
     label: str | None = None
     missing: tuple[str, ...] = ()
+    wall: bool = False  # `due` is a point in time, by the system clock
 
 
 class CallWorkflow(DecisionBase, frozen=True, tag="call_workflow"):

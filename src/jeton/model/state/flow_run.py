@@ -26,6 +26,7 @@ class WaitingNode(msgspec.Struct, frozen=True, omit_defaults=True):
     executed: Executed
     due: int
     label: str | None = None
+    wall: bool = False  # `due` is a point in time, by the system clock
 
 
 class FlowState:

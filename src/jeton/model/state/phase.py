@@ -26,6 +26,11 @@ class PhaseBase(msgspec.Struct, frozen=True):
         return None
 
     @property
+    def is_point(self) -> bool:
+        """Whether `wakes_at` is a point in time, by the system clock, and not the end of a length of time."""
+        return False
+
+    @property
     def caption(self) -> str | None:
         """The label, title or name of what it waits for."""
         return None
@@ -74,10 +79,15 @@ class WaitingForTimer(PhaseBase, frozen=True, tag="waiting_for_timer", omit_defa
     since: int
     due: int
     label: str | None = None
+    wall: bool = False  # `due` is a point in time, by the system clock
 
     @property
     def wakes_at(self) -> int:
         return self.due
+
+    @property
+    def is_point(self) -> bool:
+        return self.wall
 
     @property
     def caption(self) -> str | None:

@@ -23,6 +23,7 @@ class _BadControlKey(Exception):
 class _Wait(msgspec.Struct, frozen=True):
     due: int
     label: str | None
+    wall: bool
 
 
 class SplitResult(msgspec.Struct, frozen=True):
@@ -33,7 +34,7 @@ class SplitResult(msgspec.Struct, frozen=True):
 
 
 def read_result(result: Json, now: int) -> Executed | WaitingNode | TaskFailed:
-    """Read a node's result: outputs and branch, and a wait if one was asked for and is not over."""
+    """Read a node's result: outputs and branch, and a wait if one was asked for."""
     if result is None:
         return Executed({})
     if not isinstance(result, dict):
@@ -49,7 +50,7 @@ def read_split_result(result: SplitResult, now: int) -> Executed | WaitingNode |
         executed, wait = Executed(result.outputs, _branch(result.keys)), _wait(result.keys, now)
     except _BadControlKey as problem:
         return TaskFailed("bad_control_key", str(problem))
-    return executed if wait is None or wait.due <= now else WaitingNode(executed, wait.due, wait.label)
+    return executed if wait is None else WaitingNode(executed, wait.due, wait.label, wait.wall)
 
 
 def _branch(result: JsonObject) -> str | None:
@@ -74,7 +75,7 @@ def _wait(result: JsonObject, now: int) -> _Wait | None:
         if label is not None and not isinstance(label, str):
             raise _BadControlKey(f"{key}.label must be a text, and is {_shown(label)}")
         due = _after(value[wanted], now) if key == "_wait" else _at(value[wanted], key)
-        return _Wait(due, label)
+        return _Wait(due, label, wall=key != "_wait")
     return None
 
 

@@ -16,7 +16,7 @@ from jeton.planning.tokens.scope import scope_of
 def plan_wait(
     program: Program, state: RunState, token: Token, node: CompiledNode, missing: tuple[str, ...], now: int
 ) -> Plan:
-    """Wait until a time, which may have passed already."""
+    """Wait for a length of time, or until a point in time, which may have passed already."""
     names = scope_of(program, state, token)
     due: int | TaskFailed
     if node.seconds is not None:
@@ -28,7 +28,7 @@ def plan_wait(
     if isinstance(due, TaskFailed):
         return Plan(plan_failure(program, state, token, due, now))
     label = node.wait.label if node.wait is not None else None
-    return Plan([WaitForTimer(token.id, token.node, now, max(due, now), label, missing)])
+    return Plan([WaitForTimer(token.id, token.node, now, due, label, missing, wall=node.seconds is None)])
 
 
 def _seconds_from(expression: Expression, names: JsonObject, now: int) -> int | TaskFailed:

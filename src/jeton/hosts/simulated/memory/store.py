@@ -70,6 +70,12 @@ class Store:
         self._inboxes[run][number] = _encode(message)
         return number
 
+    def stamp_waiting(self, now: int) -> None:
+        """Give waiting messages the time of their delivery: an earlier process may have had another clock."""
+        for waiting in self._inboxes.values():
+            for number, body in waiting.items():
+                waiting[number] = _encode(msgspec.structs.replace(_message.decode(body), at=now))
+
     def answer(self, run: RunId, answered: Iterable[int]) -> None:
         """Remove messages whose commit is being written."""
         for number in answered:

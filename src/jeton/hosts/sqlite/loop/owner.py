@@ -64,6 +64,7 @@ class Owner:
         workers: Workers | None,
         durability: Durability,
         clock: Callable[[], int],
+        wall: Callable[[], int],
         mirrors: Sequence[Mirror],
     ) -> None:
         loop = asyncio.get_running_loop()
@@ -93,10 +94,11 @@ class Owner:
             self._inbox_changed.set,
             self._on_failure,
         )
-        self._alarms = AlarmScheduler(loop, store, self.runs, clock, self._flush)
-        self._recovery = Recovery(store, self.runs, clock, self._flush)
+        self._alarms = AlarmScheduler(loop, store, self.runs, clock, wall, self._flush)
+        self._recovery = Recovery(store, self.runs, clock, wall, self._flush)
         self.runs.connect(self._writer, self._recovery.deliver_stored)
-        self.triggers = TriggerLoop(store, bundles, self._writer.transact, clock, finished, self._inbox_changed.set)
+        on_fired = self._inbox_changed.set
+        self.triggers = TriggerLoop(store, bundles, self._writer.transact, clock, wall, finished, on_fired)
         loops = (
             self._alarms.run(),
             self._recovery.run(),

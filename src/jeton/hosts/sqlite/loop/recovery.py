@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from jeton.actor.recovery import plan_recovery
 from jeton.actor.starts import impossible_start
@@ -41,11 +42,13 @@ class Recovery:
         store: Store,
         runs: Runs,
         clock: Callable[[], int],
+        wall: Callable[[], int],
         flush: Callable[[], Awaitable[None]],
     ) -> None:
         self._store = store
         self._runs = runs
         self._clock = clock
+        self._wall = wall
         self._flush = flush
         self._read_to = 0  # inbox rows up to this number are delivered
         self._delivered: set[int] = set()  # and these beyond it
@@ -70,7 +73,10 @@ class Recovery:
         await repeat(step, "reading the inbox", 0)
 
     async def deliver_inbox(self) -> None:
-        """Deliver the messages in the inbox. Their rows are deleted in the commits that handle them."""
+        """Deliver the messages in the inbox. Their rows are deleted in the commits that handle them.
+
+        They get the time of their delivery: another process, or an earlier one, may have had another clock, and what a
+        run waits for begins with the message that leads to it."""
         known = max(self._delivered, default=0)  # rows up to here are in the table, unless they were handled
         while rows := self._store.inbox(self._read_to, ROWS_PER_STEP):
             unpaused: list[RunId] = []
@@ -79,7 +85,7 @@ class Recovery:
                 if number in self._delivered:
                     continue
                 try:
-                    message = _message.decode(body)
+                    message = replace(_message.decode(body), at=self._clock())
                 except msgspec.DecodeError as problem:
                     _log.error("message %s to run %s cannot be read: %s", number, run, problem)
                     continue
@@ -137,7 +143,7 @@ class Recovery:
         if actor is None or actor.writing or actor.live.state.head.ended:
             return
         tasks = self._runs.tasks
-        plan = plan_recovery(actor.live.state, actor.wake, self._clock(), partial(tasks.missing, actor))
+        plan = plan_recovery(actor.live, self._clock(), self._wall(), partial(tasks.missing, actor))
         tasks.set_needs_app(run, plan.needs_app)
         for message in plan.messages:
             if not isinstance(message, TaskLost) or (message.token, message.attempt) not in actor.running:

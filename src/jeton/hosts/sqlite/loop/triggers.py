@@ -35,6 +35,7 @@ class TriggerLoop:
         bundles: Bundles,
         transact: Transact,
         clock: Callable[[], int],
+        wall: Callable[[], int],
         mirror: FinishedMirror,
         on_fired: Callable[[], None],
     ) -> None:
@@ -42,6 +43,7 @@ class TriggerLoop:
         self._bundles = bundles
         self._transact = transact
         self._clock = clock
+        self._wall = wall
         self._mirror = mirror
         self._on_fired = on_fired
         self.fired = 0  # how often something fired
@@ -56,7 +58,7 @@ class TriggerLoop:
 
     async def deploy(self, triggers: Mapping[str, Trigger], file: str, origins: Sequence[str]) -> list[str]:
         """Store triggers, and remove what `origins` no longer declare. Returns the removed names."""
-        now = self._clock()
+        now = self._wall()
 
         def redeclare(db: Connection) -> list[str]:
             gone = drop_undeclared(db, triggers, origins)
@@ -105,20 +107,20 @@ class TriggerLoop:
                 pass
 
     async def _sleep(self) -> None:
-        wait_s = min(LONGEST_SLEEP_S, max((self._table.next_at - self._clock()) / 1000, SHORTEST_SLEEP_S))
+        wait_s = min(LONGEST_SLEEP_S, max((self._table.next_at - self._wall()) / 1000, SHORTEST_SLEEP_S))
         await wait_for_event(self._wake, wait_s if self._table.schedules else None)
         self._wake.clear()
 
     async def _fire_schedules(self) -> bool:
-        now = self._clock()
-        planned, seen = self._table.plan_schedules(now, self._bundles.startable)
+        wall = self._wall()
+        planned, seen = self._table.plan_schedules(self._clock(), wall, self._bundles.startable)
         if seen:
             try:
                 await self._store_firings(planned, seen)
             except BaseException:
                 self._load()
                 raise
-        return self._table.next_at <= now
+        return self._table.next_at <= wall
 
     async def _fire_events(self) -> bool:
         """Fire for published events that were not handled yet, each for every trigger of its name.
