@@ -16,13 +16,13 @@ from jeton.planning.flow.node import NodeCall, begin_node
 from jeton.planning.flow.output import FlowOutput, flow_output
 from jeton.planning.flow.readiness import (
     limit_problem,
-    node_view,
     remaining_of,
     settle_executed,
     settle_failed,
     start_flow,
     status_of,
 )
+from jeton.planning.flow.view import node_view
 from jeton.planning.program.flow import FlowProgram, compile_flow
 
 FUNCTIONS = ("work", "other")

@@ -4,13 +4,12 @@ import pytest
 
 from jeton.model import decision as d
 from jeton.model.failure import BrokenInvariant, RunError
-from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
+from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, Settled, SkipReason
 from jeton.planning.flow.progress import flow_of
 from jeton.planning.flow.readiness import (
     connection_status,
     is_live,
     limit_problem,
-    node_view,
     remaining_of,
     reopened,
     settle_executed,
@@ -20,7 +19,7 @@ from jeton.planning.flow.readiness import (
     status_of,
 )
 from jeton.planning.program.workflow import Program
-from tests.planning.given import BOOM, Given, at, before, done, failed, flow, given, started
+from tests.planning.given import Given, at, before, done, failed, flow, given, started
 
 
 def works(nodes: str, connections: str = "", more: str = "") -> Program:
@@ -193,45 +192,6 @@ def test_a_connection_whose_source_is_not_settled_is_not_asked_for() -> None:
 )
 def test_how_a_run_stands(run: Given, then: FlowStatus) -> None:
     assert status_of(flow_of(run.program), run.state().flow) == then
-
-
-WAITS = flow("nodes: {a: {type: wait, data: {seconds: 2}}}")
-
-
-@pytest.mark.parametrize(
-    ("run", "node", "then"),
-    [
-        pytest.param(given(PAIR, started()), "b", NodeView("idle"), id="not reached"),
-        pytest.param(given(PAIR, started()), "a", NodeView("executing"), id="at work"),
-        pytest.param(given(WAITS, started()), "a", NodeView("executing"), id="waiting counts as that"),
-        pytest.param(
-            given(PAIR, started(), done(0, {"x": 1})),
-            "a",
-            NodeView("completed", outputs={"x": 1}),
-            id="done, with outputs",
-        ),
-        pytest.param(
-            given(PAIR, started(), failed(0)), "a", NodeView("failed", error=BOOM), id="failed, with the error"
-        ),
-        pytest.param(
-            given(LONG, started(), failed(0)),
-            "c",
-            NodeView("skipped", skip_reason="upstream_failure", blocked_by=("b",)),
-            id="skipped for a failure, with the nodes right before it that stand in its way",
-        ),
-        pytest.param(
-            given(PAIR, started(), done(0, {"_branch": "x"})),
-            "b",
-            NodeView("skipped", skip_reason="branch_not_taken"),
-            id="or because no branch led there",
-        ),
-        pytest.param(
-            given(STRICT, started(), failed(0)), "b", NodeView("idle"), id="in a run that failed nobody works"
-        ),
-    ],
-)
-def test_how_a_node_is_shown(run: Given, node: str, then: NodeView) -> None:
-    assert node_view(flow_of(run.program), run.state().flow, node) == then
 
 
 MIXED = works("abcde", "ac.x bc cd be.y")

@@ -31,7 +31,7 @@ from jeton.model.effect import Effect
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
 from jeton.model.state.run import FiredBy
-from jeton.planning.flow.readiness import node_view
+from jeton.planning.flow.view import node_view
 from jeton.planning.program.compile import compile_definition
 from tests.simulation.grammar.flow import make_flow, make_overrides, make_result
 from tests.simulation.invariants.check import RunInvariants

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from jeton.model.decision import ReopenNodes
 from jeton.model.definition.flow import MAIN
 from jeton.model.failure import BrokenInvariant, RunError
-from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
+from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, Settled, SkipReason
 from jeton.planning.program.flow import CompiledConnection, CompiledFlowNode, FlowProgram
 
 ConnectionStatus: TypeAlias = Literal["delivered", "dead", "failed"]
@@ -56,19 +56,6 @@ def status_of(program: FlowProgram, state: FlowState) -> FlowStatus:
     if len(state.executed) + len(state.skipped) + len(state.errors) < len(program.nodes):
         return "running"
     return "failed" if state.errors else "completed"
-
-
-def node_view(program: FlowProgram, state: FlowState, node: str) -> NodeView:
-    """The state of a node, for display. The reason of a skip is derived here and not stored."""
-    if node in state.executed:
-        return NodeView("completed", outputs=state.executed[node].outputs)
-    if node in state.errors:
-        return NodeView("failed", error=state.errors[node])
-    if node in state.skipped:
-        reason, causes = skip_reason(program, state, node), _causes(program, state, node)
-        return NodeView("skipped", skip_reason=reason, blocked_by=causes)
-    under_way = node in state.executing or node in state.waiting
-    return NodeView("executing" if under_way and status_of(program, state) == "running" else "idle")
 
 
 def skip_reason(program: FlowProgram, state: FlowState, node: str) -> SkipReason:
@@ -186,12 +173,6 @@ def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
             state.blocked[name] = False
         asked.pop()
     return state.blocked[node]
-
-
-def _causes(program: FlowProgram, state: FlowState, node: str) -> tuple[str, ...]:
-    """The sources that failed, or were skipped because of a failure."""
-    failed = (w.source for w in program.nodes[node].incoming if connection_status(program, state, w) == "failed")
-    return tuple(dict.fromkeys(failed))
 
 
 def _by_position(program: FlowProgram, names: list[str]) -> tuple[str, ...]:
