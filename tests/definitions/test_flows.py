@@ -124,6 +124,54 @@ RULES = {
     "a name with a space": Rule(
         "bad_name", 'flows.f.nodes["a b"]', flow("nodes: {a b: {type: merge}}"), node("{type: merge}")
     ),
+    "on_error of a node that is a flow's": Rule(
+        "unknown_value",
+        "flows.f.nodes.a.on_error",
+        node("{type: merge, on_error: fail}"),
+        node("{type: merge, on_error: route}"),
+    ),
+    "on_error without its outputs": Rule(
+        "missing_key",
+        "flows.f.nodes.a.on_error",
+        node("{type: merge, on_error: {}}"),
+        node("{type: merge, on_error: {default: {}}}"),
+    ),
+    "on_error with outputs that are a text": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.on_error.default",
+        node("{type: merge, on_error: {default: none}}"),
+        node("{type: merge, on_error: {default: {x: none, _branch: x}}}"),
+    ),
+    "on_error that waits": Rule(
+        "reserved_handle",
+        "flows.f.nodes.a.on_error.default._wait",
+        node("{type: merge, on_error: {default: {_wait: {seconds: 1}}}}"),
+        node("{type: merge, on_error: {default: {wait: {seconds: 1}}}}"),
+    ),
+    "on_error that chooses a branch without a name": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.on_error.default._branch",
+        node("{type: merge, on_error: {default: {_branch: 1}}}"),
+        node("{type: merge, on_error: {default: {_branch: '1'}}}"),
+    ),
+    "run_when misspelt": Rule(
+        "unknown_value",
+        "flows.f.nodes.a.run_when",
+        node("{type: merge, run_when: setled}"),
+        node("{type: merge, run_when: settled}"),
+    ),
+    "an error that is not routed": Rule(
+        "handle_without_output",
+        "flows.f.connections[0].from_output",
+        from_node("{type: constant, data: {value: 1}}", "error"),
+        from_node("{type: constant, data: {value: 1}, on_error: route}", "error"),
+    ),
+    "an output that no default has": Rule(
+        "handle_without_output",
+        "flows.f.connections[0].from_output",
+        from_node("{type: constant, data: {value: 1}, on_error: {default: {x: 1}}}", "y"),
+        from_node("{type: constant, data: {value: 1}, on_error: {default: {x: 1}}}", "x"),
+    ),
     "a connection to nowhere": Rule(
         "unknown_node", "flows.f.connections[0].to", connected("{from: a, to: d}"), connected("{from: a, to: b}")
     ),

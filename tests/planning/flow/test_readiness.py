@@ -22,16 +22,13 @@ from jeton.planning.program.workflow import Program
 from tests.planning.given import Given, at, before, done, failed, flow, given, started
 
 
-def works(nodes: str, connections: str = "", more: str = "") -> Program:
+def works(nodes: str, connections: str = "", more: str = "", **run_when: str) -> Program:
     """Nodes of one letter that work, and connections as `ab` (from `main`) or `ab.x` (from the handle `x`)."""
     listed = "".join(
         f"\n- {{from: {each[0]}, to: {each[1]}, from_output: {each[3:] or 'main'}}}" for each in connections.split()
     )
-    return flow(
-        f"nodes: {{{', '.join(f'{name}: {{type: work}}' for name in nodes)}}}\n"
-        + (f"connections: {listed}\n" if listed else "")
-        + more
-    )
+    made = ", ".join(f"{name}: {{type: work, run_when: {run_when.get(name, 'all')}}}" for name in nodes)
+    return flow(f"nodes: {{{made}}}\n" + (f"connections: {listed}\n" if listed else "") + more)
 
 
 PAIR = works("ab", "ab")
@@ -97,6 +94,34 @@ def executed(run: Given, node: str, outputs: Executed) -> Settled:
             Executed({}),
             Settled((), ("c",)),
             id="but one that failed skips it",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="any"), started(), failed(0)),
+            "b",
+            Executed({}),
+            Settled(("c",)),
+            id="unless what was delivered is enough for it",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="any"), started(), failed(0)),
+            "b",
+            Executed({}, "x"),
+            Settled((), ("c",), dead_end=True),
+            id="but something has to be",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="settled"), started(), failed(0)),
+            "b",
+            Executed({}, "x"),
+            Settled(("c",), dead_end=True),
+            id="a clean-up needs nothing",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="settled"), started()),
+            "b",
+            Executed({}),
+            Settled(remaining={"c": 1}),
+            id="and waits for all",
         ),
     ],
 )
@@ -279,6 +304,16 @@ def test_the_counters_of_a_run_that_was_read_back(run: Given, then: dict[str, in
             before(d.EndRun, works("abcd", "ac.x cd bd"), started(), done(0, {}), failed(1)),
             d.ReopenNodes(("b",), ("d",), {"d": 1}),
             id="and is not waited for again",
+        ),
+        pytest.param(
+            before(d.EndRun, works("abcd", "ab bc bd.y", b="settled"), started(), failed(0), done(1, {}), done(2, {})),
+            d.ReopenNodes(("a",), ("d",), {"b": 1, "c": 1, "d": 1}, ("b", "c")),
+            id="what ran in spite of a failure is done again, and all behind it is as if it was never reached",
+        ),
+        pytest.param(
+            before(d.EndRun, works("abc", "ab bc", b="settled"), started(), failed(0), failed(1)),
+            d.ReopenNodes(("a",), ("c",), {"b": 1, "c": 1}, ("b",)),
+            id="what failed behind a failure waits for it",
         ),
     ],
 )

@@ -15,16 +15,16 @@ WAITS = flow("nodes: {a: {type: wait, data: {seconds: 2}}}")
     ("run", "node", "then"),
     [
         pytest.param(given(PAIR, started()), "b", NodeView("idle"), id="not reached"),
-        pytest.param(given(PAIR, started()), "a", NodeView("executing"), id="at work"),
-        pytest.param(given(WAITS, started()), "a", NodeView("executing"), id="waiting counts as that"),
+        pytest.param(given(PAIR, started()), "a", NodeView("executing", {}), id="at work"),
+        pytest.param(given(WAITS, started()), "a", NodeView("executing", {}), id="waiting counts as that"),
         pytest.param(
             given(PAIR, started(), done(0, {"x": 1})),
             "a",
-            NodeView("completed", outputs={"x": 1}),
+            NodeView("completed", {}, {"x": 1}),
             id="done, with outputs",
         ),
         pytest.param(
-            given(PAIR, started(), failed(0)), "a", NodeView("failed", error=BOOM), id="failed, with the error"
+            given(PAIR, started(), failed(0)), "a", NodeView("failed", {}, error=BOOM), id="failed, with the error"
         ),
         pytest.param(
             given(LONG, started(), failed(0)),
@@ -35,8 +35,24 @@ WAITS = flow("nodes: {a: {type: wait, data: {seconds: 2}}}")
         pytest.param(
             given(PAIR, started(), done(0, {"_branch": "x"})),
             "b",
-            NodeView("skipped", skip_reason="branch_not_taken"),
+            NodeView("skipped", skip_reason="branch_not_taken", blocked_by=("a",)),
             id="or because no branch led there",
+        ),
+        pytest.param(
+            given(PAIR, started(), done(0, {"x": 1})),
+            "b",
+            NodeView("executing", {"main": {"x": 1}}),
+            id="with what it was given",
+        ),
+        pytest.param(
+            given(
+                flow("nodes: {a: {type: work}, b: {type: work, run_when: any}}\nconnections: [{from: a, to: b}]"),
+                started(),
+                failed(0),
+            ),
+            "b",
+            NodeView("skipped", skip_reason="upstream_failure", blocked_by=("a",)),
+            id="skipped for a failure, though something delivered would have been enough",
         ),
         pytest.param(
             given(STRICT, started(), failed(0)), "b", NodeView("idle"), id="in a run that failed nobody works"

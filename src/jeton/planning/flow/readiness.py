@@ -74,19 +74,28 @@ def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
 
 
 def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
-    """The nodes to reset for a retry: the failed ones, and those skipped because of them."""
+    """The nodes to reset for a retry: the failed ones, and all behind them.
+
+    What ran in spite of a failure is reset too: it is given something else if the node succeeds now."""
     if not state.errors:
         return None
-    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]
+    behind: dict[str, None] = {}
+    found = list(state.errors)
+    for name in found:
+        targets = {connection.target: None for connection in program.nodes[name].leaving}
+        found += [target for target in targets if target not in behind and target not in state.errors]
+        behind.update(targets)
+    reset = {*state.errors, *behind}
     kept = FlowState()
-    kept.executed = state.executed
-    kept.skipped = {name: None for name in state.skipped if name not in set(skipped)}
+    kept.executed = {name: executed for name, executed in state.executed.items() if name not in reset}
+    kept.skipped = {name: None for name in state.skipped if name not in reset}
     counted = remaining_of(program, kept)
-    behind = {connection.target for name in (*state.errors, *skipped) for connection in program.nodes[name].leaving}
+    begun = [name for name in behind if state.began(name)]
     return ReopenNodes(
-        failed=_by_position(program, list(state.errors)),
-        skipped=_by_position(program, skipped),
+        failed=_by_position(program, [name for name in state.errors if name not in behind]),
+        skipped=_by_position(program, [name for name in behind if name in state.skipped]),
         remaining={name: counted.get(name, len(program.nodes[name].incoming)) for name in sorted(behind)},
+        begun=_by_position(program, begun),
     )
 
 
@@ -147,14 +156,21 @@ def _decided(
     program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement], node: CompiledFlowNode
 ) -> Literal["failed", "dead"] | None:
     """Why a node whose connections are all settled is skipped; None if it may begin."""
-    delivered = False
+    run_when = node.definition.run_when
+    if run_when == "settled":
+        return None
+    delivered = failed = False
     for connection in node.incoming:
         known = settlements.get(connection.source)
         status = _status_by(_settlement_of(program, state, connection.source) if known is None else known, connection)
         if status == "failed":
-            return "failed"
+            if run_when == "all":
+                return "failed"
+            failed = True
         delivered = delivered or status == "delivered"
-    return None if delivered else "dead"
+    if delivered:
+        return None
+    return "failed" if failed else "dead"
 
 
 def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
