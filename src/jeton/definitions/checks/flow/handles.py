@@ -71,7 +71,7 @@ def inputs_schema(node: FlowNode, definitions: Definitions) -> Schema | None:
 
 
 def _closed(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": dict(properties), CLOSED: True}
+    return {"type": "object", "properties": dict(properties), "required": [*properties], CLOSED: True}
 
 
 def _called_inputs(node: FlowNode, definitions: Definitions) -> Schema | None:
