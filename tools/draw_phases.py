@@ -23,7 +23,7 @@ from jeton.model.message import ContinueRun
 from jeton.model.state.flow_run import NodeStatus
 from jeton.model.state.phase import Phase, WaitingForGate
 from jeton.model.state.run import Head, RunState, RunStatus, TokenEnd
-from jeton.planning.flow.readiness import node_view
+from jeton.planning.flow.view import node_view
 from jeton.planning.program.workflow import Program
 from tools.phase_scenarios import History, firings, histories
 

@@ -289,3 +289,20 @@ def _flows() -> Iterator[_Scenario]:
     }
     yield beside, (START, _started(5, 1), _finished(10, 0, failure=FAILED))
     yield flow("continue", a={"type": "divide"}), (START,)
+    late = flow("continue", a={"type": "work"}, b={"type": "work", "run_when": "settled"})
+    broke = (START, _finished(10, failure=FAILED))
+    yield late, (*broke, _finished(20, 1), FORK)
+    yield late, (*broke, _finished(20, 1, failure=FAILED), FORK)
+    yield late, (*broke, FORK)
+    yield late, (*broke, _started(15, 1), FORK)
+    yield late, (*broke, TaskSuspended(20, TokenId(1), 1, 500, "nap"), FORK)
+    yield late, (START, PauseRun(5), _finished(10, failure=FAILED), FORK)
+    held: tuple[JsonObject, ...] = (
+        {"type": "wait", "data": {"seconds": 1}},
+        {"type": "gate", "data": {"title": "Go?"}},
+    )
+    for each in held:
+        yield flow("continue", a={"type": "work"}, b={**each, "run_when": "settled"}), (*broke, FORK)
+    handling: tuple[Json, ...] = ("route", {"default": {}})
+    for on_error in handling:
+        yield flow("continue", a={"type": "work", "on_error": on_error}), broke

@@ -43,6 +43,10 @@ RUN: list[tuple[Decision, list[Fact]]] = [
     (d.EndRun(1, "timed_out", error=ERROR), [ev.RunTimedOut(ERROR)]),
     (d.EndRun(1, "exhausted", error=ERROR), [ev.RunExhausted(ERROR)]),
     (d.ForkHistory(1, CHILD, 3, 0, writes={"state.a": 1}), [ev.RunForked(CHILD, 3, {"state.a": 1})]),
+    (
+        d.ForkHistory(1, CHILD, 3, 0, dropped=(TokenId(7),)),
+        [ev.RunForked(CHILD, 3, {}), ev.TokenCancelled(TokenId(7), "its node is done again")],
+    ),
 ]
 
 TOKEN: list[tuple[Decision, list[Fact]]] = [
@@ -127,6 +131,10 @@ FLOW: list[tuple[Decision, list[Fact]]] = [
         [ev.TokenWaiting(T, "timer", due=9), ev.TimerSet(T, 9, "tea")],
     ),
     (d.ExecuteNode(T, "a", Executed({"x": 1}, "yes")), [ev.NodeCompleted(T, "a", {"x": 1}, "yes")]),
+    (
+        d.ExecuteNode(T, "a", Executed({"error": 1}, "error", FAILED)),
+        [ev.NodeCompleted(T, "a", {"error": 1}, "error", handled=FAILED)],
+    ),
     (d.ExecuteNode(T, "a", Executed({}), waited=True), [ev.TimerFired(T), ev.NodeCompleted(T, "a", {})]),
     (
         d.ExecuteNode(T, "a", Executed({}, "no"), dead_end=True),

@@ -8,7 +8,7 @@ from jeton.model import message as m
 from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import BrokenInvariant, TaskFailed
-from jeton.model.ids import RunId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.note import CostNote
 from jeton.model.state.credits import ACCOUNT, Purse
 from jeton.model.state.flow_run import Executed, WaitingNode
@@ -265,6 +265,22 @@ def test_a_node_that_waits_keeps_its_result() -> None:
     assert Folded(*waiting, d.ExecuteNode(T0, "a", held.executed, waited=True)).state.flow.waiting == {}
 
 
+def test_a_handled_failure_stops_the_task_that_timed_out() -> None:
+    late = TaskFailed("timed_out", "too late")
+    handled = d.ExecuteNode(T0, "a", Executed({"error": {}}, "error", late))
+    run = Folded(*DISPATCHED, d.BeginNode(T0, "a"), handled)
+    assert run.effects == [StopTask(T0, 1)]
+    assert run.state.flow.executed == {"a": handled.executed}
+
+
+def test_what_ran_in_spite_of_a_failure_is_reopened() -> None:
+    begun = (d.CreateToken(TokenId(0), "b", "root"), d.BeginNode(TokenId(0), "b"))
+    ran = d.ExecuteNode(TokenId(0), "b", Executed({"x": 1}))
+    for made in (begun, (*begun, ran), (*begun, d.BreakNode(TokenId(0), "b", TaskFailed("boom", "it broke")))):
+        flow = Folded(*made, d.ReopenNodes((), (), {"b": 1}, ("b",))).state.flow
+        assert (flow.executing, flow.executed, flow.errors, flow.remaining) == ({}, {}, {}, {"b": 1})
+
+
 def test_nodes_are_settled_and_reopened() -> None:
     settled = (*STARTED, d.BeginNode(T0, "a"), d.BreakNode(T0, "a", FAILED), d.SettleNodes(("b",), (), {"c": 1}))
     flow = Folded(*settled).state.flow
@@ -328,6 +344,13 @@ def test_a_fork_asks_again_for_what_was_under_way_in_its_own_name() -> None:
     assert child.token().phase == WaitingForSubworkflow(200, CHILD, "child", 250)
     gate = Folded(*STARTED, d.OpenGate(T0, "a", 20, "Sure?", 70), fork)
     assert gate.token().phase == WaitingForGate(20, "Sure?", 170)
+
+
+def test_a_fork_drops_what_it_does_again() -> None:
+    fork = d.ForkHistory(200, RunId("other"), 3, 100, dropped=(T0,))
+    for under_way in (DISPATCHED, CALLED):
+        run = Folded(*under_way, fork)
+        assert (run.state.tokens, run.effects, run.head.alive) == ({}, [], 0)
 
 
 def test_with_an_edited_state_work_begins_anew() -> None:

@@ -53,11 +53,13 @@ def test_the_only_flow_of_a_file_needs_no_name(jeton: Verbs, file: str) -> None:
     assert found["nodes"]["rebate"]["outputs"] == {"result": 27.0}
     assert found["nodes"]["thanks"] == {
         "status": "skipped",
+        "inputs": None,
         "outputs": None,
         "error": None,
         "skip_reason": "branch_not_taken",
-        "blocked_by": [],
+        "blocked_by": ["big"],
     }
+    assert found["nodes"]["rebate"]["inputs"] == {"a": 30, "b": 0.9}
     shown = jeton.json("show", found["run_id"])
     assert shown["nodes"] == found["nodes"]
 
@@ -67,7 +69,9 @@ def test_every_verb_that_reads_reads_a_flow(jeton: Verbs, file: str) -> None:
     assert jeton.json("check", file)["ok"]
     nodes = {node["node"]: node["status"] for node in jeton.json("explain", run)["nodes"]}
     assert nodes["thanks"] == "skipped"
-    assert "'thanks' is skipped because no branch led to it" in jeton("explain", run).stdout
+    explained = jeton("explain", run).stdout
+    assert "'thanks' is skipped because no branch led to it from big\n" in explained
+    assert "  it was given b = 0.9, a = 30\n" in explained
     assert [token["node"] for token in jeton.json("tokens", run)["tokens"]] == ["start", "total", "big", "rebate"]
     assert jeton.json("context", run)["state"] == {}
     assert jeton.json("events", run)["events"][-1]["type"] == "run.completed"
@@ -85,6 +89,36 @@ def test_a_flow_is_drawn_with_its_handles_and_its_state(jeton: Verbs, file: str)
     assert "⊘ thanks (set)  1 skipped" in drawn
     for style in ("mermaid", "svg"):
         assert jeton("draw", "--run", run, "--format", style).exit_code == 0
+
+
+def test_an_override_is_given_to_this_run_alone(jeton: Verbs, file: str) -> None:
+    given = ("--override", "total.values=[1, 2]", "--override", 'thanks.a.b={"x": "="}')
+    found = jeton.json("run", file, *given)
+    assert found["nodes"]["total"]["inputs"]["values"] == [1, 2]
+    assert found["nodes"]["thanks"]["inputs"] == {"a.b": {"x": "="}, "main": 3}
+    assert jeton.json("run", file)["nodes"]["total"]["outputs"] == {"result": 30}
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        pytest.param("total=1", "write NODE.HANDLE=JSON", id="no handle"),
+        pytest.param("total.values", "write NODE.HANDLE=JSON", id="no value"),
+        pytest.param("total.values=[1", "--override", id="no JSON"),
+        pytest.param("totl.values=[1]", "has no node 'totl'", id="no such node"),
+    ],
+)
+def test_an_override_that_cannot_be_meant(jeton: Verbs, file: str, written: str, says: str) -> None:
+    found = jeton("run", file, "--override", written)
+    assert (found.exit_code, says in found.output) == (2, True)
+
+
+def test_a_failure_that_was_handled_is_explained(jeton: Verbs, tmp_path: Path) -> None:
+    path = tmp_path / "flow.json"
+    nodes = {"d": {"type": "divide", "inputs": {"a": 1, "b": 0}, "on_error": "route"}}
+    path.write_text(json.dumps({"flows": {"f": {"nodes": nodes}}}))
+    run = jeton.json("run", str(path))["run_id"]
+    assert "  its failure was handled: bad_input: divide: division by zero" in jeton("explain", run).stdout
 
 
 def test_a_flow_that_fails_exits_so(jeton: Verbs, file: str, tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def test_a_handle(written: str, handle: str) -> None:
     assert loaded(connected(written)).library.flows["f"].connections[0].from_output == handle
 
 
+FETCH = "actions: {fetch: {kind: mock, input_schema: {properties: {id: {type: integer}}, required: [id]}}}\n"
+CALLED = "  g: {nodes: {}, input_schema: {properties: {id: {type: integer}}, required: [id]}}\n"
 RULES = {
     "a flow without nodes": Rule("missing_key", "flows.f", flow("on_error: fail"), flow("nodes: {}")),
     "a flow key misspelt": Rule(
@@ -123,6 +125,123 @@ RULES = {
     "a node that is a text": Rule("wrong_type", "flows.f.nodes.a", node("merge"), node("{type: merge}")),
     "a name with a space": Rule(
         "bad_name", 'flows.f.nodes["a b"]', flow("nodes: {a b: {type: merge}}"), node("{type: merge}")
+    ),
+    "on_error of a node that is a flow's": Rule(
+        "unknown_value",
+        "flows.f.nodes.a.on_error",
+        node("{type: merge, on_error: fail}"),
+        node("{type: merge, on_error: route}"),
+    ),
+    "on_error without its outputs": Rule(
+        "missing_key",
+        "flows.f.nodes.a.on_error",
+        node("{type: merge, on_error: {}}"),
+        node("{type: merge, on_error: {default: {}}}"),
+    ),
+    "on_error with outputs that are a text": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.on_error.default",
+        node("{type: merge, on_error: {default: none}}"),
+        node("{type: merge, on_error: {default: {x: none, _branch: x}}}"),
+    ),
+    "on_error that waits": Rule(
+        "reserved_handle",
+        "flows.f.nodes.a.on_error.default._wait",
+        node("{type: merge, on_error: {default: {_wait: {seconds: 1}}}}"),
+        node("{type: merge, on_error: {default: {wait: {seconds: 1}}}}"),
+    ),
+    "on_error that chooses a branch without a name": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.on_error.default._branch",
+        node("{type: merge, on_error: {default: {_branch: 1}}}"),
+        node("{type: merge, on_error: {default: {_branch: '1'}}}"),
+    ),
+    "run_when misspelt": Rule(
+        "unknown_value",
+        "flows.f.nodes.a.run_when",
+        node("{type: merge, run_when: setled}"),
+        node("{type: merge, run_when: settled}"),
+    ),
+    "an error that is not routed": Rule(
+        "handle_without_output",
+        "flows.f.connections[0].from_output",
+        from_node("{type: constant, data: {value: 1}}", "error"),
+        from_node("{type: constant, data: {value: 1}, on_error: route}", "error"),
+    ),
+    "an output that no default has": Rule(
+        "handle_without_output",
+        "flows.f.connections[0].from_output",
+        from_node("{type: constant, data: {value: 1}, on_error: {default: {x: 1}}}", "y"),
+        from_node("{type: constant, data: {value: 1}, on_error: {default: {x: 1}}}", "x"),
+    ),
+    "the same connection twice": Rule(
+        "duplicate_connection",
+        "flows.f.connections[1]",
+        connected("{from: a, to: b, to_input: x}", "{to: b, from: a, to_input: x, from_output: main}"),
+        connected("{from: a, to: b, to_input: x}", "{to: b, from: a, to_input: y}", "{from: c, to: b, to_input: x}"),
+    ),
+    "a number that is a text": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.inputs.a",
+        node("{type: add, inputs: {a: '1', b: 2}}"),
+        node("{type: add, inputs: {a: 1, b: 2.5}}"),
+    ),
+    "a text among numbers": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.inputs.values[1]",
+        node("{type: sum, inputs: {values: [1, x]}}"),
+        node("{type: sum, inputs: {values: []}}"),
+    ),
+    "seconds that are a text": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.inputs.seconds",
+        node("{type: wait, inputs: {seconds: soon}}"),
+        node("{type: wait, inputs: {seconds: 0.5, other: soon}}"),
+    ),
+    "a time without a zone": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.inputs.timestamp",
+        node("{type: wait_until, inputs: {timestamp: '2030-01-01T00:00:00'}}"),
+        node("{type: wait_until, inputs: {timestamp: '2030-01-01T00:00:00Z'}}"),
+    ),
+    "a template that is a number": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.inputs.template",
+        node("{type: template, inputs: {template: 5}}"),
+        node("{type: template, inputs: {template: five, number: 5}}"),
+    ),
+    "a literal that an action's schema does not allow": Rule(
+        "wrong_type",
+        "flows.f.nodes.a.inputs.id",
+        FETCH + node("{type: fetch, inputs: {id: one}}"),
+        FETCH + node("{type: fetch, inputs: {id: 1, main: one, more: one}}"),
+    ),
+    "a number that nobody gives": Rule(
+        "input_not_given",
+        "flows.f.nodes.a",
+        node("{type: add, inputs: {a: 1, b: null}}"),
+        flow(
+            "nodes: {c: {type: constant, data: {value: 1}}, a: {type: add, inputs: {a: 1}}}\n"
+            "connections: [{from: c, from_output: value, to: a, to_input: b}]"
+        ),
+    ),
+    "a constant without a value": Rule(
+        "input_not_given",
+        "flows.f.nodes.a",
+        node("{type: constant}"),
+        node("{type: constant, inputs: {value: 1}}"),
+    ),
+    "an input that an action requires": Rule(
+        "input_not_given",
+        "flows.f.nodes.b",
+        FETCH + flow("nodes: {a: {type: trigger}, b: {type: fetch, inputs: {x: 1}}}\nconnections: [{from: a, to: b}]"),
+        FETCH + flow("nodes: {a: {type: trigger}, b: {type: fetch}}\nconnections: [{from: a, to: b}]"),
+    ),
+    "an input that a called flow requires": Rule(
+        "input_not_given",
+        "flows.f.nodes.a",
+        node("{type: workflow, data: {workflow: g}}") + CALLED,
+        node("{type: workflow, data: {workflow: g}, inputs: {id: 1}}") + CALLED,
     ),
     "a connection to nowhere": Rule(
         "unknown_node", "flows.f.connections[0].to", connected("{from: a, to: d}"), connected("{from: a, to: b}")
@@ -354,7 +473,7 @@ RULES = {
         "workflows: {w: {initial_node: a, nodes: {a: }}}\n" + flow("nodes: {}"),
     ),
 }
-WARNINGS = {"too_many_nodes", "unknown_node_type", "handle_without_output", "wait_without_time"}
+WARNINGS = {"input_not_given", "too_many_nodes", "unknown_node_type", "handle_without_output", "wait_without_time"}
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=sentence) for sentence, rule in RULES.items()])

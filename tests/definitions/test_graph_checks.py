@@ -718,6 +718,13 @@ def test_a_call_that_a_condition_may_end_is_only_warned_of() -> None:
             """,
             id="behind one of two triggers",
         ),
+        pytest.param(
+            """
+            nodes: {s: {type: set, data: {a: 1}, on_error: route}, n: {type: workflow, data: {workflow: q}}}
+            connections: [{from: s, from_output: error, to: n}]
+            """,
+            id="behind a failure",
+        ),
     ],
 )
 def test_a_flow_that_may_not_come_to_its_call_is_only_warned_of(flow: str) -> None:

@@ -29,6 +29,17 @@ async def test_the_flow_in_a_file(tmp_path: Path) -> None:
     assert record.nodes["thanks"].skip_reason == "branch_not_taken"
 
 
+async def test_the_flow_that_goes_on_after_a_failure(tmp_path: Path) -> None:
+    report = next(text for text in re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL) if "report:" in text)
+    async with jeton.open(tmp_path / "store.db") as engine:
+        await engine.deploy(yaml.safe_load(report))
+        record = await (await engine.start("report", {"amount": 8})).result()
+    assert isinstance(record.output, dict)
+    assert (record.status, record.output["closed"]) == ("completed", True)
+    assert record.output["text"] == "no score: divide: division by zero: 'b' is 0"
+    assert record.nodes["good"].blocked_by == ("score",)
+
+
 def test_the_flow_in_python(tmp_path: Path) -> None:
     script = tmp_path / "shopping.py"
     script.write_text(block("python"))

@@ -357,7 +357,7 @@ MUTANTS = (
     Mutant(
         "a node of a flow runs though something before it failed",
         FLOW,
-        '        if status == "failed":\n            return "failed"\n',
+        '            if run_when == "all":\n                return "failed"\n',
         "",
     ),
     Mutant(
@@ -454,8 +454,39 @@ MUTANTS = (
     Mutant(
         "a retry of a flow leaves out what was skipped for a failure",
         FLOW,
-        "    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]\n    kept",
-        "    skipped: list[str] = []\n    kept",
+        "skipped=_by_position(program, [name for name in behind if name in state.skipped])",
+        "skipped=()",
+    ),
+    Mutant(
+        "a retry of a flow leaves out what ran in spite of a failure",
+        FLOW,
+        "        begun=_by_position(program, begun),\n",
+        "",
+    ),
+    Mutant(
+        "a routed failure counts as unhandled",
+        FLOW,
+        '    return "failed" if state.errors else "completed"',
+        "    handled = [done.handled for done in state.executed.values() if done.handled is not None]\n"
+        '    return "failed" if state.errors or handled else "completed"',
+    ),
+    Mutant(
+        "a handled failure stops a flow that stops at errors",
+        "src/jeton/planning/flow/progress.py",
+        "    if handled is not None:\n",
+        '    if handled is not None and flow.flow.on_error != "fail":\n',
+    ),
+    Mutant(
+        "a clean-up node runs before all before it are settled",
+        FLOW,
+        "            if before > 1:\n                continue\n",
+        '            if before > 1 and target.definition.run_when != "settled":\n                continue\n',
+    ),
+    Mutant(
+        "a node that runs when anything is delivered also runs when nothing is",
+        FLOW,
+        '    return "failed" if failed else "dead"\n',
+        '    return None if run_when == "any" else "failed" if failed else "dead"\n',
     ),
     Mutant(
         "a run at the greatest depth still sets off another",

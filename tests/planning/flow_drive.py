@@ -14,15 +14,16 @@ from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView
 from jeton.planning.flow.control_keys import read_result
 from jeton.planning.flow.node import NodeCall, begin_node
 from jeton.planning.flow.output import FlowOutput, flow_output
+from jeton.planning.flow.progress import handled_failure
 from jeton.planning.flow.readiness import (
     limit_problem,
-    node_view,
     remaining_of,
     settle_executed,
     settle_failed,
     start_flow,
     status_of,
 )
+from jeton.planning.flow.view import node_view
 from jeton.planning.program.flow import FlowProgram, compile_flow
 
 FUNCTIONS = ("work", "other")
@@ -122,6 +123,9 @@ class Driver:
             case WaitingNode():
                 self.state.waiting[node] = outcome
             case TaskFailed():
+                handled = handled_failure(self.program, node, outcome, 1)
+                if handled is not None:
+                    return self._executed(node, handled)
                 settled = settle_failed(self.program, self.state, node)
                 self.state.errors[node] = outcome
                 self._fold(settled)

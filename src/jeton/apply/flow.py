@@ -1,6 +1,7 @@
 """Decisions about the nodes of a flow: what they change, and the facts they make true."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from jeton.apply.draft import Draft
 from jeton.apply.rule import no_facts, rule
@@ -14,7 +15,7 @@ def _begin_node(draft: Draft, decision: d.BeginNode) -> None:
     """Mark a node as executing. Each node runs at most once."""
     flow = draft.state.flow
     node = decision.node
-    if node in flow.executing or node in flow.executed or node in flow.errors or node in flow.waiting:
+    if flow.began(node):
         raise BrokenInvariant("the node of a flow began already", node=node)
     draft.put(flow.executing, node, None)
     draft.touched.rest.nodes.add(node)
@@ -36,6 +37,8 @@ def _execute_node(draft: Draft, decision: d.ExecuteNode) -> None:
     if decision.node in flow.waiting:
         draft.drop(flow.waiting, decision.node)
     else:
+        if decision.executed.handled is not None:
+            draft.stop_task(draft.token(decision.token))  # it may have timed out
         draft.drop(flow.executing, decision.node)
     draft.put(flow.executed, decision.node, decision.executed)
     draft.touched.rest.nodes.add(decision.node)
@@ -57,9 +60,16 @@ def _reopen_nodes(draft: Draft, decision: d.ReopenNodes) -> None:
         draft.drop(flow.skipped, node)
         if node in flow.blocked:
             draft.drop(flow.blocked, node)
+    tables: tuple[dict[str, Any], ...] = (
+        flow.executing, flow.waiting, flow.executed, flow.errors, flow.contexts,
+    )  # fmt: skip
+    for node in decision.begun:
+        for table in tables:
+            if node in table:
+                draft.drop(table, node)
     for node, count in decision.remaining.items():
         draft.put(flow.remaining, node, count)
-    draft.touched.rest.nodes.update(decision.failed, decision.skipped, decision.remaining)
+    draft.touched.rest.nodes.update(decision.failed, decision.skipped, decision.begun, decision.remaining)
 
 
 def _settle_nodes(draft: Draft, decision: d.SettleNodes) -> None:
@@ -84,7 +94,7 @@ def _executed(decision: d.ExecuteNode) -> Iterator[ev.Fact]:
         yield ev.TimerFired(decision.token)
     done = decision.executed
     warning = f"nothing leaves by '{done.branch}': the path ends here" if decision.dead_end else None
-    yield ev.NodeCompleted(decision.token, decision.node, done.outputs, done.branch, warning)
+    yield ev.NodeCompleted(decision.token, decision.node, done.outputs, done.branch, warning, done.handled)
 
 
 RULES = (

@@ -1,5 +1,7 @@
 """How the history of another run becomes this run's own."""
 
+from collections.abc import Iterator
+
 import msgspec
 from msgspec import UnsetType
 
@@ -10,6 +12,7 @@ from jeton.apply.waits import start_child
 from jeton.model import decision as d
 from jeton.model import event as ev
 from jeton.model.cue import GroupChanged, SlotQuiet, TokenReady
+from jeton.model.decision.fork import DONE_AGAIN
 from jeton.model.effect import StartTask
 from jeton.model.ids import child_run_id
 from jeton.model.json import Json
@@ -36,6 +39,9 @@ def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
     forked_purse(draft, decision.credits)
     for path, value in decision.writes.items():
         draft.write(None, path, value)
+    for dropped in decision.dropped:  # nothing has been asked for in this run yet
+        draft.drop_token(draft.token(dropped))
+        state.head.alive -= 1
     for token in list(state.tokens.values()):
         phase = _moved(draft, token, decision)
         slept = None if isinstance(phase, Pending) else token.slept
@@ -100,4 +106,10 @@ def _look_at_everything(draft: Draft) -> None:
     draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
 
 
-RULES = (rule(d.ForkHistory, _fork_history, lambda x: (ev.RunForked(x.run, x.entry, x.writes),)),)
+def _forked(decision: d.ForkHistory) -> Iterator[ev.Fact]:
+    yield ev.RunForked(decision.run, decision.entry, decision.writes)
+    for token in decision.dropped:
+        yield ev.TokenCancelled(token, DONE_AGAIN)
+
+
+RULES = (rule(d.ForkHistory, _fork_history, _forked, lambda x: 1 + len(x.dropped)),)

@@ -61,8 +61,8 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
         case m.UnpauseRun():
             return Plan([d.SetPaused(paused=False)] if state.head.paused else [])
         case m.ForkRun():
-            again = plan_flow_retry(program, state) if message.again else []
-            return Plan([_plan_fork(program, message), *again])
+            fork = _plan_fork(program, message)
+            return Plan(plan_flow_retry(program, state, fork) if message.again else [fork])
         case m.CreditsGranted():
             return Plan([] if state.head.purse is None else [d.TakeCredits(message.amount)])
         case m.CreditsAsked() | m.CreditsClosed():

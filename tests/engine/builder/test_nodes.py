@@ -85,6 +85,23 @@ async def test_a_flow_names_its_function_and_control_keys_are_taken_out(tmp_path
     assert record.output == {"value": 5, "half": 2.5, "main": {"half": 2.5}}
 
 
+async def test_a_flow_built_in_python_goes_on_after_a_failure(tmp_path: Path) -> None:
+    built = jeton.Flow("f")
+    broken = built.node("broken", "divide", inputs={"a": 1, "b": 0}, on_error="route")
+    replaced = built.node("replaced", "divide", inputs={"a": 1, "b": 0}, on_error={"default": {"result": 7}})
+    failed = built.node("failed", "divide", inputs={"a": 1, "b": 0})
+    after = built.node("after", "merge", run_when="settled")
+    built.connect(broken, after, output="error", input="why")
+    built.connect(replaced, after, output="result", input="number")
+    built.connect(failed, after)
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        record = await (await engine.start(built)).result(timeout=20)
+    assert (record.status, record.nodes["after"].status) == ("failed", "completed")
+    why = record.nodes["broken"].outputs
+    assert why is not None
+    assert record.nodes["after"].inputs == {"why": why["error"], "number": 7}
+
+
 async def test_a_flow_built_in_python_is_the_flow_in_a_file(tmp_path: Path) -> None:
     built = jeton.Flow("f", on_error="fail", limits={"max_nodes": 9})
     five = built.node("five", "constant", data={"value": 5})

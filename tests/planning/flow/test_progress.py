@@ -6,7 +6,7 @@ from jeton.model import decision as d
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import GateTarget, TaskTarget, WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
-from jeton.model.ids import TokenId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import StartRun
 from jeton.model.state.flow_run import Executed, WaitingNode
@@ -14,6 +14,7 @@ from jeton.model.state.run import FiredBy
 from jeton.planning.flow.node import NodeCall
 from jeton.planning.flow.progress import (
     flow_of,
+    handled_failure,
     plain_input,
     plan_flow_begin,
     plan_flow_completion,
@@ -26,6 +27,7 @@ from jeton.planning.flow.progress import (
 from tests.planning.given import BOOM, Given, at, before, done, failed, flow, given, started, token_at, workflow
 
 NOW = 9
+FORK = d.ForkHistory(NOW, RunId("old"), 3, 0)
 ZERO, ONE = TokenId(0), TokenId(1)
 
 PAIR = flow("{nodes: {a: {type: work}, b: {type: work}}, connections: [{from: a, to: b}]}")
@@ -371,4 +373,61 @@ def test_a_flow_in_which_every_node_is_settled(run: Given, then: d.Decision) -> 
     ],
 )
 def test_a_flow_that_is_tried_again(run: Given, then: list[d.Decision]) -> None:
-    assert plan_flow_retry(run.program, run.state()) == then
+    assert plan_flow_retry(run.program, run.state(), FORK) == [FORK, *then]
+
+
+CLEAN_UP = flow("""
+nodes: {a: {type: work}, b: {type: work}, z: {type: work, run_when: settled}}
+connections: [{from: a, to: z}]
+""")
+
+
+def test_a_retry_drops_what_was_under_way_behind_a_failure() -> None:
+    state = given(CLEAN_UP, started(), failed(0)).state()
+    assert plan_flow_retry(CLEAN_UP, state, FORK) == [
+        d.ForkHistory(NOW, RunId("old"), 3, 0, dropped=(TokenId(2),)),
+        d.ReopenNodes(("a",), (), {"z": 1}, ("z",)),
+        created(3, "a", None),
+    ]
+
+
+HANDLING = flow("""
+nodes: {a: {type: work, on_error: route}, b: {type: work}, c: {type: patient, on_error: {default: {x: 1, _branch: y}}}}
+connections: [{from: a, from_output: error, to: b}]
+on_error: fail
+""")
+FAILURE: JsonObject = {"node": "a", "type": "boom", "message": "it broke", "attempts": 1}
+
+
+@pytest.mark.parametrize(
+    ("node", "failure", "then"),
+    [
+        pytest.param("a", BOOM, Executed({"error": FAILURE}, "error", BOOM), id="routed: it is the only output"),
+        pytest.param("b", BOOM, None, id="not handled"),
+        pytest.param(
+            "c",
+            BOOM,
+            Executed({"x": 1, "error": {**FAILURE, "node": "c"}}, "y", BOOM),
+            id="a default, and the failure",
+        ),
+        pytest.param(
+            "a",
+            TaskFailed("boom", "it broke", calls=3),
+            Executed({"error": {**FAILURE, "calls": 3}}, "error", TaskFailed("boom", "it broke", calls=3)),
+            id="with the number of calls, if there were several",
+        ),
+    ],
+)
+def test_what_a_node_makes_of_its_failure(node: str, failure: TaskFailed, then: Executed | None) -> None:
+    assert handled_failure(flow_of(HANDLING), node, failure, 1) == then
+
+
+def test_a_handled_failure_goes_on_as_a_node_that_ran() -> None:
+    state = given(HANDLING, started()).state()
+    done_so = Executed({"error": FAILURE}, "error", BOOM)
+    assert plan_flow_failure(HANDLING, state, token_at(state, "a"), BOOM, NOW) == [
+        d.ExecuteNode(ZERO, "a", done_so),
+        d.RouteToken(ZERO, "a", "failed"),
+        d.SettleNodes(ready=("b",)),
+        created(2, "b", ZERO),
+    ]

@@ -4,13 +4,12 @@ import pytest
 
 from jeton.model import decision as d
 from jeton.model.failure import BrokenInvariant, RunError
-from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
+from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, Settled, SkipReason
 from jeton.planning.flow.progress import flow_of
 from jeton.planning.flow.readiness import (
     connection_status,
     is_live,
     limit_problem,
-    node_view,
     remaining_of,
     reopened,
     settle_executed,
@@ -20,19 +19,16 @@ from jeton.planning.flow.readiness import (
     status_of,
 )
 from jeton.planning.program.workflow import Program
-from tests.planning.given import BOOM, Given, at, before, done, failed, flow, given, started
+from tests.planning.given import Given, at, before, done, failed, flow, given, started
 
 
-def works(nodes: str, connections: str = "", more: str = "") -> Program:
+def works(nodes: str, connections: str = "", more: str = "", **run_when: str) -> Program:
     """Nodes of one letter that work, and connections as `ab` (from `main`) or `ab.x` (from the handle `x`)."""
     listed = "".join(
         f"\n- {{from: {each[0]}, to: {each[1]}, from_output: {each[3:] or 'main'}}}" for each in connections.split()
     )
-    return flow(
-        f"nodes: {{{', '.join(f'{name}: {{type: work}}' for name in nodes)}}}\n"
-        + (f"connections: {listed}\n" if listed else "")
-        + more
-    )
+    made = ", ".join(f"{name}: {{type: work, run_when: {run_when.get(name, 'all')}}}" for name in nodes)
+    return flow(f"nodes: {{{made}}}\n" + (f"connections: {listed}\n" if listed else "") + more)
 
 
 PAIR = works("ab", "ab")
@@ -98,6 +94,34 @@ def executed(run: Given, node: str, outputs: Executed) -> Settled:
             Executed({}),
             Settled((), ("c",)),
             id="but one that failed skips it",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="any"), started(), failed(0)),
+            "b",
+            Executed({}),
+            Settled(("c",)),
+            id="unless what was delivered is enough for it",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="any"), started(), failed(0)),
+            "b",
+            Executed({}, "x"),
+            Settled((), ("c",), dead_end=True),
+            id="but something has to be",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="settled"), started(), failed(0)),
+            "b",
+            Executed({}, "x"),
+            Settled(("c",), dead_end=True),
+            id="a clean-up needs nothing",
+        ),
+        pytest.param(
+            given(works("abc", "ac bc", c="settled"), started()),
+            "b",
+            Executed({}),
+            Settled(remaining={"c": 1}),
+            id="and waits for all",
         ),
     ],
 )
@@ -195,45 +219,6 @@ def test_how_a_run_stands(run: Given, then: FlowStatus) -> None:
     assert status_of(flow_of(run.program), run.state().flow) == then
 
 
-WAITS = flow("nodes: {a: {type: wait, data: {seconds: 2}}}")
-
-
-@pytest.mark.parametrize(
-    ("run", "node", "then"),
-    [
-        pytest.param(given(PAIR, started()), "b", NodeView("idle"), id="not reached"),
-        pytest.param(given(PAIR, started()), "a", NodeView("executing"), id="at work"),
-        pytest.param(given(WAITS, started()), "a", NodeView("executing"), id="waiting counts as that"),
-        pytest.param(
-            given(PAIR, started(), done(0, {"x": 1})),
-            "a",
-            NodeView("completed", outputs={"x": 1}),
-            id="done, with outputs",
-        ),
-        pytest.param(
-            given(PAIR, started(), failed(0)), "a", NodeView("failed", error=BOOM), id="failed, with the error"
-        ),
-        pytest.param(
-            given(LONG, started(), failed(0)),
-            "c",
-            NodeView("skipped", skip_reason="upstream_failure", blocked_by=("b",)),
-            id="skipped for a failure, with the nodes right before it that stand in its way",
-        ),
-        pytest.param(
-            given(PAIR, started(), done(0, {"_branch": "x"})),
-            "b",
-            NodeView("skipped", skip_reason="branch_not_taken"),
-            id="or because no branch led there",
-        ),
-        pytest.param(
-            given(STRICT, started(), failed(0)), "b", NodeView("idle"), id="in a run that failed nobody works"
-        ),
-    ],
-)
-def test_how_a_node_is_shown(run: Given, node: str, then: NodeView) -> None:
-    assert node_view(flow_of(run.program), run.state().flow, node) == then
-
-
 MIXED = works("abcde", "ac.x bc cd be.y")
 
 
@@ -319,6 +304,16 @@ def test_the_counters_of_a_run_that_was_read_back(run: Given, then: dict[str, in
             before(d.EndRun, works("abcd", "ac.x cd bd"), started(), done(0, {}), failed(1)),
             d.ReopenNodes(("b",), ("d",), {"d": 1}),
             id="and is not waited for again",
+        ),
+        pytest.param(
+            before(d.EndRun, works("abcd", "ab bc bd.y", b="settled"), started(), failed(0), done(1, {}), done(2, {})),
+            d.ReopenNodes(("a",), ("d",), {"b": 1, "c": 1, "d": 1}, ("b", "c")),
+            id="what ran in spite of a failure is done again, and all behind it is as if it was never reached",
+        ),
+        pytest.param(
+            before(d.EndRun, works("abc", "ab bc", b="settled"), started(), failed(0), failed(1)),
+            d.ReopenNodes(("a",), ("c",), {"b": 1, "c": 1}, ("b",)),
+            id="what failed behind a failure waits for it",
         ),
     ],
 )

@@ -103,7 +103,7 @@ def test_the_life_of_a_run() -> None:
     run.wake("pause")
     assert run.view("ship").status == "executing"
     run.finish("ship", {"tracking": "x1"})
-    assert run.view("reject") == NodeView("skipped", skip_reason="branch_not_taken")
+    assert run.view("reject") == NodeView("skipped", skip_reason="branch_not_taken", blocked_by=("check",))
     assert run.status == "completed"
     assert run.output == {"total": 150, "true": {"total": 150}, "main": {"total": 150}, "tracking": "x1"}
 
@@ -166,8 +166,8 @@ def test_a_trigger_that_did_not_fire_is_a_branch_not_taken() -> None:
         "connections": [wire("u", "only_u"), wire("t", "both"), wire("u", "both")],
     }
     done = run(flow, {"x": 1})
-    not_taken = NodeView("skipped", skip_reason="branch_not_taken")
-    assert (done.view("u"), done.view("only_u")) == (not_taken, not_taken)
+    assert done.view("u") == NodeView("skipped", skip_reason="branch_not_taken")
+    assert done.view("only_u") == NodeView("skipped", skip_reason="branch_not_taken", blocked_by=("u",))
     assert (done.view("both").outputs, done.status) == ({"main": {"x": 1}}, "completed")
 
 

@@ -34,6 +34,13 @@ MALFORMED: tuple[Object, ...] = (
     {"_wait_until": {"timestamp": "soon"}},
     {"_wait": {"seconds": 1}, "_waitUntil": {"timestamp": "2030-01-01T00:00:00Z"}},
 )
+ON_ERROR: tuple[Any, ...] = (
+    "route",
+    "route",
+    {"default": {}},
+    {"default": {"x": 1, "error": "none"}},
+    {"default": {"_branch": "y", "y": "y"}},
+)
 WAITS: tuple[Object, ...] = (
     {"_wait": {"seconds": 2, "label": "nap"}},
     {"_wait_until": {"timestamp": "2030-01-01T00:00:00Z"}},
@@ -91,6 +98,10 @@ def make_node(random: Random) -> Object:
     if random.random() < 0.5:
         values = VALUES[:3] if handles == ("a", "b") else VALUES
         node["inputs"] = {handle: random.choice(values) for handle in handles if random.random() < 0.7}
+    if random.random() < 0.25:
+        node["on_error"] = random.choice(ON_ERROR)
+    if random.random() < 0.3:
+        node["run_when"] = random.choice(("any", "settled", "all"))
     if random.random() < 0.2 or node["type"] == "sum":
         node["repeated"] = ["values"] if node["type"] == "sum" else [random.choice(HANDLES)]
     return node
@@ -109,6 +120,8 @@ def make_connection(random: Random, source: str, target: str, nodes: Object) -> 
     made: Object = {"from": source, "to": target}
     if random.random() < 0.6:
         made["from_output"] = random.choice((output, output, "main", "x", "y", "false", "default"))
+    if "on_error" in nodes[source] and random.random() < 0.5:
+        made["from_output"] = "error"
     if random.random() < 0.6 or nodes[target]["type"] in inputs:
         made["to_input"] = random.choice(inputs.get(nodes[target]["type"], HANDLES))
     return made

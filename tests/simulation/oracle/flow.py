@@ -16,7 +16,7 @@ CONTROL = ("_branch", "_wait", "_wait_until", "_waitUntil")
 
 
 class NodeFault(Exception):
-    """A node that fails."""
+    """A node that fails, with the type of its failure."""
 
 
 class FlowOracle:
@@ -37,6 +37,7 @@ class FlowOracle:
         self.executed: dict[str, Object] = {}
         self.branch: dict[str, str | None] = {}
         self.errors: set[str] = set()
+        self.handled: set[str] = set()
         self.waiting: dict[str, tuple[int, str | None, Object]] = {}
         self.unfired = self.triggers_not_taken(fired)
         self.go_on()
@@ -95,19 +96,23 @@ class FlowOracle:
         return handle == "main" or handle in self.executed[source]
 
     def skipped(self, node: str) -> str | None:
-        """flow-graphs.md#skipping: any connection failed, `upstream_failure`; all dead, `branch_not_taken`."""
+        """flow-graphs.md#skipping: any connection failed, `upstream_failure`; all dead, `branch_not_taken`.
+
+        flow-graphs.md#when-a-node-runs: `any` runs if one delivered, `settled` always."""
         if node in self.unfired:
             return "branch_not_taken"
         settled = [self.settled_as(each) for each in self.incoming(node)]
-        if not settled or None in settled:
+        run_when = self.nodes[node].get("run_when", "all")
+        if not settled or None in settled or run_when == "settled":
             return None
-        if "failed" in settled:
+        if "failed" in settled and not (run_when == "any" and "delivered" in settled):
             return "upstream_failure"
         return "branch_not_taken" if set(settled) == {"dead"} else None
 
     def blocked_by(self, node: str) -> list[str]:
         """flow-graphs.md#skipping: `blocked_by` names the direct causes."""
-        causes = [each["from"] for each in self.incoming(node) if self.settled_as(each) == "failed"]
+        cause_is = "failed" if self.skipped(node) == "upstream_failure" else "dead"
+        causes = [each["from"] for each in self.incoming(node) if self.settled_as(each) == cause_is]
         return [cause for at, cause in enumerate(causes) if cause not in causes[:at]]
 
     def ready(self, node: str) -> bool:
@@ -161,13 +166,25 @@ class FlowOracle:
         """A node gave something back: control keys are taken out, and a malformed one fails it."""
         try:
             self.take(node, result)
-        except NodeFault:
-            self.errors.add(node)
+        except NodeFault as fault:
+            self.broke(node, fault.args[0])
         self.go_on()
 
-    def fail(self, node: str) -> None:
-        self.errors.add(node)
+    def fail(self, node: str, type: str) -> None:
+        self.broke(node, type)
         self.go_on()
+
+    def broke(self, node: str, type: str) -> None:
+        """flow-graphs.md#handled-failures: routed to `error`, replaced by a default, or an error of the run."""
+        on_error = self.nodes[node].get("on_error")
+        if on_error is None:
+            self.errors.add(node)
+            return
+        outputs: Object = {} if on_error == "route" else copy.deepcopy(on_error["default"])
+        chosen = outputs.pop("_branch", None)
+        self.handled.add(node)
+        self.branch[node] = "error" if on_error == "route" else chosen
+        self.executed[node] = {**outputs, "error": {"node": node, "type": type, "attempts": 1}}
 
     def wake(self, node: str) -> None:
         """flow-graphs.md#control-keys: then the run goes on; the node is not run again."""
@@ -190,13 +207,13 @@ class FlowOracle:
                     return
                 try:
                     self.work(node)
-                except NodeFault:
-                    self.errors.add(node)
+                except NodeFault as fault:
+                    self.broke(node, fault.args[0])
 
     def take(self, node: str, result: Object) -> None:
         outputs = {key: value for key, value in result.items() if key not in CONTROL}
         if "_branch" in result and (not isinstance(result["_branch"], str) or result["_branch"] == ""):
-            raise NodeFault("_branch")
+            raise NodeFault("bad_control_key")
         due, label = self.wait_of(result)
         self.branch[node] = result.get("_branch")
         if due is None:
@@ -211,19 +228,19 @@ class FlowOracle:
         wait = result[waits[0]]
         field = "seconds" if waits[0] == "_wait" else "timestamp"
         if len(waits) > 1 or not is_object(wait) or field not in wait:
-            raise NodeFault("wait")
+            raise NodeFault("bad_control_key")
         value: Any = wait[field]
         label: Any = wait.get("label")
         if field == "seconds":
             if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-                raise NodeFault("seconds")
+                raise NodeFault("bad_control_key")
             return self.now + int(value * 1000), label
         try:
             when = datetime.fromisoformat(value)
         except (TypeError, ValueError):
-            raise NodeFault("timestamp") from None
+            raise NodeFault("bad_control_key") from None
         if when.tzinfo is None:
-            raise NodeFault("timestamp")
+            raise NodeFault("bad_control_key")
         return int(when.timestamp() * 1000), label
 
     def work(self, node: str) -> None:
@@ -255,21 +272,21 @@ class FlowOracle:
             case "fail":
                 raise NodeFault("on purpose")  # or because its message cannot be rendered
             case _:
-                raise NodeFault("no node is registered under this type")
+                raise NodeFault("unknown_node_type")
 
     def calculated(self, kind: str, inputs: Object) -> Any:
         """flow-graphs.md#flow-nodes: fail on a missing or non-numeric input and on division by zero."""
         wanted = inputs.get("values") if kind == "sum" else [inputs.get("a"), inputs.get("b")]
         if not is_list(wanted):
-            raise NodeFault("values")
+            raise NodeFault("bad_input")
         numbers: list[Any] = wanted
         if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
-            raise NodeFault("number")
+            raise NodeFault("bad_input")
         if kind == "sum":
             return sum(numbers)
         a, b = numbers
         if kind == "divide" and b == 0:
-            raise NodeFault("zero")
+            raise NodeFault("bad_input")
         return {"add": a + b, "subtract": a - b, "multiply": a * b, "divide": a / b if b else None}[kind]
 
     def evaluated(self, source: Any, scope: Object, condition: bool = False) -> Any:
@@ -279,9 +296,9 @@ class FlowOracle:
         except MissingKey:
             return False if condition else None
         except ExpressionFault as fault:
-            raise NodeFault(str(fault)) from None
+            raise NodeFault("expression_error") from fault
         if condition and not isinstance(value, bool):
-            raise NodeFault("not a boolean")
+            raise NodeFault("expression_error")
         return copy.deepcopy(value)
 
     # how it stands
@@ -314,3 +331,15 @@ class FlowOracle:
         if self.output_mapping is None:
             return found
         return {key: self.evaluated(value, {"context": found}) for key, value in self.output_mapping.items()}
+
+
+def without_messages(value: Any) -> Any:
+    """A value without the texts of failures in it, which the oracle does not know."""
+    match value:
+        case dict():
+            told = {"node", "type", "message", "attempts"} == value.keys()
+            return {key: without_messages(each) for key, each in value.items() if not told or key != "message"}
+        case list():
+            return [without_messages(each) for each in value]
+        case _:
+            return value

@@ -24,21 +24,23 @@ from jeton.hosts.simulated.faults import FaultPlan, storm_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
 from jeton.hosts.simulated.world import World
-from jeton.model.decision import SuspendToken, WakeToken
+from jeton.model.decision import ForkHistory, ReopenNodes, SuspendToken, WakeToken
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.effect import Effect
 from jeton.model.failure import Refused, TaskFailed
 from jeton.model.ids import RunId
+from jeton.model.state.flow_run import FlowState
 from jeton.model.state.run import FiredBy
-from jeton.planning.flow.readiness import node_view
+from jeton.planning.flow.readiness import connection_status
+from jeton.planning.flow.view import node_view
 from jeton.planning.program.compile import compile_definition
 from tests.simulation.grammar.flow import make_flow, make_overrides, make_result
 from tests.simulation.invariants.check import RunInvariants
 from tests.simulation.invariants.flow import FlowNodes
 from tests.simulation.invariants.folding import batch_repeats, journal_folds, sections_reload
 from tests.simulation.invariants.seen import Seen, broken
-from tests.simulation.oracle.flow import FlowOracle
+from tests.simulation.oracle.flow import FlowOracle, without_messages
 from tests.simulation.oracle.model import Object
 from tests.simulation.scenario import Played, Stuck, journal
 from tests.simulation.stories.naps import Naps, sleeps_until
@@ -52,7 +54,8 @@ FLOW_CASES = (
     "node skipped: upstream_failure", "node skipped: branch_not_taken", "node failed by a fault", "node failed",
     "node waited", "node given an override", "nodes at once", "empty flow", "back edge ignored",
     "node fell asleep", "node woken", "flow forked", "flow forked with a node asleep", "flow retried",
-    "retry completed what had failed", "fork of a fork",
+    "retry completed what had failed", "fork of a fork", "failure routed", "failure replaced by a default",
+    "node ran in spite of a failure", "retry redid what ran in spite of a failure", "retry dropped what was under way",
 )  # fmt: skip
 
 
@@ -105,7 +108,10 @@ class FlowWatchers:
 
     looks_back: bool = True
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, library: Library) -> None:
+        program = compile_definition(library, "f").flow
+        assert program is not None
+        self._program = program
         self._chance = Random(f"{seed}/looks")
         self._forks = Random(f"{seed}/forks")
         self._invariants: dict[RunId, RunInvariants] = {}
@@ -137,6 +143,14 @@ class FlowWatchers:
     def _look(self, step: Step, seen: Seen) -> None:
         nodes = self._nodes.setdefault(step.run, FlowNodes())
         self.cases["node fell asleep"] += any(isinstance(d, SuspendToken) for d in seen.entry.decisions)
+        for decision in seen.entry.decisions:
+            match decision:
+                case ReopenNodes(begun=begun):
+                    self.cases["retry redid what ran in spite of a failure"] += bool(begun)
+                case ForkHistory(dropped=dropped):
+                    self.cases["retry dropped what was under way"] += bool(dropped)
+                case _:
+                    pass
         self.cases["node woken"] += any(isinstance(d, WakeToken) for d in seen.entry.decisions)
         if step.live.state.head.forked is None:
             self._invariants.setdefault(step.run, RunInvariants()).committed(seen)
@@ -154,11 +168,19 @@ class FlowWatchers:
                 raise
             return
         state = self.world.load(fork).state
-        self.shared[fork] = set(state.flow.executed)
+        self.shared[fork] = set(state.flow.executed) - (self._behind_failures(state.flow) if again else set())
         asleep = any(sleeps_until(token) for token in state.tokens.values())
         self.cases["flow retried" if again else "flow forked"] += 1
         self.cases["flow forked with a node asleep"] += asleep
         self.cases["fork of a fork"] += run in self.shared
+
+    def _behind_failures(self, flow: FlowState) -> set[str]:
+        """The nodes that a retry may do again although they ran: a failed one leads there."""
+        found: set[str] = set()
+        for node in self._program.order:
+            if node in flow.errors or node in found:
+                found.update(connection.target for connection in self._program.nodes[node].leaving)
+        return found
 
     def released(self, run: RunId, effect: Effect) -> None:
         if run in self._invariants:
@@ -167,8 +189,8 @@ class FlowWatchers:
 
 def play_flow(scenario: FlowScenario) -> Played:
     """Let everything happen, and see that the run came to what its nodes gave."""
-    watchers = FlowWatchers(scenario.seed)
-
+    library = flow_library(scenario.flow)
+    watchers = FlowWatchers(scenario.seed, library)
     naps = Naps(scenario.seed)
 
     def answer(call: ScriptedCall) -> Answer:
@@ -179,7 +201,6 @@ def play_flow(scenario: FlowScenario) -> Played:
         failed = Answer(failure=TaskFailed("boom", "as it should"))
         return naps.before(call, failed if result is None else Answer(result))
 
-    library = flow_library(scenario.flow)
     script = Script(dict.fromkeys(scenario.flow["nodes"], answer), seed=scenario.seed)
     world = watchers.world = World(library, seed=scenario.seed, plan=scenario.plan, script=script, observer=watchers)
     trigger = None if scenario.fired is None else FiredBy("manual", node=scenario.fired)
@@ -232,7 +253,7 @@ def settled_oracle(scenario: FlowScenario, live: LiveRun) -> FlowOracle:
     now = live.state.head.submitted_at
     assert now is not None
     oracle = FlowOracle(unbounded, scenario.given, scenario.overrides, scenario.fired, now)
-    lost = {node for node, error in live.state.flow.errors.items() if error.type in TROUBLES}
+    lost = {node: error.type for node, error in failures_in(live).items() if error.type in TROUBLES}
     while oracle.status == "running":
         under_way = oracle.executing()
         if not under_way:
@@ -240,7 +261,7 @@ def settled_oracle(scenario: FlowScenario, live: LiveRun) -> FlowOracle:
             continue
         result = None if under_way[0] in lost else result_of(scenario.seed, under_way[0])
         if result is None:
-            oracle.fail(under_way[0])
+            oracle.fail(under_way[0], lost.get(under_way[0], "boom"))
         else:
             oracle.finish(under_way[0], result)
     return oracle
@@ -250,8 +271,8 @@ def _agree(scenario: FlowScenario, oracle: FlowOracle, live: LiveRun, world: Wor
     head, flow = live.state.head, live.state.flow
     skipped = {node: reason for node in oracle.nodes if (reason := oracle.skipped(node)) is not None}
     executed = {node: (outputs, oracle.branch[node]) for node, outputs in oracle.executed.items()}
-    ours = {node: (done.outputs, done.branch) for node, done in flow.executed.items()}
-    if any(error.type in TROUBLES for error in flow.errors.values()) and not world.faults.struck:
+    ours = {node: (without_messages(done.outputs), done.branch) for node, done in flow.executed.items()}
+    if any(error.type in TROUBLES for error in failures_in(live).values()) and not world.faults.struck:
         broken(f"nothing went wrong, and nodes were lost: {flow.errors}")
     if any(executed.get(node) != done for node, done in ours.items()):
         broken(f"executed {ours}, and should have {executed}")
@@ -271,12 +292,16 @@ def _agree(scenario: FlowScenario, oracle: FlowOracle, live: LiveRun, world: Wor
     assert program is not None
     for node, reason in skipped.items():
         view = node_view(program, flow, node)
-        blocked = oracle.blocked_by(node) if reason == "upstream_failure" else []
+        blocked = oracle.blocked_by(node)
         if (view.skip_reason, list(view.blocked_by)) != (reason, blocked):
             broken(f"{node} is {view}, and should be {reason} by {blocked}")
+    for node in (*executed, *oracle.errors):
+        shown = node_view(program, flow, node).inputs
+        if without_messages(shown) != oracle.inputs(node):
+            broken(f"{node} is shown with {shown}, and should have been given {oracle.inputs(node)}")
     if head.status != oracle.status:
         broken(f"the run is {head.status}, and should be {oracle.status}: {head.error}")
-    if head.status == "completed" and head.result != oracle.output():
+    if head.status == "completed" and without_messages(head.result) != oracle.output():
         broken(f"the output is {head.result}, and should be {oracle.output()}")
 
 
@@ -292,10 +317,17 @@ def _stopped(error: str, live: LiveRun, *, over_limit: bool, stops: bool, most: 
         broken(f"it stopped because of {error}, with {list(flow.errors)} failed")
 
 
+def failures_in(live: LiveRun) -> dict[str, TaskFailed]:
+    """By node: the failures of a run, those too that their nodes handled."""
+    flow = live.state.flow
+    handled = {node: done.handled for node, done in flow.executed.items() if done.handled is not None}
+    return {**flow.errors, **handled}
+
+
 def _asked_as_it_should(oracle: FlowOracle, calls: dict[str, ScriptedCall]) -> None:
     for node, call in calls.items():
         given = {"inputs": oracle.inputs(node), "context": oracle.context(node)}
-        asked = call.input if isinstance(call.input, dict) else {}
+        asked: Object = without_messages(call.input) if isinstance(call.input, dict) else {}
         if {key: asked.get(key) for key in given} != given or asked.get("node_id") != node:
             broken(f"node {node} was given {asked}, and should have been {given}")
 
@@ -310,6 +342,14 @@ def _met(scenario: FlowScenario, live: LiveRun, library: Library) -> Counter[str
     met.update(f"node skipped: {node_view(program, flow, node).skip_reason}" for node in flow.skipped)
     met["node failed by a fault"] += any(error.type in TROUBLES for error in flow.errors.values())
     met["node failed"] += any(error.type not in TROUBLES for error in flow.errors.values())
+    handled = {node: done.branch for node, done in flow.executed.items() if done.handled is not None}
+    met["failure routed"] += "error" in handled.values()
+    met["failure replaced by a default"] += any(branch != "error" for branch in handled.values())
+    met["node ran in spite of a failure"] += any(
+        connection_status(program, flow, each) == "failed"
+        for node in (*flow.executed, *flow.errors)
+        for each in program.nodes[node].incoming
+    )
     met["node given an override"] += bool(scenario.overrides)
     met["empty flow"] += not scenario.flow["nodes"]
     wires = sum(len(place.incoming) for place in program.nodes.values())

@@ -1,13 +1,23 @@
 """Flows: plain data into the model, with every connection between existing nodes."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of, known_node
 from jeton.definitions.read.location import SourceLocation
-from jeton.definitions.report import Report, shown
-from jeton.model.definition.flow import CONTROL_KEYS, DEFAULT_MAX_NODES, MAIN, Connection, Flow, FlowLimits, FlowNode
+from jeton.definitions.report import Report, kind, shown
+from jeton.model.definition.flow import (
+    CONTROL_KEYS,
+    DEFAULT_MAX_NODES,
+    MAIN,
+    Connection,
+    Flow,
+    FlowLimits,
+    FlowNode,
+    OnErrorDefault,
+)
 from jeton.model.definition.task import Action
 from jeton.model.json import Json
 
@@ -15,7 +25,7 @@ FLOW_KEYS = (
     "nodes", "connections", "on_error", "cycles", "limits", "input_schema", "output_schema", "output_mapping",
     "timeout_ms", "description", "tags",
 )  # fmt: skip
-FLOW_NODE_KEYS = ("type", "inputs", "data", "repeated")
+FLOW_NODE_KEYS = ("type", "inputs", "data", "repeated", "on_error", "run_when")
 CONNECTION_KEYS = ("from", "from_output", "to", "to_input")
 FLOW_HINTS = {
     "name": "remove it: the key above is the name",
@@ -98,7 +108,35 @@ def _node(value: Json, location: SourceLocation, report: Report) -> FlowNode:
         inputs=inputs,
         data=fields.object("data") or {},
         repeated=repeated,
+        on_error=_on_error(fields),
+        run_when=fields.choice("run_when", "all", "any", "settled"),
     )
+
+
+def _on_error(fields: Fields) -> Literal["route"] | OnErrorDefault | None:
+    """Read `route` or `{default: outputs}`. A default may choose a branch, but not wait."""
+    written = fields.value("on_error")
+    if written is None or written == "route":
+        return None if written is None else "route"
+    if not isinstance(written, dict):
+        problem = f"is {kind(written)}, which a node cannot say"
+        remedy = "write 'route' or '{default: {…}}'; 'continue' and 'fail' are for the whole flow"
+        fields.report.error(fields.location("on_error"), "unknown_value", problem, remedy)
+        return None
+    inner = fields.inner("on_error", ("default",), "'on_error' of a node")
+    default = inner.object("default") if inner is not None and inner.require("default") else None
+    if inner is None or default is None:
+        return None
+    location, report = inner.location("default"), fields.report
+    for key in default:
+        if key in CONTROL_KEYS and key != "_branch":
+            problem = f"{shown(key)} is a control key, and outputs after a failure cannot wait"
+            report.error(location / key, "reserved_handle", problem, "lead to a 'wait' node")
+    branch = default.get("_branch", MAIN)
+    if not isinstance(branch, str) or not branch:
+        problem = f"is {kind(branch)}, but must be the name of a handle"
+        report.error(location / "_branch", "wrong_type", problem, "put it in quotes")
+    return OnErrorDefault(default)
 
 
 def _connections(fields: Fields, nodes: dict[str, FlowNode]) -> tuple[tuple[Connection, ...], tuple[int, ...], bool]:

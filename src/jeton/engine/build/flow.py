@@ -48,14 +48,27 @@ class Flow(GraphBuilder):
         inputs: Mapping[str, Any] | None = None,
         data: Mapping[str, Any] | None = None,
         repeated: tuple[str, ...] = (),
+        on_error: Literal["route"] | Mapping[Literal["default"], Mapping[str, Any]] | None = None,
+        run_when: Literal["all", "any", "settled"] | None = None,
     ) -> NodeHandle:
-        """Add a node of a type: a built-in type, a task, an action, or a function with `@jeton.node`."""
+        """Add a node of a type: a built-in type, a task, an action, or a function with `@jeton.node`.
+
+        `on_error` handles its failure: "route" sends it out by the handle `error`, and `{"default": {...}}` replaces
+        its outputs. `run_when`: "any" also runs it after failures if anything was delivered, "settled" always.
+        """
         if isinstance(type, ActionFunction):
             type = self._registered(type)
         elif callable(type):
             remedy = "write @jeton.node above its definition"
             raise self._definition_error(f"nodes.{name}.type", "is a plain function, not a node", remedy)
-        fields = {"type": type, "inputs": inputs, "data": data, "repeated": repeated or None}
+        fields = {
+            "type": type,
+            "inputs": inputs,
+            "data": data,
+            "repeated": repeated or None,
+            "on_error": on_error,
+            "run_when": run_when,
+        }
         return self._add(name, fields, self.connect)
 
     def connect(self, source: NodeLike, target: NodeLike, output: str = MAIN, input: str = MAIN) -> None:

@@ -12,7 +12,7 @@ from jeton.model.failure import Refused
 from jeton.model.json import JsonObject
 from jeton.model.state.flow_run import NodeView
 from jeton.model.state.run import RunState
-from jeton.planning.flow.readiness import node_view
+from jeton.planning.flow.view import node_view
 from jeton.planning.program.flow import FlowProgram
 from jeton.planning.program.workflow import Program
 

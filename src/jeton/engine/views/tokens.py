@@ -10,9 +10,12 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from jeton.model import decision as d
+from jeton.model.decision.fork import DONE_AGAIN
 from jeton.model.entry import Entry
+from jeton.model.failure import TaskFailed
 from jeton.model.ids import GroupId, RunId, TokenId, child_run_id
 from jeton.model.json import JsonObject
+from jeton.model.state.flow_run import Executed
 from jeton.model.state.ranges import Ranges, numbers_in
 from jeton.model.state.run import TokenEnd
 from jeton.model.times import maybe_moment, moment
@@ -185,6 +188,8 @@ class TokenTable:
                 self._change(token, "waiting_for_timer", held.due).label = held.label
             case d.BreakNode(token=token, node=node, failure=failure):
                 self.tokens[token].error = {"node": node, "type": failure.type, "message": failure.message}
+            case d.ExecuteNode(token=token, node=node, executed=Executed(handled=TaskFailed() as failure)):
+                self.tokens[token].error = {"node": node, "type": failure.type, "message": failure.message}
             case d.BeginNode() | d.ExecuteNode() | d.SettleNodes() | d.ReopenNodes():
                 pass
             case _:
@@ -224,8 +229,10 @@ class TokenTable:
             for token in self._alive():
                 self._end(token.id, "cancelled", "the run broke an invariant")
 
-    def _fork(self, _: d.ForkDecision) -> None:
+    def _fork(self, decision: d.ForkDecision) -> None:
         """A fork dispatches running tasks again, and calls again the runs that had not ended."""
+        for dropped in decision.dropped:
+            self._end(dropped, "cancelled", DONE_AGAIN)
         for token in self._alive():
             if token.status == "executing":
                 self._change(token.id, "dispatched")

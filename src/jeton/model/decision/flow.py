@@ -51,11 +51,14 @@ class SettleNodes(DecisionBase, frozen=True, tag="settle_nodes"):
 
 
 class ReopenNodes(DecisionBase, frozen=True, tag="reopen_nodes"):
-    """Reset nodes of a flow that failed, or were skipped because of a failure, for a retry."""
+    """Reset nodes of a flow that failed, and everything behind them, for a retry.
+
+    `begun`: nodes that ran in spite of the failure, or were about to."""
 
     failed: tuple[str, ...]
     skipped: tuple[str, ...]
     remaining: dict[str, int]
+    begun: tuple[str, ...] = ()
 
 
 FlowDecision: TypeAlias = BeginNode | HoldNode | ExecuteNode | BreakNode | SettleNodes | ReopenNodes

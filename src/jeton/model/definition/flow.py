@@ -1,6 +1,6 @@
 """Flow graphs: nodes with handles, values along connections, each node at most once per run."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -22,13 +22,30 @@ BUILT_IN_TYPES = (*PURE_TYPES, *WORKING_TYPES)
 CONTROL_KEYS = ("_branch", "_wait", "_wait_until", "_waitUntil")
 
 
+ERROR = "error"
+"""The output that holds a failure which the node handles."""
+
+RunWhen: TypeAlias = Literal["all", "any", "settled"]
+
+
+class OnErrorDefault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Outputs that a node has if it fails."""
+
+    default: JsonObject
+
+
 class FlowNode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A node. `inputs`: literals by input handle; `data`: its configuration; a `repeated` handle collects a list."""
+    """A node. `inputs`: literals by input handle; `data`: its configuration; a `repeated` handle collects a list.
+
+    `on_error`: how it handles its own failure; None: not at all. `run_when`: what its incoming connections must bring.
+    """
 
     type: str
     inputs: JsonObject = msgspec.field(default_factory=dict[str, Json])
     data: JsonObject = msgspec.field(default_factory=dict[str, Json])
     repeated: tuple[str, ...] = ()
+    on_error: Literal["route"] | OnErrorDefault | None = None
+    run_when: RunWhen = "all"
 
 
 class Connection(

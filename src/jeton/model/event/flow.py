@@ -16,13 +16,14 @@ class NodeStarted(FactBase, frozen=True, tag="node.started"):
 
 
 class NodeCompleted(FactBase, frozen=True, tag="node.completed"):
-    """A node of a flow succeeded. `branch`: the output it chose."""
+    """A node of a flow succeeded, or handled its failure. `branch`: the output it chose."""
 
     token: TokenId
     node: str
     outputs: JsonObject
     branch: str | None = None
     warning: str | None = None
+    handled: TaskFailed | None = None
 
 
 class NodeFailed(FactBase, frozen=True, tag="node.failed"):

@@ -14,10 +14,13 @@ SkipReason: TypeAlias = Literal["upstream_failure", "branch_not_taken"]
 
 
 class Executed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A node that ran: its outputs, without control keys, and the branch it chose, if any."""
+    """A node that ran: its outputs, without control keys, and the branch it chose, if any.
+
+    `handled`: it failed, and its `on_error` made these outputs of the failure."""
 
     outputs: JsonObject
     branch: str | None = None
+    handled: TaskFailed | None = None
 
 
 class WaitingNode(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -58,6 +61,10 @@ class FlowState:
         """The number of nodes that began."""
         return len(self.executing) + len(self.waiting) + len(self.executed) + len(self.errors)
 
+    def began(self, node: str) -> bool:
+        """Whether a node began."""
+        return node in self.executed or node in self.errors or node in self.executing or node in self.waiting
+
 
 class NodeFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The stored state of one node: how it is settled, or how many connections it waits for."""
@@ -80,9 +87,10 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 class NodeView(msgspec.Struct, frozen=True):
-    """The state of a node, for display."""
+    """The state of a node, for display. `inputs`: what it was given, if it began."""
 
     status: NodeStatus
+    inputs: JsonObject | None = None
     outputs: JsonObject | None = None
     error: TaskFailed | None = None
     skip_reason: SkipReason | None = None

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET
 
 from jeton.model import decision as d
-from jeton.model.definition.flow import MAIN
+from jeton.model.definition.flow import CONTROL_KEYS, ERROR, MAIN
 from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.ids import ROOT_PATH, TokenId
@@ -27,14 +27,15 @@ def plan_flow_start(flow: FlowProgram, state: RunState, message: StartRun) -> li
     return _onward(state, start_flow(flow, FlowState(message.input), fired), None)
 
 
-def plan_flow_retry(program: Program, state: RunState) -> list[d.Decision]:
-    """Create a token at every failed node, in a fork that retries them."""
+def plan_flow_retry(program: Program, state: RunState, fork: d.ForkHistory) -> list[d.Decision]:
+    """Create a token at every failed node, in a fork that retries them. What is behind them does not go on."""
     reopen = None if program.flow is None else reopened(program.flow, state.flow)
     if reopen is None:
-        return []
+        return [fork]
+    dropped = tuple(token.id for token in state.tokens.values() if token.node in reopen.remaining)
     first = state.head.next_token
     tokens = [d.CreateToken(TokenId(first + i), node, ROOT_PATH, None) for i, node in enumerate(reopen.failed)]
-    return [reopen, *tokens]
+    return [msgspec.structs.replace(fork, dropped=dropped) if dropped else fork, reopen, *tokens]
 
 
 def flow_of(program: Program) -> FlowProgram:
@@ -128,16 +129,40 @@ def plan_flow_completion(program: Program, state: RunState, now: int) -> list[d.
     return [d.EndRun(now, "completed", output.value, missing=output.missing)]
 
 
+def handled_failure(flow: FlowProgram, node: str, failure: TaskFailed, attempts: int) -> Executed | None:
+    """The outputs that the node's `on_error` makes of its failure; None if it does not handle it."""
+    on_error = flow.nodes[node].definition.on_error
+    if on_error is None:
+        return None
+    error: JsonObject = {"node": node, "type": failure.type, "message": failure.message, "attempts": attempts}
+    if failure.calls != 1:
+        error["calls"] = failure.calls
+    if on_error == "route":
+        return Executed({ERROR: error}, ERROR, failure)
+    branch = on_error.default.get("_branch")
+    outputs = {key: value for key, value in on_error.default.items() if key not in CONTROL_KEYS}
+    return Executed({**outputs, ERROR: error}, branch if isinstance(branch, str) else None, failure)
+
+
 def _executed(
-    flow: FlowProgram, state: RunState, token: Token, executed: Executed, *, waited: bool = False
+    flow: FlowProgram,
+    state: RunState,
+    token: Token,
+    executed: Executed,
+    *,
+    waited: bool = False,
+    ends: TokenEnd = "completed",
 ) -> list[d.Decision]:
     settled = settle_executed(flow, state.flow, token.node, executed)
     done = d.ExecuteNode(token.id, token.node, executed, settled.dead_end, waited)
-    return [done, d.RouteToken(token.id, token.node, "completed"), *_onward(state, settled, token)]
+    return [done, d.RouteToken(token.id, token.node, ends), *_onward(state, settled, token)]
 
 
 def _failed(flow: FlowProgram, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[d.Decision]:
     ends: TokenEnd = "timed_out" if failure.type == "timed_out" else "failed"
+    handled = handled_failure(flow, token.node, failure, token.attempt)
+    if handled is not None:
+        return _executed(flow, state, token, handled, ends=ends)
     broken = d.BreakNode(token.id, token.node, failure)
     if flow.flow.on_error == "fail":
         details, attempts = _details(failure), token.attempt

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from jeton.model.decision import ReopenNodes
 from jeton.model.definition.flow import MAIN
 from jeton.model.failure import BrokenInvariant, RunError
-from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, NodeView, Settled, SkipReason
+from jeton.model.state.flow_run import Executed, FlowState, FlowStatus, Settled, SkipReason
 from jeton.planning.program.flow import CompiledConnection, CompiledFlowNode, FlowProgram
 
 ConnectionStatus: TypeAlias = Literal["delivered", "dead", "failed"]
@@ -58,19 +58,6 @@ def status_of(program: FlowProgram, state: FlowState) -> FlowStatus:
     return "failed" if state.errors else "completed"
 
 
-def node_view(program: FlowProgram, state: FlowState, node: str) -> NodeView:
-    """The state of a node, for display. The reason of a skip is derived here and not stored."""
-    if node in state.executed:
-        return NodeView("completed", outputs=state.executed[node].outputs)
-    if node in state.errors:
-        return NodeView("failed", error=state.errors[node])
-    if node in state.skipped:
-        reason, causes = skip_reason(program, state, node), _causes(program, state, node)
-        return NodeView("skipped", skip_reason=reason, blocked_by=causes)
-    under_way = node in state.executing or node in state.waiting
-    return NodeView("executing" if under_way and status_of(program, state) == "running" else "idle")
-
-
 def skip_reason(program: FlowProgram, state: FlowState, node: str) -> SkipReason:
     """Why a node was skipped: a node before it failed, or no branch led to it."""
     return "upstream_failure" if _is_blocked(program, state, node) else "branch_not_taken"
@@ -87,19 +74,28 @@ def remaining_of(program: FlowProgram, state: FlowState) -> dict[str, int]:
 
 
 def reopened(program: FlowProgram, state: FlowState) -> ReopenNodes | None:
-    """The nodes to reset for a retry: the failed ones, and those skipped because of them."""
+    """The nodes to reset for a retry: the failed ones, and all behind them.
+
+    What ran in spite of a failure is reset too: it is given something else if the node succeeds now."""
     if not state.errors:
         return None
-    skipped = [name for name in state.skipped if _is_blocked(program, state, name)]
+    behind: dict[str, None] = {}
+    found = list(state.errors)
+    for name in found:
+        targets = {connection.target: None for connection in program.nodes[name].leaving}
+        found += [target for target in targets if target not in behind and target not in state.errors]
+        behind.update(targets)
+    reset = {*state.errors, *behind}
     kept = FlowState()
-    kept.executed = state.executed
-    kept.skipped = {name: None for name in state.skipped if name not in set(skipped)}
+    kept.executed = {name: executed for name, executed in state.executed.items() if name not in reset}
+    kept.skipped = {name: None for name in state.skipped if name not in reset}
     counted = remaining_of(program, kept)
-    behind = {connection.target for name in (*state.errors, *skipped) for connection in program.nodes[name].leaving}
+    begun = [name for name in behind if state.began(name)]
     return ReopenNodes(
-        failed=_by_position(program, list(state.errors)),
-        skipped=_by_position(program, skipped),
+        failed=_by_position(program, [name for name in state.errors if name not in behind]),
+        skipped=_by_position(program, [name for name in behind if name in state.skipped]),
         remaining={name: counted.get(name, len(program.nodes[name].incoming)) for name in sorted(behind)},
+        begun=_by_position(program, begun),
     )
 
 
@@ -160,14 +156,21 @@ def _decided(
     program: FlowProgram, state: FlowState, settlements: dict[str, _Settlement], node: CompiledFlowNode
 ) -> Literal["failed", "dead"] | None:
     """Why a node whose connections are all settled is skipped; None if it may begin."""
-    delivered = False
+    run_when = node.definition.run_when
+    if run_when == "settled":
+        return None
+    delivered = failed = False
     for connection in node.incoming:
         known = settlements.get(connection.source)
         status = _status_by(_settlement_of(program, state, connection.source) if known is None else known, connection)
         if status == "failed":
-            return "failed"
+            if run_when == "all":
+                return "failed"
+            failed = True
         delivered = delivered or status == "delivered"
-    return None if delivered else "dead"
+    if delivered:
+        return None
+    return "failed" if failed else "dead"
 
 
 def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
@@ -186,12 +189,6 @@ def _is_blocked(program: FlowProgram, state: FlowState, node: str) -> bool:
             state.blocked[name] = False
         asked.pop()
     return state.blocked[node]
-
-
-def _causes(program: FlowProgram, state: FlowState, node: str) -> tuple[str, ...]:
-    """The sources that failed, or were skipped because of a failure."""
-    failed = (w.source for w in program.nodes[node].incoming if connection_status(program, state, w) == "failed")
-    return tuple(dict.fromkeys(failed))
 
 
 def _by_position(program: FlowProgram, names: list[str]) -> tuple[str, ...]:

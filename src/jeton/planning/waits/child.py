@@ -59,8 +59,8 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
 def _plan_exhausted(program: Program, state: RunState, token: Token, message: ChildEnded) -> list[Decision]:
     """Route an exhausted child like any failure, but where that would end the run, exhaust the run instead.
 
-    A flow handles no failures, and lack of credits is not an error of its node."""
-    if program.flow is None:
+    In a flow only the node itself can handle it, and lack of credits is otherwise not an error of its node."""
+    if program.flow is None or program.flow.nodes[token.node].definition.on_error is not None:
         failure = _failure(program, token, message)
         failed = plan_failure(program, state, token, failure, message.at)
         end = failed[-1]

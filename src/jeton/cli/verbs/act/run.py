@@ -17,16 +17,17 @@ from jeton.cli.verbs.look.events import event_line
 from jeton.cli.verbs.look.triggers import removal
 from jeton.engine.build.source import declared_in
 from jeton.engine.engine import Engine
-from jeton.engine.input import read_input
+from jeton.engine.input import read_input, read_value
 from jeton.engine.opening import open
 from jeton.engine.run import Run
 from jeton.engine.views.events import events_in
-from jeton.engine.views.flows import definition_in
+from jeton.engine.views.flows import definition_in, overrides_in
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import RunRecord
 from jeton.model.definition.flow import Flow
-from jeton.model.definition.workflow import Workflow
+from jeton.model.definition.workflow import Library, Workflow
 from jeton.model.entry import Entry
+from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 
@@ -38,6 +39,13 @@ if TYPE_CHECKING:  # rich is slow to import, and only a terminal needs it
 @click.argument("file", type=click.Path())
 @click.argument("name", required=False)
 @click.option("--input", "given", default="{}", metavar="JSON|@FILE", help="The run's input; @- reads standard input.")
+@click.option(
+    "--override",
+    "overrides",
+    multiple=True,
+    metavar="NODE.HANDLE=JSON",
+    help="An input of a flow's node for this run, unless a connection brings one; may be repeated.",
+)
 @click.option("--key", metavar="KEY", help="An idempotency key: the same key again gives the same run.")
 @wait_option
 @click.option("--trace", is_flag=True, help="Print the run's decisions at the end.")
@@ -48,6 +56,7 @@ def command(
     file: str,
     name: str | None,
     given: str,
+    overrides: tuple[str, ...],
     key: str | None,
     wait_s: float | None,
     trace: bool,
@@ -67,16 +76,32 @@ def command(
         for problem in () if as_json else loaded.problems:
             echo(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
         value = read_input(read_text(given, "--input"))
+        inputs = _overrides(overrides, library, workflow.name)
 
         async def start(engine: Engine) -> Run:
             deployed = await engine.deploy_library(library, declared_in(file))
             for trigger in () if as_json else deployed.removed:
                 echo(removal(trigger, file), err=True)
-            return await engine.start(workflow.name, value, key=key)
+            return await engine.start(workflow.name, value, key=key, overrides=inputs)
 
         built_by = file if file.endswith(".py") else None
         follow_it = start_and_follow(start, wait_s, store=store, as_json=as_json, trace=trace, app=built_by)
         sys.exit(asyncio.run(follow_it))
+
+
+def _overrides(written: tuple[str, ...], library: Library, name: str) -> dict[str, JsonObject]:
+    """The overrides by node and handle. A name of a node has no dot, so the first one separates them."""
+    found: dict[str, JsonObject] = {}
+    for text in written:
+        place, equals, value = text.partition("=")
+        node, dot, handle = place.partition(".")
+        if not (equals and dot and node and handle):
+            raise click.BadParameter(f"{text}: write NODE.HANDLE=JSON", param_hint="--override")
+        found.setdefault(node, {})[handle] = read_value(value, "--override")
+    try:
+        return overrides_in(library, name, found)
+    except Refused as refused:
+        raise click.BadParameter(str(refused), param_hint="--override") from None
 
 
 async def start_and_follow(

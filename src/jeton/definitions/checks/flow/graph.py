@@ -2,6 +2,7 @@
 
 from jeton.definitions.checks.definitions import Definitions, name_referred_to
 from jeton.definitions.checks.flow.handles import check_handles
+from jeton.definitions.checks.flow.inputs import check_inputs
 from jeton.definitions.checks.graph.cycles import cycle_text, example_cycles
 from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.report import Report, did_you_mean, shown
@@ -13,6 +14,7 @@ def check_flow(source: FlowSource, definitions: Definitions, report: Report) -> 
     _check_limit(source, report)
     _check_types(source, definitions, report)
     check_handles(source, definitions, report)
+    check_inputs(source, definitions, report)
     if source.flow.cycles == "refuse":
         _check_cycles(source, report)
 

@@ -7,7 +7,7 @@ from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.expression.typing.schemas import CLOSED
-from jeton.model.definition.flow import BUILT_IN_TYPES, CONTROL_KEYS, MAIN, Flow, FlowNode
+from jeton.model.definition.flow import BUILT_IN_TYPES, CONTROL_KEYS, ERROR, MAIN, Flow, FlowNode
 from jeton.model.definition.task import Step, Task
 from jeton.model.json import Schema
 
@@ -71,7 +71,7 @@ def inputs_schema(node: FlowNode, definitions: Definitions) -> Schema | None:
 
 
 def _closed(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": dict(properties), CLOSED: True}
+    return {"type": "object", "properties": dict(properties), "required": [*properties], CLOSED: True}
 
 
 def _called_inputs(node: FlowNode, definitions: Definitions) -> Schema | None:
@@ -97,6 +97,13 @@ def task_of(node: FlowNode, definitions: Definitions) -> Task | None:
 def produced(flow: Flow, name: str, definitions: Definitions) -> tuple[str, ...] | None:
     """The handles that a node can produce; None if that is known only at run time."""
     node = flow.nodes[name]
+    made = _produced(flow, name, node, definitions)
+    if made is None or node.on_error is None:
+        return made
+    return (*made, ERROR) if node.on_error == "route" else (*made, MAIN, *node.on_error.default, ERROR)
+
+
+def _produced(flow: Flow, name: str, node: FlowNode, definitions: Definitions) -> tuple[str, ...] | None:
     match node.type:
         case "constant":
             return (MAIN, "value")

@@ -16,14 +16,17 @@ def nodes_explained(program: FlowProgram, run: RunState) -> tuple[NodeExplained,
 def _node(program: FlowProgram, run: RunState, node: str) -> NodeExplained:
     view, state = shown_node(program, run, node), run.flow
     executed = state.executed.get(node)
+    handled = None if executed is None else executed.handled
     return NodeExplained(
         node=node,
         status=view.status,
+        inputs=view.inputs,
         branch=None if executed is None else executed.branch,
         skip_reason=view.skip_reason,
         blocked_by=view.blocked_by,
         incoming=tuple(_incoming(program, state, wire) for wire in program.nodes[node].incoming),
         error=None if view.error is None else f"{view.error.type}: {view.error.message}",
+        handled=None if handled is None else f"{handled.type}: {handled.message}",
     )
 
 

@@ -26,6 +26,7 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.times import text_of
 
+MAX_VALUE = 200  # characters
 MAX_ALIKE = 3
 MAX_PARTS = 20
 
@@ -112,14 +113,28 @@ def _node(node: NodeExplained) -> Iterator[str]:
     chose = "" if node.branch is None else f", by '{node.branch}'"
     why = {
         "upstream_failure": f" because of {', '.join(node.blocked_by)}",
-        "branch_not_taken": " because no branch led to it",
+        "branch_not_taken": " because no branch led to it" + _from(node.blocked_by),
         None: "" if node.error is None else f": {node.error}",
     }[node.skip_reason]
     yield f"'{node.node}' is {node.status}{chose}{why}"
+    if node.handled is not None:
+        yield f"  its failure was handled: {node.handled}"
+    if node.inputs:
+        yield f"  it was given {', '.join(f'{handle} = {_brief(value)}' for handle, value in node.inputs.items())}"
     for each in node.incoming:
         if each.fate != "delivered":
             what = "is waited for" if each.fate == "open" else f"is {each.fate}"
             yield f"  '{each.source}' ({each.from_output}) → {each.to_input} {what}"
+
+
+def _from(nodes: tuple[str, ...]) -> str:
+    return f" from {', '.join(nodes)}" if nodes else ""
+
+
+def _brief(value: Json) -> str:
+    """A value as JSON, cut if it is long."""
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
 def _token(explanation: TokenExplained) -> Iterator[str]:

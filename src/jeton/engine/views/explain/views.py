@@ -9,7 +9,7 @@ from jeton.engine.views.fan_outs import FanOutView
 from jeton.engine.views.tokens import TokenView
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, RunId, TokenId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.state.flow_run import NodeStatus, SkipReason
 from jeton.model.state.run import RunStatus, TokenEnd
 
@@ -138,15 +138,19 @@ class IncomingConnection(msgspec.Struct, frozen=True):
 
 
 class NodeExplained(msgspec.Struct, frozen=True):
-    """One node of a flow, with its incoming connections."""
+    """One node of a flow, with its incoming connections and what it was given.
+
+    `handled`: the failure that its `on_error` handled."""
 
     node: str
     status: NodeStatus
+    inputs: JsonObject | None  # None: it did not begin
     branch: str | None
     skip_reason: SkipReason | None
     blocked_by: tuple[str, ...]
     incoming: tuple[IncomingConnection, ...]
     error: str | None = None
+    handled: str | None = None
 
 
 class TokenExplained(msgspec.Struct, frozen=True):
