@@ -8,6 +8,11 @@ from typing import Any
 from tests.simulation.oracle.model import Object
 
 HANDLES = ("main", "x", "y")
+OWN_HANDLES = {  # of the types that take no other input
+    "constant": ("main", "value"),
+    "sum": ("values",),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide"), ("a", "b")),
+}
 VALUES: tuple[Any, ...] = (0, 1, 2, "x", "y", None, True, {"k": 1}, [1, 2])
 CONDITIONS: tuple[Any, ...] = (
     "inputs.main == 1",
@@ -94,36 +99,34 @@ def make_node(random: Random) -> Object:
             node["data"] = {"seconds": random.choice((1, 0.5, 30))}
         case _:
             pass
-    handles = ("a", "b") if node["type"] in ("add", "subtract", "multiply", "divide") else HANDLES
+    handles = OWN_HANDLES.get(node["type"], HANDLES)
     if random.random() < 0.5:
-        values = VALUES[:3] if handles == ("a", "b") else VALUES
+        values = {("a", "b"): VALUES[:3], ("values",): ([1, 2],)}.get(handles, VALUES)
         node["inputs"] = {handle: random.choice(values) for handle in handles if random.random() < 0.7}
     if random.random() < 0.25:
         node["on_error"] = random.choice(ON_ERROR)
     if random.random() < 0.3:
         node["run_when"] = random.choice(("any", "settled", "all"))
     if random.random() < 0.2 or node["type"] == "sum":
-        node["repeated"] = ["values"] if node["type"] == "sum" else [random.choice(HANDLES)]
+        node["repeated"] = ["values"] if node["type"] == "sum" else [random.choice(_handles_to_repeat(handles))]
     return node
+
+
+def _handles_to_repeat(handles: tuple[str, ...]) -> tuple[str, ...]:
+    """A number is no list, so nodes that calculate repeat `main` alone."""
+    return ("main",) if handles == ("a", "b") else handles
 
 
 def make_connection(random: Random, source: str, target: str, nodes: Object) -> Object:
     outputs = {"constant": "value", "if_else": "true", "switch": "x"}
     output = outputs.get(nodes[source]["type"], "result" if "a" in str(nodes[source]["type"]) else "x")
-    inputs = {
-        "sum": ("values",),
-        "add": ("a", "b"),
-        "subtract": ("a", "b"),
-        "multiply": ("a", "b"),
-        "divide": ("a", "b"),
-    }
     made: Object = {"from": source, "to": target}
     if random.random() < 0.6:
         made["from_output"] = random.choice((output, output, "main", "x", "y", "false", "default"))
     if "on_error" in nodes[source] and random.random() < 0.5:
         made["from_output"] = "error"
-    if random.random() < 0.6 or nodes[target]["type"] in inputs:
-        made["to_input"] = random.choice(inputs.get(nodes[target]["type"], HANDLES))
+    if random.random() < 0.6 or nodes[target]["type"] in OWN_HANDLES:
+        made["to_input"] = random.choice(OWN_HANDLES.get(nodes[target]["type"], HANDLES))
     return made
 
 

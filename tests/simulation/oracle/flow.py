@@ -6,6 +6,7 @@ It keeps what each node did and works out everything else again whenever it is a
 from __future__ import annotations
 
 import copy
+import re
 from datetime import datetime
 from typing import Any
 
@@ -270,9 +271,14 @@ class FlowOracle:
             case "wait":
                 self.take(node, {**inputs, "_wait": {"seconds": data["seconds"]}})
             case "fail":
-                raise NodeFault("on purpose")  # or because its message cannot be rendered
+                raise NodeFault(data["type"] if self.can_render(data["message"], scope) else "template_error")
             case _:
                 raise NodeFault("unknown_node_type")
+
+    def can_render(self, message: str, scope: Object) -> bool:
+        """expressions.md#templates: a missing path fails the template."""
+        paths = re.findall(r"{{ (\w+)\.(\w+) }}", message)
+        return all(key in scope[name] for name, key in paths)
 
     def calculated(self, kind: str, inputs: Object) -> Any:
         """flow-graphs.md#flow-nodes: fail on a missing or non-numeric input and on division by zero."""
