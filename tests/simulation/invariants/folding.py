@@ -29,6 +29,8 @@ def sections_reload(run: LiveRun, sections: Mapping[str, bytes]) -> None:
             found, was = _in_order(found), _in_order(was)
         if table == "_flow":  # made when first asked for, and partly a memory of what follows from the rest
             found, was = _flow_tables(loaded), _flow_tables(run.state)
+        if table == "_facts":  # made when first asked for
+            found, was = loaded.facts, run.state.facts
         if found != was:
             broken(f"{table} is loaded as {found} and was {was}")
 
