@@ -53,5 +53,5 @@ def test_a_manual_clock_stands_still_until_it_is_moved() -> None:
     clock = ManualClock(wall_ms=1000)
     clock.advance(5)
     clock.jump(-100)
-    assert (clock.steady, clock.now()) == (5, 905)
+    assert (clock.steady, clock.now(), clock.wall()) == (5, 1005, 905)
     assert (clock.steady_when(910), clock.steady_when(1)) == (10, 5)

@@ -11,7 +11,6 @@ from jeton.definitions.report import Report
 from jeton.definitions.text.files import SourceFile
 from jeton.definitions.text.python import read_python
 from jeton.executor.signals import SentSignal
-from jeton.hosts.simulated.faults import FaultPlan, plan_from_seed
 from jeton.hosts.simulated.faults import FaultPlan, storm_from_seed
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall
