@@ -175,7 +175,7 @@ def test_a_dict_and_files_are_definitions_too(tmp_path: Path) -> None:
 
 
 def test_one_of_several_is_named() -> None:
-    several = {"workflows": {**definition(a={})["workflows"], "v": {"initial_node": "b", "nodes": {"b": {}}}}}
+    several: Object = {"workflows": {**definition(a={})["workflows"], "v": {"initial_node": "b", "nodes": {"b": {}}}}}
     with pytest.raises(jeton.Refused, match=r"name one of: w, v"):
         simulate(several)
     assert simulate(several, name="v").record.workflow == "v"
@@ -222,7 +222,11 @@ def test_several_people_are_asked_and_may_say_different_things() -> None:
     gate = {"title": "Sure?", "schema": OK, "approvals": 2, "assignees": ["Ann", "Bob"]}
     asks = definition(ask={"gate": gate, "output_mapping": {"output.said": "result"}})
     assert simulate(asks, answers={"ask": {"ok": True}}).output == {"said": [{"ok": True}, {"ok": True}]}
-    run = simulate(asks, answers={"ask": lambda gate: {"ok": gate.answers == 0}})
+
+    def first_only(gate: jeton.GateView) -> Object:
+        return {"ok": gate.answers == 0}
+
+    run = simulate(asks, answers={"ask": first_only})
     assert run.output == {"said": [{"ok": True}, {"ok": False}]}
     assert [event["by"] for event in run.events if event["type"] == "gate.answered"] == ["Ann", "Bob"]
 
@@ -246,7 +250,7 @@ def test_gates_and_signals_of_called_workflows_and_of_branches() -> None:
 
 
 def test_the_first_of_several_signals_that_is_given() -> None:
-    hears = {"wait": {"signals": {"paid": {}, "lost": {}}}, "output_mapping": {"output.heard": "result"}}
+    hears: Object = {"wait": {"signals": {"paid": {}, "lost": {}}}, "output_mapping": {"output.heard": "result"}}
     run = simulate(definition(hear=hears), signals={"lost": 7})
     assert run.status == "completed"
     assert [event["name"] for event in run.events if event["type"] == "signal.received"] == ["lost"]
