@@ -107,7 +107,7 @@ OTHERS: tuple[tuple[str, ...], ...] = (
 def runs(jeton: Verbs) -> dict[str, str]:
     jeton.library.write_text(json.dumps(LIBRARY))
     text = json.dumps({"text": BAD})
-    found = {}
+    found: dict[str, str] = {}
     for name in RUNS:
         result = jeton("run", str(jeton.library), name, "--input", text, "--wait", "0.3", "--json")
         found[name] = json.loads(result.stdout)["run_id"]
