@@ -74,7 +74,7 @@ def command(
         library = loaded.require()
         workflow = choose_definition(library, name, file)
         for problem in () if as_json else loaded.problems:
-            echo(f"{problem.severity}: {problem.path}: {problem.problem}", err=True)
+            echo(printable(f"{problem.severity}: {problem.path}: {problem.problem}"), err=True)
         value = read_input(read_text(given, "--input"))
         inputs = _overrides(overrides, library, workflow.name)
 

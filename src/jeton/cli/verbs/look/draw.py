@@ -56,7 +56,7 @@ def command(
         elif as_json:
             echo_json({"format": style, "picture": drawn})
         else:
-            echo(drawn.rstrip("\n"))
+            echo(drawn.rstrip("\n").replace("\x1b", "\\u001b"))  # a drawing has no colours of its own
 
 
 async def _picture_of_run(engine: Engine, run: str, name: str | None) -> Picture:
