@@ -2,7 +2,7 @@
 
 import pytest
 
-from jeton.actor.set_aside import Ends, places_of, set_aside_in, with_end, without_places, without_run
+from jeton.actor.whole.set_aside import Ends, places_of, set_aside_in, with_end, without_places, without_run
 from jeton.model import message as m
 from jeton.model.ids import RunId, TokenId
 

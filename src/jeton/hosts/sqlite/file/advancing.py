@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from jeton.actor.set_aside import Ends, set_aside_in, with_end, without_places, without_run
+from jeton.actor.whole.set_aside import Ends, set_aside_in, with_end, without_places, without_run
 from jeton.hosts.sqlite.file.lock import read_record
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId

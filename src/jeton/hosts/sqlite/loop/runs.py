@@ -15,9 +15,9 @@ from jeton.actor.advance import LiveRun
 from jeton.actor.definitions import Bundles
 from jeton.actor.journal import JournalEntry
 from jeton.actor.sections import load_run
-from jeton.actor.set_aside import LOADING, places_of, set_aside_in
 from jeton.actor.starts import NewRun, StartKey, fresh_run, start_message
 from jeton.actor.turn import Taken, Turn, take_turn
+from jeton.actor.whole.set_aside import LOADING, places_of, set_aside_in
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.commit.writer import Job, Writer, fail_all
