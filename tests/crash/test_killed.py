@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
+from jeton.hosts.sqlite.file.advancing import read_set_aside
+
 APP = '''
 import os
 import jeton
@@ -69,6 +71,7 @@ def test_a_run_that_is_killed_twenty_times_ends_with_the_right_output_and_no_eff
         sleep(chance.uniform(0.3, 2.0))  # a moment nobody chose: there is no clock of ours to move here
         running.kill()
         running.communicate()
+        assert read_set_aside(tmp_path / "store.db") == {}, "the run is innocent"
     resumed = jeton(tmp_path, "resume")
     _, said = resumed.communicate(timeout=120)
     assert resumed.returncode == 0, said

@@ -30,6 +30,7 @@ from jeton.executor.limits.idempotency import IdempotencyStore
 from jeton.model.definition.trigger import Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
+from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.message import Message
 from jeton.model.state.run import RunStatus
@@ -128,6 +129,11 @@ class Host(Protocol):
     @property
     def needs_app(self) -> Mapping[RunId, str]:
         """Runs that are parked because a Python function of theirs is not here, and the function's name."""
+        ...
+
+    @property
+    def set_aside(self) -> Mapping[RunId, Refused]:
+        """Runs that are left alone, because the process ended several times while it advanced them."""
         ...
 
     def now(self) -> int:

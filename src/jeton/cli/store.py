@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TypeVar
 
+from jeton.cli.options import given_options
 from jeton.cli.output import echo, printable
 from jeton.engine.engine import Engine
 from jeton.engine.opening import open
@@ -53,6 +55,17 @@ async def wait_until_idle(engine: Engine) -> None:
         if refused.code != "not_owner":
             raise
     echo_missing_functions(engine.needs_app)
+
+
+def set_aside_remedy(run: str) -> str:
+    """What to do about a run that is set aside."""
+    options, name = given_options(), quote(run)
+    return f"try it again with `jeton unpause {name}{options}`, or end it with `jeton cancel {name}{options}`"
+
+
+def set_aside_sentences(engine: Engine) -> dict[RunId, str]:
+    """The runs that are set aside, each with the problem and what to do."""
+    return {run: f"{problem}: {set_aside_remedy(run)}" for run, problem in engine.set_aside.items()}
 
 
 def echo_missing_functions(needs_app: Mapping[RunId, str]) -> None:

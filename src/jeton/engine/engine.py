@@ -251,6 +251,13 @@ class Engine:
         """Runs that are parked because a Python function of theirs is not here, and the function's name."""
         return dict(self._host.needs_app)
 
+    @property
+    def set_aside(self) -> dict[RunId, str]:
+        """Runs that are left alone because the process ended three times while it advanced them, each with the problem.
+
+        `unpause` tries one again, `cancel` ends it."""
+        return {run: refused.problem for run, refused in self._host.set_aside.items()}
+
     # answers and signals
 
     async def answer(

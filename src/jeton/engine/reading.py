@@ -58,7 +58,7 @@ class Reading:
     async def get(self, run: str) -> RunRecord:
         """A run's record."""
         row = await self._lookup.row(run)
-        record = await self._record(row)
+        record = self._record_set_aside(row) or await self._record(row)
         fired = tuple(map(firing_view, await self._reads.fired_by(row.run)))
         return msgspec.structs.replace(record, fired=fired)
 
@@ -80,7 +80,7 @@ class Reading:
     ) -> tuple[RunRecord, ...]:
         """Runs, newest first; `after` is the last run of the previous page.
 
-        A damaged run keeps its status, and has the error `run_damaged`."""
+        A damaged run keeps its status, and has the error `run_damaged`; one that is set aside, `run_set_aside`."""
         check_maybe_texts(workflow=workflow, status=status, after=after)
         check_whole("limit", limit, 1, MOST_ROWS)
         last = None if after is None else RunId(after)
@@ -91,10 +91,17 @@ class Reading:
     async def _record_or_damage(self, row: RunRow) -> RunRecord:
         """The record of a run; of one that cannot be read, its row with the error `run_damaged`."""
         try:
-            return await self._record(row)
+            return self._record_set_aside(row) or await self._record(row)
         except Refused as refused:
             error = RunError("run_damaged", refused.problem)
             return msgspec.structs.replace(record_of(row, None), error=error)
+
+    def _record_set_aside(self, row: RunRow) -> RunRecord | None:
+        """The row of a run that is set aside, with the error `run_set_aside`; loading it may end this process too."""
+        refused = self._lookup.host.set_aside.get(row.run)
+        if refused is None or row.status in TERMINAL:
+            return None
+        return msgspec.structs.replace(record_of(row, None), error=RunError("run_set_aside", refused.problem))
 
     async def children(self, run: str) -> tuple[RunRecord, ...]:
         """The runs it called, in order; not those that they called."""

@@ -266,6 +266,13 @@ class SyncEngine:
         """Runs that are parked because a Python function of theirs is not here, and the function's name."""
         return self._engine.needs_app
 
+    @property
+    def set_aside(self) -> dict[RunId, str]:
+        """Runs that are left alone because the process ended three times while it advanced them, each with the problem.
+
+        `unpause` tries one again, `cancel` ends it."""
+        return self._engine.set_aside
+
     def answer(
         self,
         run: str,

@@ -78,6 +78,10 @@ class SimulatedHost:
     def needs_app(self) -> Mapping[RunId, str]:
         return self.world.needs_app
 
+    @property
+    def set_aside(self) -> Mapping[RunId, Refused]:
+        return {}  # a simulated process ends between batches only
+
     def new_id(self) -> str:
         self._ids += 1
         return f"id-{self._ids}"

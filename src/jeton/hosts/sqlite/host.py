@@ -19,6 +19,7 @@ from jeton.actor.workers import Workers
 from jeton.executor.artifacts import Artifacts
 from jeton.hosts.sqlite.clock import steady_clock, wall_ms
 from jeton.hosts.sqlite.commit.rows import Mirror
+from jeton.hosts.sqlite.file.advancing import read_set_aside
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.opening import check_readable, open_owned
 from jeton.hosts.sqlite.loop.owner import Owner
@@ -103,10 +104,15 @@ class SqliteHost:
                 wall,
                 (TypedMirror(), SnapshotMirror(), GateMirror(), InheritanceMirror(), UsageMirror(), *mirrors),
             )
-        except apsw.Error as problem:
+        except (apsw.Error, OSError) as problem:
             lock.release()
             raise refusal(problem) from problem
         return cls(file, store, bundles, held, clock, wall)
+
+    @property
+    def set_aside(self) -> Mapping[RunId, Refused]:
+        """Runs that are left alone, because the process ended several times while it advanced them."""
+        return read_set_aside(self._path) if self._owner is None else self._owner.runs.set_aside
 
     def new_id(self) -> str:
         """An id for a message or a delivery that no other has."""

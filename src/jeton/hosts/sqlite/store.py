@@ -84,6 +84,15 @@ class Store:
             found = _all(db, f"select {_ROW} from runs where run = ?", run)
         return _row(found[0]) if found else None
 
+    def is_known(self, run: RunId) -> bool:
+        """Whether there is such a run, not ended, or a message for it."""
+        query = (
+            "select exists(select 1 from runs where run = ?1 and ended_at is null)"
+            " or exists(select 1 from inbox where run = ?1)"
+        )
+        with self.snapshot() as db:
+            return bool(db.execute(query, (run,)).get)
+
     def rows(
         self, workflow: str | None = None, status: RunStatus | None = None, after: RunId | None = None, limit: int = 100
     ) -> list[RunRow]:

@@ -13,7 +13,7 @@ from jeton.cli.app import load_app
 from jeton.cli.follow import cancelled, feeding, stop_event
 from jeton.cli.options import UNFINISHED, Exit, app_option, given_options, json_option, store_option
 from jeton.cli.output import echo, echo_json, plain_list, printable, reporting_errors, styled_status
-from jeton.cli.store import echo_missing_functions, must_exist
+from jeton.cli.store import echo_missing_functions, must_exist, set_aside_sentences
 from jeton.cli.terminal import shared_terminal
 from jeton.engine.engine import Engine
 from jeton.engine.opening import open
@@ -38,7 +38,8 @@ MAX_SHOWN = 5
 def command(app: str | None, watch: bool, store: str, as_json: bool) -> None:
     """Drive every unfinished run, and runs that triggers start meanwhile, until each has ended or waits.
 
-    Exits with 1 if one of them failed, with 5 if one is damaged or needs a Python function that --app did not import.
+    Exits with 1 if one of them failed; with 5 if one is damaged, needs a Python function that --app did not import, or
+    is set aside because the process ended three times while it was advanced.
     """
     with reporting_errors(as_json):
         load_app(app)
@@ -51,14 +52,15 @@ async def _resume(store: str, watch: bool, as_json: bool) -> Exit:
     async with stop_event() as stop:
         with shared_terminal(as_json) as console:
             async with open(store) as engine:
-                driven = await _unfinished(engine)
+                set_aside = set_aside_sentences(engine)
+                driven = [run for run in await _unfinished(engine) if run not in set_aside]
                 async with _shown(engine, driven, console):
                     await _until_idle_or_stopped(engine, stop, watch)
                 driven += [run for run in await _fired_since(engine, opened) if run not in driven]
                 records, damaged = await _records(engine, driven)
                 missing = dict(engine.needs_app)
-    _echo(records, missing, damaged, as_json)
-    if missing or damaged:
+    _echo(records, missing, damaged, set_aside, as_json)
+    if missing or damaged or set_aside:
         return Exit.REFUSED
     roots = [record for record in records if record.parent_run_id is None]  # a caller handles failures of its calls
     failed = any(record.ended and record.status != "completed" for record in roots)
@@ -125,14 +127,23 @@ async def _until_idle_or_stopped(engine: Engine, stop: asyncio.Event, watch: boo
         await cancelled(stopped, idle)
 
 
-def _echo(records: list[RunRecord], missing: dict[RunId, str], damaged: dict[str, str], as_json: bool) -> None:
+def _echo(
+    records: list[RunRecord],
+    missing: dict[RunId, str],
+    damaged: dict[str, str],
+    set_aside: dict[RunId, str],
+    as_json: bool,
+) -> None:
     if as_json:
-        echo_json({"runs": plain_list(records), "needs_app": missing, "damaged": damaged})
+        problems = {"needs_app": missing, "damaged": damaged, "set_aside": set_aside}
+        echo_json({"runs": plain_list(records), **problems})
         return
-    if not records and not damaged:
+    if not records and not damaged and not set_aside:
         echo("nothing to resume")
     for record in records:
         echo(f"{record.run_id} {record.workflow}@{record.version} {styled_status(record.status)}")
     echo_missing_functions(missing)
     for problem in damaged.values():
         echo(f"{printable(problem)}: verify the store", err=True)
+    for sentence in set_aside.values():
+        echo(printable(sentence), err=True)

@@ -3,12 +3,16 @@
 import click
 
 from jeton.cli.options import ENDED, UNFINISHED, json_option, store_option
-from jeton.cli.output import echo_json, echo_table, local_time, reporting_errors
-from jeton.cli.store import ask
+from jeton.cli.output import echo, echo_json, echo_table, local_time, printable, reporting_errors
+from jeton.cli.store import ask, set_aside_sentences
+from jeton.engine.engine import Engine
 from jeton.engine.views.plain import plain
 from jeton.engine.views.record import RunRecord
+from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 from jeton.model.state.run import RunStatus
+
+FLAWS = {"run_damaged": ", damaged", "run_set_aside": ", set aside"}
 
 
 @click.command("ls")
@@ -23,11 +27,18 @@ def command(
 ) -> None:
     """List runs, newest first."""
     with reporting_errors(as_json):
-        runs = ask(store, lambda engine: engine.list(workflow=workflow, status=status, after=after, limit=limit))
+
+        async def runs_and_set_aside(engine: Engine) -> tuple[tuple[RunRecord, ...], dict[RunId, str]]:
+            found = await engine.list(workflow=workflow, status=status, after=after, limit=limit)
+            return found, set_aside_sentences(engine)
+
+        runs, set_aside = ask(store, runs_and_set_aside)
         if as_json:
-            echo_json({"runs": [_without_firings(plain(run)) for run in runs]})
-        else:
-            echo_table(("RUN", "WORKFLOW", "STATUS", "SUBMITTED", "TOOK"), [_row(run) for run in runs], "no runs")
+            echo_json({"runs": [_without_firings(plain(run)) for run in runs], "set_aside": set_aside})
+            return
+        echo_table(("RUN", "WORKFLOW", "STATUS", "SUBMITTED", "TOOK"), [_row(run) for run in runs], "no runs")
+        for sentence in set_aside.values():
+            echo(printable(sentence), err=True)
 
 
 def _without_firings(run: JsonObject) -> JsonObject:
@@ -37,6 +48,6 @@ def _without_firings(run: JsonObject) -> JsonObject:
 
 def _row(run: RunRecord) -> tuple[str, ...]:
     took = "" if run.completed_at is None else f"{(run.completed_at - run.submitted_at).total_seconds():.1f} s"
-    damaged = run.error is not None and run.error.type == "run_damaged"
-    status = f"{run.status}, damaged" if damaged else run.status
+    flaw = "" if run.error is None or run.ended else FLAWS.get(run.error.type, "")
+    status = f"{run.status}{flaw}"
     return run.run_id, f"{run.workflow}@{run.version}", status, local_time(run.submitted_at), took

@@ -28,6 +28,7 @@ from jeton.actor.turn import Turn
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.commit.writer import Writer, fail_all
+from jeton.hosts.sqlite.file.advancing import Advancing
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.lock import OwnerLock
 from jeton.hosts.sqlite.loop.alarms import AlarmScheduler
@@ -82,7 +83,18 @@ class Owner:
         self._listeners: dict[RunId, set[Event]] = {}
         self._inbox_changed = Event()
         finished = FinishedMirror()
-        self.runs = Runs(loop, store, bundles, workers, clock, self._on_commit, self._on_wake, self._on_damage)
+        self._advancing = Advancing(path, store.is_known)
+        self.runs = Runs(
+            loop,
+            store,
+            bundles,
+            workers,
+            clock,
+            self._advancing,
+            self._on_commit,
+            self._on_wake,
+            self._on_damage,
+        )
         self._writer = Writer(
             path,
             durability,
@@ -179,10 +191,12 @@ class Owner:
     async def deliver(self, run: RunId, message: Message) -> None:
         """Send a run a message. Durable when this returns."""
         self.check()
-        actor = self.runs.find(run)
+        actor = self._recovery.take_up(run, message)
         if actor is None:
             raise unknown_run(run)
-        await self.runs.deliver_durably(actor, message)
+        durable = self.runs.deliver_durably(actor, message)
+        self._recovery.deliver_held(run)
+        await durable
         if type(message) is UnpauseRun:
             self._recovery.recover_run(run)
 
@@ -274,6 +288,7 @@ class Owner:
         finally:
             await self._writer.close()
             self._refuse_waiters(self._refusing)
+            self._advancing.close()
             self._lock.release()
 
     # callbacks

@@ -19,6 +19,7 @@ from jeton.actor.starts import impossible_start
 from jeton.hosts.sqlite.file.connect import BUSY_MS, Connection, begin, connect
 from jeton.hosts.sqlite.file.inbox import put_messages
 from jeton.hosts.sqlite.file.meta import put_sequences
+from jeton.hosts.sqlite.loop.actor import Actor
 from jeton.hosts.sqlite.loop.periodic import repeat
 from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
@@ -52,6 +53,7 @@ class Recovery:
         self._flush = flush
         self._read_to = 0  # inbox rows up to this number are delivered
         self._delivered: set[int] = set()  # and these beyond it
+        self._held: dict[RunId, list[tuple[int, Message]]] = {}  # rows for runs that are set aside
 
     async def run(self) -> None:
         """Deliver stored messages and recover tasks from time to time, until cancelled."""
@@ -105,14 +107,16 @@ class Recovery:
             self._deliver(number, run, message)
 
     def _deliver(self, number: int, run: RunId, message: Message) -> None:
+        again = self._runs.try_again(run, message)
+        if run in self._runs.set_aside and not (isinstance(message, StartRun) and message.parent is not None):
+            self._held.setdefault(run, []).append((number, message))
+            return
         try:
-            actor = self._runs.find(run)
-            if actor is None and isinstance(message, StartRun):
-                new_actor = self._runs.new_fired if message.parent is None else self._runs.new_child
-                actor = new_actor(run, message)
+            actor = self._runs.find(run) or self._new_actor(run, message)
         except Refused as refused:
             _log.error("message %s to run %s cannot be delivered: %s", number, run, refused)
-            reply = None if run in self._runs.damaged else impossible_start(run, message, refused, self._clock())
+            left = run in self._runs.damaged and run not in self._runs.set_aside
+            reply = None if left else impossible_start(run, message, refused, self._clock())
             if reply is not None:
                 self._deliver(number, *reply)
             return
@@ -121,6 +125,25 @@ class Recovery:
             return
         actor.inbox_rows.append(number)
         self._runs.deliver(actor, message)
+        if again:
+            self.deliver_held(run)
+
+    def _new_actor(self, run: RunId, message: Message) -> Actor | None:
+        """The actor of a run that is not stored yet: its start is this message, or was held back."""
+        for each in (message, *(held for _, held in self._held.get(run, ()))):
+            if isinstance(each, StartRun):
+                return (self._runs.new_fired if each.parent is None else self._runs.new_child)(run, each)
+        return None
+
+    def take_up(self, run: RunId, message: Message) -> Actor | None:
+        """The run of a message, or None. A run that is set aside is tried again if the message says so."""
+        self._runs.try_again(run, message)
+        return self._runs.find(run) or self._new_actor(run, message)
+
+    def deliver_held(self, run: RunId) -> None:
+        """Deliver the messages that were held back while the run was set aside, after the one that took it up."""
+        for number, message in self._held.pop(run, ()):
+            self._deliver(number, run, message)
 
     async def recover_tasks(self) -> None:
         """Start lost tasks again: a run that is busy in the store, and not in memory, has tasks that no worker has.

@@ -17,9 +17,11 @@ from jeton.actor.journal import JournalEntry
 from jeton.actor.sections import load_run
 from jeton.actor.starts import NewRun, StartKey, fresh_run, start_message
 from jeton.actor.turn import Taken, Turn, take_turn
+from jeton.actor.whole.set_aside import LOADING, places_of, set_aside_in
 from jeton.actor.workers import Workers
 from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.commit.writer import Job, Writer, fail_all
+from jeton.hosts.sqlite.file.advancing import Advancing
 from jeton.hosts.sqlite.file.damage import describe
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.loop.actor import Actor
@@ -28,7 +30,7 @@ from jeton.hosts.sqlite.store import Store
 from jeton.model.effect import SendMessage, StartTask, StopTask
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.message import ContinueRun, ForkRun, Message, StartRun, TaskReturned
+from jeton.model.message import CancelRun, ContinueRun, ForkRun, Message, StartRun, TaskReturned, UnpauseRun
 from jeton.model.reference import parse_reference
 
 RUNS_PER_STEP = 50
@@ -46,12 +48,16 @@ class Runs:
         bundles: Bundles,
         workers: Workers | None,
         clock: Callable[[], int],
+        advancing: Advancing,
         on_commit: Callable[[Turn], None],
         on_wake: Callable[[RunId, int], None],
         on_damage: Callable[[RunId, Refused], None],
     ) -> None:
         self.actors: dict[RunId, Actor] = {}
-        self.damaged: dict[RunId, Refused] = {}
+        self.damaged: dict[RunId, Refused] = {}  # or set aside: they are left alone
+        self.set_aside: dict[RunId, Refused] = set_aside_in(advancing.ends)
+        self.damaged.update(self.set_aside)
+        self._advancing = advancing
         self.tasks = Tasks(loop, workers, clock, self.deliver, self._flush_notices)
         self._failed = False
         self._loop = loop
@@ -141,6 +147,7 @@ class Runs:
             return actor
         if run in self.damaged:
             raise self.damaged[run]
+        self._advancing.begin(run, LOADING)
         try:
             before = self._store.load(run)
             if before is None:
@@ -149,7 +156,21 @@ class Runs:
             program, bundle = self._bundles.program(live.state.head.workflow, live.state.head.version)
         except Exception as problem:  # one run that cannot be read is no reason to stop the others
             raise self._mark_damaged(run, problem) from problem
+        finally:
+            self._advancing.finish()
+        self._advancing.passed(run, LOADING)
         return Actor(live, program, bundle, before)
+
+    def try_again(self, run: RunId, message: Message) -> bool:
+        """Take up a run that is set aside, for a message that asks for it. Returns False if there is nothing to do.
+
+        Ends are forgotten only if the run is to go on: a cancellation that ends the process is counted too."""
+        if run not in self.set_aside or not isinstance(message, UnpauseRun | CancelRun):
+            return False
+        del self.set_aside[run], self.damaged[run]
+        if isinstance(message, UnpauseRun):
+            self._advancing.forget(run)
+        return True
 
     def deliver(self, actor: Actor, message: Message) -> None:
         """Add a message to the run's next batch."""
@@ -221,15 +242,21 @@ class Runs:
         actor.notices, actor.pending = [], []
         actor.batch_callers, actor.callers = actor.callers, []
         shared, actor.shared = actor.shared, ()
-        taken = take_turn(
-            actor.program,
-            actor.live,
-            batch,
-            actor.hash,
-            partial(self._reload, actor),
-            policy=actor.policy,
-            shared=shared,
-        )
+        places = places_of(batch)
+        self._advancing.begin(actor.run, places)
+        try:
+            taken = take_turn(
+                actor.program,
+                actor.live,
+                batch,
+                actor.hash,
+                partial(self._reload, actor),
+                policy=actor.policy,
+                shared=shared,
+            )
+        finally:
+            self._advancing.finish()
+        self._advancing.passed(actor.run, places)
         if taken.refused or taken.run is not actor.live:
             self._refuse_unstorable(actor, taken)
         turn = taken.turn
@@ -315,6 +342,7 @@ class Runs:
             actor.pending.append(ContinueRun(self._clock()))
         if turn.ended:
             self.tasks.set_needs_app(actor.run, None)
+            self._advancing.forget(actor.run)
         if actor.pending:
             self._enqueue(actor)
         elif turn.ended or not actor.running:
