@@ -8,7 +8,7 @@ import pytest
 import jeton
 from jeton.engine.engine import Engine
 from jeton.engine.views.explain import explained
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from tests.engine.waits import LIBRARY, YES_OR_NO, parked
 
 
@@ -199,3 +199,55 @@ async def test_a_signal_that_no_node_waits_for_is_refused_with_the_nearest_name(
     with pytest.raises(jeton.Refused) as found:
         await engine.signal(silent.id, "go")
     assert "waits for no signals" in found.value.problem
+
+
+FIRST: JsonObject = {
+    "workflows": {
+        "first": {
+            "initial_node": "wait",
+            "nodes": {
+                "wait": {"wait": {"signals": {"paid": {}, "refused": {}}}},
+                "ship": {},
+                "stop": {"end": {"failed": {"type": "refused", "message": "nobody pays"}}},
+            },
+            "transitions": [
+                {"from": "wait", "to": "ship", "condition": "result.signal == 'paid'"},
+                {"from": "wait", "to": "stop", "priority": 2},
+            ],
+        },
+        "late": {
+            "initial_node": "wait",
+            "nodes": {"wait": {"wait": {"signal": "paid", "timeout_ms": 1, "on_timeout": {"n": 7}}}, "ship": {}},
+            "transitions": [{"from": "wait", "to": "ship", "condition": "result.n == 7"}],
+        },
+    }
+}
+
+
+async def test_the_first_of_several_signals_is_explained_and_so_is_what_came_of_it(engine: Engine) -> None:
+    await engine.deploy(FIRST)
+    run = await parked(engine, "first")
+    (token,) = await engine.tokens(run.id)
+    assert (token.signal, token.signals) == (None, ("paid", "refused"))
+    assert (await run.record()).waiting_label == "paid, refused"
+    assert "the signal 'paid' or 'refused', since" in explained(await engine.explain(run.id))
+    await engine.signal(run.id, "refused")
+    record = await run.result()
+    assert (record.status, record.error and record.error.type) == ("failed", "refused")
+    assert "→ ship if result.signal == 'paid': false (result.signal = \"refused\")" in explained(
+        await engine.explain(run.id)
+    )
+
+
+async def test_the_default_of_a_wait_is_explained(engine: Engine) -> None:
+    await engine.deploy(FIRST)
+    run = await engine.start("late")
+    assert (await run.result()).status == "completed"
+    assert "matched (result.n = 7)" in explained(await engine.explain(run.id))
+
+
+async def test_what_if_a_wait_for_several_signals_got_one(engine: Engine) -> None:
+    await engine.deploy(FIRST)
+    run = await parked(engine, "first")
+    found = await engine.simulate(run.id, token=0, result={"signal": "paid", "value": None})
+    assert "ship" in [decision.get("node") for decision in found.decisions]

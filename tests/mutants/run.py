@@ -24,6 +24,7 @@ SELECTION = (
     "tests/simulation/test_waits.py::test_a_tree_that_is_cancelled_ends_as_a_whole",
     "tests/simulation/test_credits.py::test_no_credit_of_a_tree_is_lost_or_made_under_faults",
     "tests/hosts/test_fork.py",
+    "tests/engine/test_signal_action.py",
     "tests/conformance/test_scenarios.py",
     "tests/simulation/test_triggers.py::test_a_crash_at_any_commit_keeps_no_run_from_hearing_of_its_event_in_time",
     "tests/simulation/test_sweep.py::test_a_seed_that_is_kept",

@@ -66,6 +66,11 @@ def test_a_signal_is_shown_by_its_name_and_how_to_send_it() -> None:
     assert "waits for the signal 'paid', the money (jeton signal r paid)" in screen(hear, 1)
 
 
+def test_all_of_several_signals_are_shown() -> None:
+    hear = told({"initial_node": "a", "nodes": {"a": {"wait": {"signals": {"paid": {}, "refused": {}}}}}})
+    assert "waits for the signal 'paid' or 'refused' (jeton signal r paid)" in screen(hear, 1)
+
+
 def test_what_a_called_run_waits_for_is_shown_too() -> None:
     outer = told({"initial_node": "a", "nodes": {"a": {"wait": {"signal": "go"}}}})
     inner = told({"initial_node": "b", "nodes": {"b": {"gate": {"title": "Ship it?"}}}})

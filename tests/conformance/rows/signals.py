@@ -40,6 +40,11 @@ def the_text_was_refused(seen: Outcome) -> None:
     assert seen.reply("number").accepted
 
 
+def it_was_kept_once(seen: Outcome) -> None:
+    assert seen.decisions.count("keep_signal") == 1
+    assert seen.types().count("signal.received") == 1
+
+
 def it_was_unknown(seen: Outcome) -> None:
     assert not seen.reply("a").accepted
     assert "waits for a signal 'stop'" in seen.reply("a").why
@@ -132,6 +137,19 @@ CASES = [
         ),
         {"run": "nobody"},
         output={"why": "unknown_run"},
+    ),
+    Case(
+        "an action signals a run by its id, here its own, and the run keeps it until it waits",
+        workflow(
+            {
+                "tell": {**tells("go"), "input_mapping": {"run": "run.id", "value": "input.n"}},
+                "hold": {"wait": {"signals": {"go": {}, "stop": {}}}, "output_mapping": {"output.v": "result.value"}},
+            },
+            to("tell", "hold"),
+        ),
+        {"n": 7},
+        output={"v": 7},
+        also=it_was_kept_once,
     ),
     Case(
         "a signal sent before anyone waits is kept, and its value is the result",

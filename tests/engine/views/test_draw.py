@@ -141,6 +141,22 @@ def test_taken_edges_are_marked_and_others_are_not() -> None:
     assert "arrow taken" in as_svg(picture)
 
 
+def test_ends_and_waits_say_what_they_do() -> None:
+    nodes: Json = {
+        "a": {"wait": {"signals": {"paid": {}, "refused": {}}}},
+        "b": {"end": "completed"},
+        "c": {"end": {"failed": {"type": "dear"}}},
+    }
+    ways: Json = [{"from": "a", "to": "b"}, {"from": "a", "to": "c", "condition": "result.signal == 'refused'"}]
+    picture = drawn({"initial_node": "a", "nodes": nodes, "transitions": ways})
+    assert [(box.kind, box.detail) for box in picture.boxes] == [
+        ("wait", "signal paid or refused"),
+        ("end", "completed"),
+        ("end", "failed: dear"),
+    ]
+    assert '((("' in as_mermaid(picture)
+
+
 def test_nodes_of_flows_show_their_type() -> None:
     mock: Json = {"kind": "mock", "implementation": {"output": {}}}
     flow: Json = {"nodes": {"a": {"type": "made"}, "b": {"type": "made"}}, "connections": [{"from": "a", "to": "b"}]}
