@@ -13,6 +13,7 @@ from jeton.definitions.report import Report
 from jeton.definitions.text.yaml import read_yaml
 from jeton.model.definition.flow import Connection, Flow, FlowNode
 from jeton.model.failure import DefinitionError
+from jeton.model.json import Json
 from tests.definitions.given import loaded
 from tests.planning.flow_drive import Driver, program_of
 
@@ -110,8 +111,11 @@ def test_a_cycle_that_was_walked_once_still_is() -> None:
     [
         pytest.param("STRIPE_TRIGGER", "trigger", id="any trigger"),
         pytest.param("webhookTrigger", "trigger", id="in any spelling"),
+        pytest.param("CONTACT_CREATED", "trigger", id="one that tells what happened"),
+        pytest.param("INVOICE_RECEIVED", "trigger", id="one that we do not know"),
+        pytest.param("SCHEDULE", "trigger", id="a schedule"),
         pytest.param("HTTP_REQUEST", "http", id="a built-in of another name"),
-        pytest.param("waitUntil", "wait_until", id="a built-in in another spelling"),
+        pytest.param("textInput", "constant", id="a built-in in another spelling"),
         pytest.param("slack-message", "slack-message", id="what is no built-in stays"),
         pytest.param("image.resize", "image_resize", id="as a name"),
     ],
@@ -181,6 +185,190 @@ def test_a_graph_that_has_neither_nodes_nor_edges_is_told_both() -> None:
         ("wrong_type", "nodes"),
         ("missing_key", ""),
     ]
+
+
+EDITOR: Any = {
+    "id": "cm5w0",
+    "name": "Review follow-up",
+    "nodes": [
+        {"id": "t1", "name": "REVIEW_RECEIVED", "type": "REVIEW_RECEIVED", "position": {"x": 0, "y": 0}, "data": {}},
+        {
+            "id": "i1",
+            "name": "Good review?",
+            "type": "IF_ELSE",
+            "position": {"x": 200, "y": 0},
+            "data": {"condition": {"field": "review.rating", "operator": "gte", "value": 4}},
+        },
+        {"id": "w1", "name": "WAIT", "type": "WAIT", "data": {"amount": 30, "unit": "minutes"}},
+        {"id": "s1", "name": "thank", "type": "SET", "data": {"sms": "'thank you'"}},
+        {"id": "s2", "name": "sorry", "type": "SET", "data": {"sms": "'we are sorry'"}},
+    ],
+    "connections": [
+        {"id": "c1", "fromNodeId": "t1", "toNodeId": "i1", "fromOutput": "source-1", "toInput": "target-1"},
+        {"id": "c2", "fromNodeId": "i1", "toNodeId": "w1", "fromOutput": "true", "toInput": "target-1"},
+        {"id": "c3", "fromNodeId": "w1", "toNodeId": "s1", "fromOutput": "source-1", "toInput": "target-1"},
+        {"id": "c4", "fromNodeId": "i1", "toNodeId": "s2", "fromOutput": "false", "toInput": "target-1"},
+    ],
+}
+DATAFLOW: Any = {
+    "name": "branches",
+    "nodes": [
+        {"id": "yes", "type": "boolean-input", "inputs": [{"name": "value", "type": "boolean", "value": True}]},
+        {
+            "id": "num",
+            "type": "number-input",
+            "inputs": [{"name": "value", "type": "number", "value": 5}, {"name": "min", "value": 0, "hidden": True}],
+        },
+        {
+            "id": "fork",
+            "type": "conditional-fork",
+            "inputs": [{"name": "condition", "type": "boolean"}, {"name": "value", "type": "any"}],
+            "outputs": [{"name": "true", "type": "any"}, {"name": "false", "type": "any"}],
+        },
+        {"id": "add", "type": "addition", "inputs": [{"name": "a"}, {"name": "b", "value": 10}]},
+        {"id": "mul", "type": "multiplication", "inputs": [{"name": "a"}, {"name": "b", "value": 2}]},
+        {"id": "join", "type": "conditional-join", "inputs": [{"name": "a"}, {"name": "b"}]},
+    ],
+    "edges": [
+        {"source": "yes", "sourceOutput": "value", "target": "fork", "targetInput": "condition"},
+        {"source": "num", "sourceOutput": "value", "target": "fork", "targetInput": "value"},
+        {"source": "fork", "sourceOutput": "true", "target": "add", "targetInput": "a"},
+        {"source": "fork", "sourceOutput": "false", "target": "mul", "targetInput": "a"},
+        {"source": "add", "sourceOutput": "result", "target": "join", "targetInput": "a"},
+        {"source": "mul", "sourceOutput": "result", "target": "join", "targetInput": "b"},
+    ],
+}
+
+
+def played(export: object, given: Json = None) -> Driver:
+    """A run of what was imported; waits are over at once."""
+    library: Any = import_flow(json.dumps(export), "export.json").library
+    (flow,) = library["flows"].values()
+    run = Driver(program_of(**flow), given)
+    while run.state.waiting:
+        run.wake(next(iter(run.state.waiting)))
+    return run
+
+
+def test_the_default_handles_of_an_editor_are_main() -> None:
+    assert [(each.from_output, each.to_input) for each in imported(EDITOR).connections] == [
+        ("main", "main"), ("true", "main"), ("main", "main"), ("false", "main"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "begun"),
+    [
+        pytest.param({"review": {"rating": 5}}, ["t1", "i1", "w1", "s1"], id="a good one"),
+        pytest.param({"review": {"rating": "4"}}, ["t1", "i1", "w1", "s1"], id="a number as a text"),
+        pytest.param({"review": {"rating": 3}}, ["t1", "i1", "s2"], id="a bad one"),
+        pytest.param({}, ["t1", "i1", "s2"], id="none"),
+    ],
+)
+def test_what_an_editor_exported_runs_past_its_trigger(given: Json, begun: list[str]) -> None:
+    run = played(EDITOR, given)
+    assert (run.begun, run.status) == (begun, "completed")
+
+
+def test_a_wait_of_an_amount_of_a_unit() -> None:
+    assert imported(EDITOR).nodes["w1"].data == {"seconds": 1800, "label": "30 minutes"}
+
+
+@pytest.mark.parametrize(("condition", "result"), [(True, 15), (False, 10)])
+def test_a_fork_and_a_join(condition: bool, result: int) -> None:
+    export = json.loads(json.dumps(DATAFLOW))
+    export["nodes"][0]["inputs"][0]["value"] = condition
+    run = played(export)
+    assert run.state.executed["join"].outputs == {"result": result}
+    assert run.status == "completed"
+
+
+def choosing(field: str, operator: str, value: Json = None) -> Any:
+    nodes = [
+        {"id": "t", "type": "MANUAL_TRIGGER"},
+        {"id": "i", "type": "IF_ELSE", "data": {"field": field, "operator": operator, "value": value}},
+        {"id": "yes", "type": "SET", "data": {"x": 1}},
+    ]
+    wires = [{"fromNodeId": "t", "toNodeId": "i"}, {"fromNodeId": "i", "toNodeId": "yes", "fromOutput": "true"}]
+    return {"nodes": nodes, "connections": wires}
+
+
+@pytest.mark.parametrize(
+    ("field", "operator", "value", "holds", "does_not"),
+    [
+        ("a.b", "eq", "Hot", {"a": {"b": "hOT"}}, {"a": {"b": "cold"}}),
+        ("a", "equals", 4, {"a": "4"}, {}),
+        ("a", "neq", "x", {}, {"a": "X"}),
+        ("a", "gt", "4", {"a": 4.5}, {"a": 4}),
+        ("a", "less_than", 4, {"a": 3}, {"a": None}),
+        ("a", "<=", 4, {"a": 4}, {"a": 5}),
+        ("a", "contains", "IT", {"a": "with"}, {"a": "without"[:2]}),
+        ("a", "contains", "x", {"a": ["y", "X"]}, {"a": ["xy"]}),
+        ("a", "not_contains", "x", {"a": "y"}, {"a": "xy"}),
+        ("a", "in", "hot, warm", {"a": "Warm"}, {"a": "cold"}),
+        ("a.b-c", "exists", None, {"a": {"b-c": 0}}, {"a": {"b-c": ""}}),
+        ("a.b", "notExists", None, {}, {"a": {"b": 1}}),
+        ("{{ a.b }}", "eq", "it's", {"a": {"b": "it's"}}, {"a": {"b": "its"}}),
+    ],
+)
+def test_a_condition_of_a_field(field: str, operator: str, value: Json, holds: Json, does_not: Json) -> None:
+    export = choosing(field, operator, value)
+    assert [played(export, given).view("yes").status for given in (holds, does_not)] == ["completed", "skipped"]
+
+
+@pytest.mark.parametrize(
+    ("node", "says"),
+    [
+        pytest.param({"type": "IF_ELSE", "data": {}}, "has no condition", id="no condition"),
+        pytest.param(
+            {"type": "IF_ELSE", "data": {"condition": {"field": "a", "operator": "sounds_like", "value": 1}}},
+            "the operator 'sounds_like'",
+            id="an operator",
+        ),
+        pytest.param(
+            {"type": "IF_ELSE", "data": {"field": "_categories", "operator": "contains", "value": "vip"}},
+            "no path into the context",
+            id="a field that is looked up elsewhere",
+        ),
+        pytest.param(
+            {"type": "IF_ELSE", "data": {"field": "a", "operator": "gt", "value": "many"}}, "no number", id="a number"
+        ),
+        pytest.param({"type": "WAIT", "data": {}}, "says no time", id="no time"),
+        pytest.param({"type": "WAIT", "data": {"amount": 2, "unit": "moons"}}, "the unit 'moons'", id="a unit"),
+        pytest.param({"type": "WAIT_UNTIL", "data": {}}, "says no time", id="no moment"),
+        pytest.param({"type": "conditional-join"}, "nothing leads to it", id="nothing to join"),
+        pytest.param(
+            {"type": "HTTP_REQUEST", "data": {"endpoint": "https://a.example/{{ id }}"}},
+            "template",
+            id="a template",
+        ),
+        pytest.param({"type": "SWITCH", "data": {"field": "a", "cases": [{"when": 1}]}}, "cases", id="cases"),
+    ],
+)
+def test_what_cannot_be_translated_names_its_node(node: Any, says: str) -> None:
+    export = {"nodes": [{"id": "cl9", "name": "Which one?", **node}], "connections": []}
+    with pytest.raises(DefinitionError) as error:
+        import_flow(json.dumps(export, indent=1), "export.json")
+    (problem,) = error.value.problems
+    assert (problem.code, problem.path) == ("not_translatable", "nodes[0]")
+    assert f"node 'Which one?' ({node['type']})" in problem.problem
+    assert says in problem.problem
+
+
+def test_an_output_that_a_node_does_not_have_is_no_path() -> None:
+    export = json.loads(json.dumps(EDITOR))
+    export["connections"][3]["fromOutput"] = "source-1"
+    with pytest.raises(DefinitionError) as error:
+        import_flow(json.dumps(export), "export.json")
+    (problem,) = error.value.problems
+    assert (problem.code, problem.path) == ("not_translatable", "connections[3]")
+    assert "node 'i1' (IF_ELSE) has no output 'main'" in problem.problem
+
+
+def test_the_only_output_of_a_trigger_is_main_whatever_it_is_called() -> None:
+    export = json.loads(json.dumps(EDITOR))
+    export["connections"][0]["fromOutput"] = "out"
+    assert played(export, {"review": {"rating": 5}}).begun == ["t1", "i1", "w1", "s1"]
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

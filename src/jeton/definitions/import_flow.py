@@ -6,47 +6,33 @@ errors. What is only for the eye (positions, colours) is left behind.
 """
 
 import re
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import yaml
 
 from jeton.definitions.checks.graph.cycles import components
+from jeton.definitions.import_nodes import Untranslatable, built_in, input_handle, translated, untranslated
+from jeton.definitions.load import library_from
 from jeton.definitions.read.fields import Fields, fields_of
 from jeton.definitions.read.location import NAME, SourceLocation
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.definitions.text.json import read_json
-from jeton.model.definition.flow import BUILT_IN_TYPES, DEFAULT_MAX_NODES, MAIN
+from jeton.model.definition.flow import DEFAULT_MAX_NODES, MAIN
 from jeton.model.failure import DefinitionError
 from jeton.model.json import Json, JsonObject
 
 WRAPPERS = ("workflow", "flow", "graph")
-SAME_TYPES = {
-    "if": "if_else",
-    "ifelse": "if_else",
-    "condition": "if_else",
-    "addition": "add",
-    "subtraction": "subtract",
-    "multiplication": "multiply",
-    "division": "divide",
-    "number": "constant",
-    "number_input": "constant",
-    "text_input": "constant",
-    "value": "constant",
-    "delay": "wait",
-    "sleep": "wait",
-    "http_request": "http",
-    "llm_call": "llm",
-    "approval": "gate",
-    "sub_workflow": "workflow",
-    "set_variable": "set",
-}
 HANDLES = {
     "from": ("fromNodeId", "source", "from"),
     "from_output": ("fromOutput", "sourceOutput", "sourceHandle", "from_output"),
     "to": ("toNodeId", "target", "to"),
     "to_input": ("toInput", "targetInput", "targetHandle", "to_input"),
 }
+UNNAMED = ("", MAIN, "source-1", "target-1")
+"""Handles that editors give to the only output or input of a node."""
+
+ONE_OUTPUT = ("trigger", "wait", "wait_until")
 PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 YAML_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
 
@@ -98,28 +84,28 @@ def _graph(value: Json, location: SourceLocation, report: Report) -> Fields | No
     return fields
 
 
+class _Node(NamedTuple):
+    """An exported node, before it is translated."""
+
+    name: str
+    type: str
+    fields: Fields
+
+
 def _flow(graph: Fields) -> JsonObject:
-    names: dict[str, str] = {}
-    nodes: JsonObject = {}
-    for index, written in enumerate(graph.list("nodes") or []):
-        location = graph.location("nodes") / index
-        keys = written if isinstance(written, dict) else ()
-        fields = fields_of(written, location, graph.report, keys, "a node")
-        if fields is None or not fields.require("id", "type"):
-            continue
-        node_id = _id(fields.value("id"))
-        if node_id in names:
-            problem = f"{shown(node_id)} is the id of an earlier node too"
-            graph.report.error(location / "id", "duplicate_name", problem, "give each node an id of its own")
-            continue
-        names[node_id] = _unused(_name(node_id, fields.value("name"), "node"), nodes)
-        nodes[names[node_id]] = _node(fields)
+    found = _nodes(graph)
     key = "connections" if "connections" in graph else "edges"
-    connections = [
-        found
-        for index, written in enumerate(graph.list(key) or [])
-        if (found := _connection(written, graph.location(key) / index, names, key, graph.report)) is not None
-    ]
+    locations: list[SourceLocation] = []
+    connections: list[JsonObject] = []
+    for index, written in enumerate(graph.list(key) or []):
+        location = graph.location(key) / index
+        connection = _connection(written, location, found, key, graph.report)
+        if connection is not None:
+            connections.append(connection)
+            locations.append(location)
+    if key == "connections":
+        _unnamed_outputs(found, connections)
+    nodes: JsonObject = {node.name: _node(node, connections) for node in found.values()}
     flow: JsonObject = {"nodes": nodes, "connections": list[Json](connections)}
     if key == "connections":
         flow["on_error"] = "fail"
@@ -127,31 +113,77 @@ def _flow(graph: Fields) -> JsonObject:
             flow["cycles"] = "ignore_back_edges"
     if len(nodes) > DEFAULT_MAX_NODES and key == "edges":
         flow["limits"] = {"max_nodes": len(nodes)}
+    if not graph.report.error_count:
+        _check_outputs(flow, found, locations, graph.report)
     return flow
 
 
-def _node(fields: Fields) -> JsonObject:
-    node: JsonObject = {"type": _type(fields.text("type") or "")}
+def _nodes(graph: Fields) -> dict[str, _Node]:
+    """The nodes by id."""
+    found: dict[str, _Node] = {}
+    taken: JsonObject = {}
+    for index, written in enumerate(graph.list("nodes") or []):
+        location = graph.location("nodes") / index
+        keys = written if isinstance(written, dict) else ()
+        fields = fields_of(written, location, graph.report, keys, "a node")
+        if fields is None or not fields.require("id", "type"):
+            continue
+        node_id = _id(fields.value("id"))
+        if node_id in found:
+            problem = f"{shown(node_id)} is the id of an earlier node too"
+            graph.report.error(location / "id", "duplicate_name", problem, "give each node an id of its own")
+            continue
+        name = _unused(_name(node_id, fields.value("name"), "node"), taken)
+        taken[name] = None
+        found[node_id] = _Node(name, fields.text("type") or "", fields)
+    return found
+
+
+def _node(node: _Node, connections: list[JsonObject]) -> JsonObject:
+    """Translate a node. What cannot be is reported, and left as it is."""
+    fields, incoming = node.fields, [each for each in connections if each["to"] == node.name]
+    type = built_in(node.type, root=not incoming)
     inputs, repeated = _inputs(fields)
-    if inputs:
-        node["inputs"] = inputs
-    data = fields.value("data")
-    if isinstance(data, dict) and data:
-        node["data"] = data
-    elif data:
+    data: Json = fields.value("data") or {}
+    if not isinstance(data, dict):
         fields.wrong("data", "an object")
+        data = {}
+    if type is not None:
+        try:
+            data, inputs = translated(node.type, data, inputs, [str(each.get("to_input", MAIN)) for each in incoming])
+        except Untranslatable as problem:
+            given = fields.value("name")
+            untranslated(fields, given if isinstance(given, str) and given else node.name, node.type, problem)
+    made: JsonObject = {"type": _name(node.type, None, "node") if type is None else type}
+    if inputs:
+        made["inputs"] = inputs
+    if data:
+        made["data"] = data
     if repeated:
-        node["repeated"] = repeated
-    return node
+        made["repeated"] = repeated
+    return made
 
 
-def _type(written: str) -> str:
-    """The built-in type for an exported one, or its own name. All kinds of trigger become `trigger`."""
-    words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", written)).strip("_").lower()
-    if words.endswith("trigger"):
-        return "trigger"
-    known = SAME_TYPES.get(words, words)
-    return known if known in BUILT_IN_TYPES else _name(written, None, "node")
+def _unnamed_outputs(nodes: dict[str, _Node], connections: list[JsonObject]) -> None:
+    """Lead from `main` where a node that chooses no branch has only one output, whatever the editor calls it."""
+    for node in nodes.values():
+        leaving = [each for each in connections if each["from"] == node.name]
+        root = not any(each["to"] == node.name for each in connections)
+        if built_in(node.type, root=root) in ONE_OUTPUT and len({each.get("from_output") for each in leaving}) == 1:
+            for each in leaving:
+                each.pop("from_output", None)
+
+
+def _check_outputs(flow: JsonObject, nodes: dict[str, _Node], locations: list[SourceLocation], report: Report) -> None:
+    """Report connections from outputs that their node never has: nothing behind them would run."""
+    types = {node.name: node.type for node in nodes.values()}
+    for problem in library_from({"flows": {"f": flow}}).problems:
+        index = re.match(r"flows\.f\.connections\[(\d+)\]", problem.path)
+        if problem.code == "handle_without_output" and index is not None:
+            connection = cast("list[JsonObject]", flow["connections"])[int(index[1])]
+            source = str(connection["from"])
+            text = f"node {shown(source)} ({types[source]}) has no output {shown(connection.get('from_output', MAIN))}"
+            report.error(locations[int(index[1])], "not_translatable", text, problem.remedy)
 
 
 def _inputs(fields: Fields) -> tuple[JsonObject, list[Json]]:
@@ -175,13 +207,14 @@ def _inputs(fields: Fields) -> tuple[JsonObject, list[Json]]:
 
 
 def _connection(
-    written: Json, location: SourceLocation, names: dict[str, str], shape: str, report: Report
+    written: Json, location: SourceLocation, nodes: dict[str, _Node], shape: str, report: Report
 ) -> JsonObject | None:
     keys = written if isinstance(written, dict) else ()
     fields = fields_of(written, location, report, keys, "a connection")
     if fields is None:
         return None
     found: JsonObject = {}
+    target: _Node | None = None
     for key, spellings in HANDLES.items():
         usual = spellings[shape == "edges"]
         spelling = next((each for each in spellings if each in fields), usual)
@@ -189,13 +222,16 @@ def _connection(
         if key in ("from", "to"):
             if not fields.require(spelling):
                 return None
-            if _id(value) not in names:
+            if _id(value) not in nodes:
                 problem = f"leads {key} {shown(value)}, and no node has that id"
-                report.error(location / spelling, "unknown_node", problem, did_you_mean(_id(value), names, "remove it"))
+                report.error(location / spelling, "unknown_node", problem, did_you_mean(_id(value), nodes, "remove it"))
                 return None
-            found[key] = names[_id(value)]
-        elif isinstance(value, str) and value not in ("", MAIN):
-            found[key] = value
+            found[key] = nodes[_id(value)].name
+            target = nodes[_id(value)]
+        elif isinstance(value, str) and value not in UNNAMED:
+            handle = input_handle(target.type, value) if key == "to_input" and target is not None else value
+            if handle != MAIN:
+                found[key] = handle
     return found
 
 

@@ -1,11 +1,12 @@
 """`jeton import-flow FILE`: convert a graph exported by another editor into a library file."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.output import echo, echo_json, echo_problems, reporting_errors
+from jeton.cli.output import echo, echo_json, echo_problems, exit_for, reporting_errors
 from jeton.definitions import library_from
 from jeton.definitions.import_flow import import_flow
 from jeton.engine.build.source import KINDS
@@ -31,10 +32,11 @@ def command(file: str, name: str | None, output: str | None, store: str, as_json
         if as_json:
             found = {"flow": imported.name, "library": imported.library, "ok": loaded.ok, "problems": loaded.problems}
             echo_json(found)
-            return
-        if output is None:
-            echo(imported.text.rstrip("\n"))
-        echo_problems(loaded.problems, err=True)
+        else:
+            if output is None:
+                echo(imported.text.rstrip("\n"))
+            echo_problems(loaded.problems, err=True)
+        sys.exit(exit_for(loaded.problems))
 
 
 def _text(file: str) -> str:
