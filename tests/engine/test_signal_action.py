@@ -1,13 +1,16 @@
 """Runs that signal runs, on every host."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+import jeton
 from jeton.actor.replies import HostSignals
 from jeton.executor.signals import SentSignal
 from jeton.model.failure import Refused
-from jeton.model.json import JsonObject
+from jeton.model.json import Json, JsonObject
 from tests.conformance.hosts import Open, Opened, simulated, sqlite
 
 TELL: JsonObject = {
@@ -15,25 +18,24 @@ TELL: JsonObject = {
     "input_mapping": {"run": "input.run", "name": "input.name", "value": "input.value"},
     "output_mapping": {"output.signal": "result.signal"},
 }
-LIBRARY: JsonObject = {
-    "workflows": {
-        "hear": {
-            "initial_node": "hold",
-            "nodes": {
-                "hold": {
-                    "wait": {"signal": "paid", "schema": {"type": "integer"}},
-                    "output_mapping": {"output.v": "result"},
-                }
-            },
+WORKFLOWS: JsonObject = {
+    "hear": {
+        "initial_node": "hold",
+        "nodes": {
+            "hold": {
+                "wait": {"signal": "paid", "schema": {"type": "integer"}},
+                "output_mapping": {"output.v": "result"},
+            }
         },
-        "tell": {
-            "initial_node": "tell",
-            "nodes": {"tell": TELL, "failed": {"output_mapping": {"output.error": "state._last_error"}}},
-            "transitions": [{"from": "tell", "to": "failed", "condition": "has(state._last_error)"}],
-            "on_no_match": "complete",
-        },
-    }
+    },
+    "tell": {
+        "initial_node": "tell",
+        "nodes": {"tell": TELL, "failed": {"output_mapping": {"output.error": "state._last_error"}}},
+        "transitions": [{"from": "tell", "to": "failed", "condition": "has(state._last_error)"}],
+        "on_no_match": "complete",
+    },
 }
+LIBRARY: JsonObject = {"workflows": WORKFLOWS}
 
 
 @pytest.fixture(params=[pytest.param(simulated, id="simulated"), pytest.param(sqlite, id="sqlite")])
@@ -93,3 +95,32 @@ async def test_a_call_that_is_made_again_is_one_signal_also_after_the_run_has_en
     with pytest.raises(Refused) as found:
         await signals.send(SentSignal(run.id, "paid", 8, "another"))
     assert found.value.code == "run_ended"
+
+
+HELD: dict[str, asyncio.Event] = {}
+
+
+@jeton.action
+async def hold_on() -> dict[str, str]:
+    """Waits until the store is being closed."""
+    HELD["begun"].set()
+    await HELD["closing"].wait()
+    return {}
+
+
+async def test_a_signal_that_a_closing_store_does_not_take_is_sent_by_the_next_owner(tmp_path: Path) -> None:
+    HELD.update(begun=asyncio.Event(), closing=asyncio.Event())
+    steps: list[Json] = [
+        {"ref": "hold", "action": "hold_on", "input_mapping": {}},
+        {"ref": "tell", "action": TELL["action"], "input_mapping": TELL["input_mapping"]},
+    ]
+    slow: JsonObject = {"initial_node": "tell", "nodes": {"tell": {"task": {"steps": steps}}}}
+    async with jeton.open(tmp_path / "runs.db", grace_s=0.2) as engine:
+        await engine.deploy({**LIBRARY, "workflows": {**WORKFLOWS, "slow": slow}})
+        hears = await engine.start("hear")
+        tells = await engine.start("slow", {"run": hears.id, "name": "paid", "value": 7})
+        await HELD["begun"].wait()
+        asyncio.get_running_loop().call_later(0.05, HELD["closing"].set)  # the store closes meanwhile
+    async with jeton.open(tmp_path / "runs.db") as engine:
+        assert (await engine.ended(tells.id)).status == "completed"
+        assert (await engine.ended(hears.id)).output == {"v": 7}

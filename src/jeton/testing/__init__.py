@@ -4,6 +4,7 @@ run = simulate(order, {"amount": 80}, answers={"approve": {"ok": True}}, fail={"
 assert run.output == {"status": "shipped"}
 """
 
+from jeton.executor.signals import SentSignal
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import Fault, FaultKind, FaultPlan
 from jeton.hosts.simulated.host import SimulatedHost
@@ -28,6 +29,7 @@ __all__ = [
     "Script",
     "ScriptedAnswer",
     "ScriptedCall",
+    "SentSignal",
     "SimulatedCall",
     "SimulatedHost",
     "SimulatedRun",
