@@ -80,7 +80,8 @@ CASES = [
     ),
     case(
         "D17 an object that is no reference is no content",
-        measures({"id": "5", "size": 5}),
+        flow({"b": node("measures")}),
+        overrides={"b": {"picture": {"id": "5", "size": 5}}},  # as a literal it is refused
         status="failed",
         error="input_invalid",
         also=failed_with("b", "input 'picture'"),
