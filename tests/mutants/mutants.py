@@ -38,6 +38,12 @@ MUTANTS = (
         "list(brought.items())",
     ),
     Mutant(
+        "a quorum expression is evaluated twice",
+        FAN_IN,
+        "    if node not in state.progress[group_id].fan_ins:  # the first arrival\n",
+        "    if True:\n",
+    ),
+    Mutant(
         "a group is told by its name alone",
         ROUTING,
         "        if wanted is None or group.name == wanted:\n            return group.id",

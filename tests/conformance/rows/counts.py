@@ -9,6 +9,7 @@ from tests.conformance.case import Case, Data, each, join, mock, to, workflow
 MERGE: Data = {"source": "_branch.output.n", "target": "state.out", "strategy": "collect"}
 FAILS = mock({}, 1, fail="no")
 SLOW = 60_000
+NO_COUNTS: tuple[Any, ...] = (0, -1, 2.0, "2", None, True, [])
 
 
 def panel(needed: Any, *judges: Data, **sync: Any) -> Data:
@@ -69,7 +70,7 @@ ROWS = [
     fails("a quorum from data with the last loss", panel("input.n", FAILS, FAILS, **LOST), "quorum_impossible", n=1),
     *(
         fails(f"a quorum of {value!r} is none", panel("input.n", quick(1)), "not_a_count", n=value)
-        for value in (0, -1, 2.0, "2", None, True, [])
+        for value in NO_COUNTS
     ),
     fails("a missing quorum is none", panel("input.gone", quick(1)), "not_a_count"),
     fails("an error in a quorum", panel("1 / input.n", quick(1)), "expression_error", n=0),
