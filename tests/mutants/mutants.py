@@ -77,8 +77,8 @@ MUTANTS = (
     Mutant(
         "the clock of a fan-in starts with the run",
         FAN_IN,
-        "deadline = now + sync.timeout_ms if",
-        "deadline = (state.head.started_at or now) + sync.timeout_ms if",
+        "deadline = None if timeout is None else now + timeout\n",
+        "deadline = None if timeout is None else (state.head.started_at or now) + timeout\n",
     ),
     Mutant(
         "loops are counted for the run, not for the lineage",
