@@ -9,6 +9,7 @@ from tests.conformance.play import play
 from tests.conformance.rows import (
     binary,
     children,
+    counts,
     credits,
     ends,
     failure,
@@ -47,6 +48,7 @@ ROWS = [
     *binary.ROWS,
     *triggers.ROWS,
     *run_facts.ROWS,
+    *counts.ROWS,
 ]
 
 

@@ -103,7 +103,7 @@ SHAPES = {
         step("{ref: x, action: {kind: mock}}, {ref: y, action: {kind: mock}}"),
     ),
     "a timeout that is text": Rule(
-        "wrong_type", "workflows.w.timeout_ms", workflow(ONE_NODE % "{}" + "\ntimeout_ms: 1h"), node("{}")
+        "expression_invalid", "workflows.w.timeout_ms", workflow(ONE_NODE % "{}" + "\ntimeout_ms: 1h"), node("{}")
     ),
     "a timeout of nothing": Rule(
         "out_of_range",
@@ -531,7 +531,7 @@ def test_problems_of_every_kind_are_reported_together() -> None:
         transitions:
           - {from: a, to: b, priority: -1, condition: "stat.x == 1"}
           - {from: a, to: b, priority: 2}
-        timeout_ms: soon
+        timeout_ms: [1]
     """)
     assert {p.code for p in problems(text)} == {
         "unknown_key",

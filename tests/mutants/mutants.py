@@ -38,6 +38,12 @@ MUTANTS = (
         "list(brought.items())",
     ),
     Mutant(
+        "a quorum expression is evaluated twice",
+        FAN_IN,
+        "    if node not in state.progress[group_id].fan_ins:  # the first arrival\n",
+        "    if True:\n",
+    ),
+    Mutant(
         "a group is told by its name alone",
         ROUTING,
         "        if wanted is None or group.name == wanted:\n            return group.id",
@@ -71,8 +77,8 @@ MUTANTS = (
     Mutant(
         "the clock of a fan-in starts with the run",
         FAN_IN,
-        "deadline = now + sync.timeout_ms if",
-        "deadline = (state.head.started_at or now) + sync.timeout_ms if",
+        "deadline = None if timeout is None else now + timeout\n",
+        "deadline = None if timeout is None else (state.head.started_at or now) + timeout\n",
     ),
     Mutant(
         "loops are counted for the run, not for the lineage",

@@ -86,7 +86,12 @@ def _settle_slot(draft: Draft, decision: d.SettleSlot) -> None:
         _keep_escaped_output(draft, group, index, slot, decision)
     segment = group.segment_of(index)
     flying = (*progress.flying[:segment], progress.flying[segment] - 1, *progress.flying[segment + 1 :])
-    draft.put_progress(group_id, Progress(progress.live - 1, progress.started, flying, fan_ins, progress.opened))
+    needed = progress.needed
+    if decision.needed is not None and decision.node is not None:
+        needed = {**needed, decision.node: decision.needed}
+    draft.put_progress(
+        group_id, Progress(progress.live - 1, progress.started, flying, fan_ins, progress.opened, needed)
+    )
     draft.urgent.append(GroupChanged(group_id))
 
 

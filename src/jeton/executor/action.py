@@ -107,6 +107,7 @@ class ActionCall(msgspec.Struct, frozen=True):
     may_suspend: bool = False  # whether the task may be abandoned here and started again later
     given_at: int = 0  # when the task was started: sleeps that were over by then are skipped
     run: JsonObject = {}  # what expressions read as `run`
+    timeout_ms: int | None = None  # of this attempt
 
     def scope(self) -> JsonObject:
         """The variables of an action's expressions."""

@@ -14,6 +14,9 @@ CompiledMapping: TypeAlias = tuple[tuple[str, Expression], ...]
 TASK_VARIABLES = ("input", "state", "output", "run")
 """What the expressions of a task and of its actions may read."""
 
+TIMEOUT_VARIABLES = ("input", "run")
+"""What the timeouts of runs, tasks and actions may read: the run's or the task's input, and the run."""
+
 _SECTIONS = ("state", "output")
 
 

@@ -285,7 +285,7 @@ FAILURES: dict[FailureType, str] = {
     "mock_schema": "A `mock` action cannot make data for its schema.",
     "no_idempotency_key": "The expression of an idempotency key gives no key.",
     "no_matching_transition": "A node finished and none of its transitions matches.",
-    "not_a_count": "A `spawn_count` does not give a whole number of 0 or more.",
+    "not_a_count": "A `spawn_count`, `m_of_n`, `max_parallel` or `timeout_ms` is no whole number that fits.",
     "not_a_list": "A `foreach` does not give a list.",
     "not_found": "A file or an artifact does not exist.",
     "output_invalid": "The output of a run, a task or an action does not match its schema.",

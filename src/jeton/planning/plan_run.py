@@ -4,6 +4,8 @@ from typing import assert_never
 
 from msgspec import UNSET
 
+from jeton.expression import Expression
+from jeton.expression.counts import Count
 from jeton.model import decision as d
 from jeton.model import message as m
 from jeton.model.cue import Cue, GroupChanged, SlotQuiet, TimerDue, TokenReady
@@ -18,7 +20,7 @@ from jeton.planning.tokens.begin import plan_begin
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.completion import plan_completion
 from jeton.planning.tokens.fan_in import plan_group, plan_slot
-from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure
 from jeton.planning.tokens.start import plan_start
 from jeton.planning.waits.child import plan_child_ended
 from jeton.planning.waits.deadline import plan_due
@@ -61,7 +63,7 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
         case m.UnpauseRun():
             return Plan([d.SetPaused(paused=False)] if state.head.paused else [])
         case m.ForkRun():
-            fork = _plan_fork(program, message)
+            fork = _plan_fork(program, state, message)
             return Plan(plan_flow_retry(program, state, fork) if message.again else [fork])
         case m.CreditsGranted():
             return Plan([] if state.head.purse is None else [d.TakeCredits(message.amount)])
@@ -103,9 +105,11 @@ def plan_idle(program: Program, state: RunState, now: int) -> list[d.Decision]:
     return plan_completion(program, state, now)
 
 
-def _plan_fork(program: Program, message: m.ForkRun) -> d.ForkHistory:
-    """Plan the fork of a history. The timeout of the run begins anew."""
-    timeout = program.workflow.timeout_ms
+def _plan_fork(program: Program, state: RunState, message: m.ForkRun) -> d.ForkHistory:
+    """Plan the fork of a history. The timeout of the run begins anew, as long as the first time if it is from data."""
+    timeout: Count | None = program.timeout
+    if isinstance(timeout, Expression):
+        timeout = (state.head.deadline or 0) - (state.head.started_at or 0)
     deadline = None if timeout is None else message.at + timeout
     shift = max(0, message.at - message.since)
     return d.ForkHistory(message.at, message.run, message.entry, shift, deadline, message.writes, message.credits)
@@ -147,7 +151,7 @@ def plan_started(program: Program, state: RunState, message: m.TaskStarted) -> l
     token = state.tokens.get(message.token)
     if token is None or type(token.phase) is not Dispatched or token.attempt != message.attempt:
         return []
-    return [d.MarkExecuting(token.id, message.at, message.at + timeout_ms(program, token))]
+    return [d.MarkExecuting(token.id, message.at, message.at + token.phase.deadline - token.phase.since)]
 
 
 def _plan_noted(state: RunState, message: m.TaskNoted) -> list[d.Decision]:
@@ -171,7 +175,7 @@ def _plan_returned(program: Program, state: RunState, message: m.TaskReturned) -
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
         return []
-    due, deliveries = message.at + timeout_ms(program, token), max(0, token.phase.deliveries - 1)
+    due, deliveries = message.at + token.phase.deadline - token.phase.since, max(0, token.phase.deliveries - 1)
     return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries)]
 
 
@@ -182,7 +186,7 @@ def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d
         return []
     deliveries = token.phase.deliveries
     if deliveries < MAX_DELIVERIES:
-        due = message.at + timeout_ms(program, token)
+        due = message.at + token.phase.deadline - token.phase.since
         return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
     if token.abandoned:
         return [d.RouteToken(token.id, token.node, "failed")]

@@ -189,6 +189,47 @@ REDIRECT = "302 Found"
 
 
 @pytest.mark.parametrize(
+    ("given", "then"),
+    [
+        pytest.param("http://127.0.0.1:{port}/echo", "followed", id="a host of the list"),
+        pytest.param("http://127.0.0.1:{other}/echo", "address_refused", id="another port is another host"),
+        pytest.param("http://localhost:{port}/echo", "address_refused", id="another name is another host"),
+        pytest.param("http://evil.example/?127.0.0.1:{port}", "address_refused", id="the host in the query"),
+        pytest.param("http://127.0.0.1:{port}@evil.example/", "input_invalid", id="the host as a user's name"),
+        pytest.param("http://127.0.0.1:{port}\\@evil.example/", "input_invalid", id="a backslash"),
+        pytest.param("file:///etc/passwd", "input_invalid", id="a file"),
+        pytest.param("/echo", "input_invalid", id="a path alone"),
+        pytest.param("", "input_invalid", id="nothing"),
+        pytest.param(None, "input_invalid", id="null"),
+        pytest.param(["http://127.0.0.1:{port}/echo"], "input_invalid", id="a list"),
+    ],
+)
+async def test_a_whole_url_from_input(given: Json, then: str) -> None:
+    async with evil_server() as server, evil_server() as other, caller() as project:
+        url: Json = given.format(port=server.port, other=other.port) if isinstance(given, str) else given
+        result = await project.call("{to.url}", {"to": {"url": url}}, hosts=["api.example", f"127.0.0.1:{server.port}"])
+        assert getattr(result, "type", "followed") == then
+        assert (len(server.heard), len(other.heard)) == (then == "followed", 0)
+
+
+async def test_a_url_from_input_is_redirected_to_hosts_of_the_list_alone() -> None:
+    async with evil_server() as server, evil_server() as other, caller() as project:
+        url = server.says("/x", answer(b"", REDIRECT, Location=f"http://127.0.0.1:{other.port}/y"))
+        other.says("/y", OK)
+        own, both = f"127.0.0.1:{server.port}", [f"127.0.0.1:{each.port}" for each in (server, other)]
+        assert (await project.fails("{url}", {"url": url}, hosts=[own])).type == "redirect_refused"
+        assert (await project.gives("{url}", {"url": url}, hosts=[*both]))["status"] == 200
+        assert (await project.fails("{url}", {"url": url}, hosts=[*both], redirects=[])).type == "redirect_refused"
+
+
+async def test_a_host_of_the_list_with_a_private_address_is_refused() -> None:
+    async with evil_server() as server, caller({}, resolver=lambda host, port: ["127.0.0.1"]) as project:
+        given: JsonObject = {"url": f"http://inner.example:{server.port}/echo"}
+        failed = await project.fails("{url}", given, hosts=[f"inner.example:{server.port}"])
+        assert (failed.type, server.heard) == ("address_refused", [])
+
+
+@pytest.mark.parametrize(
     ("redirects", "location", "then"),
     [
         pytest.param("same_host", "/y", "followed", id="the same host is the default"),

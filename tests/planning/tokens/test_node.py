@@ -1,6 +1,7 @@
 """What a node's result leads to."""
 
 import pytest
+from msgspec import UNSET
 
 from jeton.model import decision as d
 from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS
@@ -15,7 +16,7 @@ from jeton.planning.tokens.node import (
     plan_onward,
     plan_success,
     plan_task_failure,
-    timeout_ms,
+    task_timeout,
 )
 from jeton.planning.waits.retry import retry_delay_ms
 from tests.planning.given import BOOM, RUN, Given, before, done, failed, flow, given, started, workflow
@@ -349,6 +350,6 @@ def test_an_abandoned_branch_is_not_tried_again() -> None:
 
 def test_how_long_an_attempt_may_take_is_for_its_task_to_say() -> None:
     state = given(TASK, started()).state()
-    assert timeout_ms(TASK, state.tokens[ZERO]) == 1000
+    assert task_timeout(TASK, state, "a", UNSET) == 1000
     waiting = given(TIMER, started()).state()
-    assert timeout_ms(TIMER, waiting.tokens[ZERO]) == DEFAULT_TASK_TIMEOUT_MS
+    assert task_timeout(TIMER, waiting, "a", UNSET) == DEFAULT_TASK_TIMEOUT_MS

@@ -9,7 +9,7 @@ from jeton.definitions.checks.graph.graph import Graph, fan_out_of
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
-from jeton.model.definition.workflow import WaitTarget
+from jeton.model.definition.workflow import GateTarget, MOfN, WaitTarget, WorkflowTarget
 from jeton.model.json import Json
 from jeton.model.state.lineage import FanOut
 
@@ -31,6 +31,7 @@ class CompiledWorkflow(msgspec.Struct, frozen=True):
     collections: dict[int, Expression]
     counts: dict[int, Expression]
     result: CompiledExpressions
+    numbers: list[tuple[Expression, str | None, SourceLocation]]  # with the node whose variables it reads
 
     def handles_failure(self, index: int) -> bool:
         """Whether a transition is considered after a failure: its condition reads the last error."""
@@ -41,7 +42,7 @@ class CompiledWorkflow(msgspec.Struct, frozen=True):
 def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
     """Compile all expressions of a workflow, but not those of its tasks."""
     workflow, source = graph.workflow, graph.source
-    compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {})
+    compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {}, [])
     everywhere = item_variables(graph)
     for name, node in workflow.nodes.items():
         scope, location = _Scope(graph, name, everywhere, report), source.node(name)
@@ -51,8 +52,14 @@ def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
             times = {"seconds": node.target.seconds, "until": node.target.until}
             given = {key: value for key, value in times.items() if value is not None}
             compiled.waits[name] = scope.mapping(given, location / "wait")
+        if isinstance(node.target, WaitTarget | GateTarget | WorkflowTarget):
+            key = "wait" if isinstance(node.target, WaitTarget) else "gate"
+            at = location if isinstance(node.target, WorkflowTarget) else location / key
+            scope.number(node.target.timeout_ms, name, at / "timeout_ms", compiled)
         for index in graph.outgoing.get(name, ()):
             _compile_transition(graph, index, scope, compiled)
+    if isinstance(workflow.timeout_ms, str):
+        compile_one(workflow.timeout_ms, frozenset(("input", "run")), source.location / "timeout_ms", report)
     result = compile_expressions(workflow.output_mapping, CONTEXT, source.location / "output_mapping", report)
     return msgspec.structs.replace(compiled, result=result)
 
@@ -71,26 +78,52 @@ def _compile_transition(graph: Graph, index: int, scope: "_Scope", compiled: Com
         collection = scope.expression(transition.foreach.collection, location / "foreach" / "collection")
         if collection is not None:
             compiled.collections[index] = collection
+        at = location / "foreach" / "max_parallel"
+        scope.number(transition.foreach.max_parallel, transition.source, at, compiled)
+    synchronization = transition.synchronization
+    if synchronization is not None:
+        at = graph.source.synchronization(index)
+        if isinstance(synchronization.strategy, MOfN):
+            _compile_number(synchronization.strategy.m_of_n, at / "strategy" / "m_of_n", scope, compiled)
+        _compile_number(synchronization.timeout_ms, at / "timeout_ms", scope, compiled)
+
+
+def _compile_number(
+    written: int | str | None, location: SourceLocation, scope: "_Scope", compiled: CompiledWorkflow
+) -> None:
+    """Compile a number of a fan-in, which reads the context and the branch around its group."""
+    if isinstance(written, str):
+        expression = compile_one(written, AT_NODE, location, scope.report)
+        if expression is not None:
+            compiled.numbers.append((expression, None, location))
 
 
 class _Scope:
     """The variables at one node: the context, the branch, and the items of every fan-out that may be around it."""
 
     def __init__(self, graph: Graph, node: str, everywhere: Mapping[str, set[FanOut]], report: Report) -> None:
-        self._report = report
+        self.report = report
         here = graph.around.get(node, frozenset())
         known = everywhere if not graph.source.whole else {n: f for n, f in everywhere.items() if here & f}
         self._elsewhere = {name: fan_outs for name, fan_outs in everywhere.items() if name not in known}
         self._variables = AT_NODE | frozenset(known)
 
     def expression(self, value: Json, location: SourceLocation, more: Collection[str] = ()) -> Expression | None:
-        return compile_one(value, self._variables | frozenset(more), location, self._report, self._elsewhere)
+        return compile_one(value, self._variables | frozenset(more), location, self.report, self._elsewhere)
+
+    def number(
+        self, written: int | str | None, node: str, location: SourceLocation, compiled: CompiledWorkflow
+    ) -> None:
+        if isinstance(written, str):
+            expression = self.expression(written, location)
+            if expression is not None:
+                compiled.numbers.append((expression, node, location))
 
     def mapping(
         self, written: Mapping[str, Json] | None, location: SourceLocation, more: Collection[str] = ()
     ) -> CompiledExpressions:
         variables = self._variables | frozenset(more)
-        return compile_expressions(written, variables, location, self._report, self._elsewhere)
+        return compile_expressions(written, variables, location, self.report, self._elsewhere)
 
 
 def item_variables(graph: Graph) -> dict[str, set[FanOut]]:

@@ -35,6 +35,9 @@ def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowT
         check_gives(expression, wanted, seen, location, report)
         if wanted == "int":
             _check_constant(expression, location, report)
+    for expression, node, location in compiled.numbers:
+        check_gives(expression, "int", types.context if node is None else types.at(node), location, report)
+        check_count(expression, location, report)
     check_mapping(compiled.result, types.context, source.location / "output_mapping", report)
 
 
@@ -50,6 +53,14 @@ def _of_transitions(
             yield compiled.collections[index], "list", types.at(transition.source), at
         if index in compiled.counts:
             yield compiled.counts[index], "int", types.at(transition.source), location / "spawn_count"
+
+
+def check_count(expression: Expression, location: SourceLocation, report: Report) -> None:
+    """Check the value of a constant number that must be 1 or more."""
+    value = None if expression.reads else expression.evaluate({})
+    if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+        problem = f"{shown(expression.source)} is {value}, but must be at least 1"
+        report.error(location, "out_of_range", problem, "write 1 or more")
 
 
 def _check_constant(expression: Expression, location: SourceLocation, report: Report) -> None:

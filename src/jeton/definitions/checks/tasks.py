@@ -2,7 +2,7 @@
 
 from jeton.definitions.checks.compiled import CONTEXT, CompiledExpressions, compile_expressions, compile_one
 from jeton.definitions.checks.definitions import Definitions
-from jeton.definitions.checks.expressions import check_gives, check_mapping
+from jeton.definitions.checks.expressions import check_count, check_gives, check_mapping
 from jeton.definitions.checks.mappings import check_missing, check_passed_on, check_target_path, check_value
 from jeton.definitions.checks.types import RUN, UNKNOWN, Types, mapped_type
 from jeton.definitions.library import LibrarySource
@@ -13,6 +13,7 @@ from jeton.model.definition.task import Action, Step
 from jeton.model.json import Schema
 
 SECTIONS = ("state", "output")
+TIMEOUT = frozenset(("input", "run"))
 
 
 def check_tasks(source: LibrarySource, definitions: Definitions, report: Report) -> None:
@@ -21,6 +22,8 @@ def check_tasks(source: LibrarySource, definitions: Definitions, report: Report)
         types = {"input": action.action.input_schema or UNKNOWN, "state": UNKNOWN, "output": UNKNOWN, "run": RUN}
         _check_action(action.action, types, action.location, report)
     for task in source.all_tasks():
+        seen = {"input": task.task.input_schema or UNKNOWN, "run": RUN}
+        _check_timeout(task.task.timeout_ms, seen, task.location / "timeout_ms", report)
         for index in range(len(task.task.steps)):
             _check_step(task, index, definitions, report)
 
@@ -87,8 +90,20 @@ def _check_action(action: Action, seen: Types, location: SourceLocation, report:
         that = compile_one(action.implementation["that"], CONTEXT, implementation / "that", report)
         if that is not None:
             check_gives(that, "bool", seen, implementation / "that", report)
+    if action.execution is not None:
+        task_input = {"run": RUN}  # the input of the task, which is unknown here
+        _check_timeout(action.execution.timeout_ms, task_input, location / "execution" / "timeout_ms", report)
     if action.idempotency is not None:
         at = location / "idempotency" / "key"
         key = compile_one(action.idempotency.key, CONTEXT, at, report)
         if key is not None:
             check_mapping({"key": key}, seen, location / "idempotency", report)
+
+
+def _check_timeout(written: int | str | None, seen: Types, location: SourceLocation, report: Report) -> None:
+    """Check a timeout inside a task. It reads the task's input, and the run."""
+    if isinstance(written, str):
+        timeout = compile_one(written, TIMEOUT, location, report)
+        if timeout is not None:
+            check_gives(timeout, "int", seen, location, report)
+            check_count(timeout, location, report)

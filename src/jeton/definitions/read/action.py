@@ -139,7 +139,7 @@ def _execution(fields: Fields) -> Execution | None:
     if inner is None:
         return None
     return Execution(
-        timeout_ms=inner.integer("timeout_ms", at_least=1),
+        timeout_ms=inner.count("timeout_ms"),
         retry_policy=read_retry(inner, "retry_policy"),
         concurrency=inner.integer("concurrency", at_least=1),
         rate_per_s=inner.number("rate_per_s", above=0),

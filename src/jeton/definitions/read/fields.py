@@ -99,6 +99,11 @@ class Fields:
             return None
         return value
 
+    def count(self, key: str) -> int | str | None:
+        """A whole number of at least 1, or the expression of one."""
+        value = self._value.get(key)
+        return value if isinstance(value, str) and value else self.integer(key, at_least=1)
+
     def number(self, key: str, at_least: float = 0, above: float | None = None) -> float | None:
         """A number of at least `at_least`, or larger than `above`."""
         value = self._value.get(key)

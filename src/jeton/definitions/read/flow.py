@@ -86,7 +86,7 @@ def read_flow(name: str, value: Json, location: SourceLocation, report: Report) 
         input_schema=fields.schema("input_schema"),
         output_schema=fields.schema("output_schema"),
         output_mapping=fields.object("output_mapping"),
-        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        timeout_ms=fields.count("timeout_ms"),
         description=fields.text("description"),
         tags=fields.texts("tags"),
     )

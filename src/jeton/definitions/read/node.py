@@ -79,7 +79,7 @@ def _workflow(fields: Fields, name: str) -> Target:
     return WorkflowTarget(
         workflow=fields.text("workflow") or "",
         on_failure=fields.choice("on_failure", "propagate", "catch"),
-        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        timeout_ms=fields.count("timeout_ms"),
         inherit_artifacts=fields.flag("inherit_artifacts", False),
     )
 
@@ -106,7 +106,7 @@ def read_gate(inner: Fields, name: str) -> GateTarget:
         schema=inner.schema("schema"),
         assignees=inner.texts("assignees"),
         approvals=inner.integer("approvals", at_least=1) or 1,
-        timeout_ms=inner.integer("timeout_ms", at_least=1),
+        timeout_ms=inner.count("timeout_ms"),
         on_timeout=inner.value("on_timeout", "fail"),
     )
 
@@ -124,7 +124,7 @@ def _wait(fields: Fields, name: str) -> Target:
         until=inner.text("until"),
         signal=inner.name("signal"),
         schema=inner.schema("schema"),
-        timeout_ms=inner.integer("timeout_ms", at_least=1),
+        timeout_ms=inner.count("timeout_ms"),
         label=inner.text("label"),
         signals=_signals(inner),
         on_timeout=inner.value("on_timeout", "fail"),

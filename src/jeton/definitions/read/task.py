@@ -42,7 +42,7 @@ def read_task(value: Json, location: SourceLocation, report: Report) -> Task:
         steps=steps,
         input_schema=fields.schema("input_schema"),
         output_schema=fields.schema("output_schema"),
-        timeout_ms=fields.integer("timeout_ms", at_least=1) or DEFAULT_TASK_TIMEOUT_MS,
+        timeout_ms=fields.count("timeout_ms") or DEFAULT_TASK_TIMEOUT_MS,
         retry=read_retry(fields, "retry"),
         description=fields.text("description"),
         tags=fields.texts("tags"),

@@ -77,7 +77,7 @@ def read_synchronization(value: Json, location: SourceLocation, report: Report) 
         strategy=_strategy(fields, "strategy"),
         sibling_group=fields.name("sibling_group"),
         merge=_merge(fields),
-        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        timeout_ms=fields.count("timeout_ms"),
         on_timeout=fields.choice("on_timeout", "fail", "proceed_with_available"),
         on_early_complete=fields.choice("on_early_complete", "cancel", "abandon"),
         on_branch_failure=fields.choice("on_branch_failure", "fail", "continue"),
@@ -110,7 +110,7 @@ def _foreach(fields: Fields) -> Foreach | None:
     collection = inner.value("collection", [])
     if not isinstance(collection, str | list):
         inner.wrong("collection", "an expression that gives a list")
-    return Foreach(collection, _item_var(inner), inner.integer("max_parallel", at_least=1))
+    return Foreach(collection, _item_var(inner), inner.count("max_parallel"))
 
 
 def _item_var(fields: Fields) -> str | None:
@@ -142,7 +142,7 @@ def _strategy(fields: Fields, key: str) -> Strategy:
     if isinstance(value, dict):
         inner = fields.inner(key, ("m_of_n",), "a strategy")
         if inner is not None and inner.require("m_of_n"):
-            return MOfN(inner.integer("m_of_n", at_least=1) or 1)
+            return MOfN(inner.count("m_of_n") or 1)
         return "all"
     if value == "any":
         return "any"

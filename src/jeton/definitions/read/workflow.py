@@ -85,7 +85,7 @@ def read_workflow(name: str, value: Json, location: SourceLocation, report: Repo
         state_schema=state_schema,
         output_schema=fields.schema("output_schema"),
         output_mapping=fields.object("output_mapping"),
-        timeout_ms=fields.integer("timeout_ms", at_least=1),
+        timeout_ms=fields.count("timeout_ms"),
         on_no_match=fields.choice("on_no_match", "fail", "complete"),
         limits=_limits(fields),
         description=fields.text("description"),

@@ -23,7 +23,7 @@ class Flow(GraphBuilder):
         output_mapping: Expressions | None = None,
         on_error: Literal["continue", "fail"] | None = None,
         cycles: Literal["refuse", "ignore_back_edges"] | None = None,
-        timeout_ms: int | None = None,
+        timeout_ms: int | str | None = None,
         limits: Mapping[str, int] | None = None,
         description: str | None = None,
         tags: tuple[str, ...] = (),

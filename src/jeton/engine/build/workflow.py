@@ -15,10 +15,10 @@ ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | 
 def join(
     strategy: Literal["all", "any"] = "all",
     *,
-    m_of_n: int | None = None,
+    m_of_n: int | str | None = None,
     sibling_group: str | None = None,
     merge: Merge | None = None,
-    timeout_ms: int | None = None,
+    timeout_ms: int | str | None = None,
     on_timeout: Literal["fail", "proceed_with_available"] = "fail",
     on_early_complete: Literal["cancel", "abandon"] = "cancel",
     on_branch_failure: Literal["fail", "continue"] = "fail",
@@ -47,7 +47,7 @@ class Workflow(GraphBuilder):
         output: Shape | None = None,
         initial_node: str | None = None,
         output_mapping: Expressions | None = None,
-        timeout_ms: int | None = None,
+        timeout_ms: int | str | None = None,
         on_no_match: Literal["fail", "complete"] | None = None,
         limits: Mapping[str, int] | None = None,
         description: str | None = None,
@@ -82,7 +82,7 @@ class Workflow(GraphBuilder):
         fan_out: Literal["all", "first_match"] | None = None,
         fan_in: Synchronization | Literal["all", "any"] | None = None,
         on_failure: Literal["propagate", "catch"] | None = None,
-        timeout_ms: int | None = None,
+        timeout_ms: int | str | None = None,
     ) -> NodeHandle:
         """Add a node. `input` and `output` are mappings; `on_failure` and `timeout_ms` are for a called workflow."""
         fields = {
@@ -111,7 +111,7 @@ class Workflow(GraphBuilder):
         priority: int | None = None,
         foreach: Any = None,
         item_var: str | None = None,
-        max_parallel: int | None = None,
+        max_parallel: int | str | None = None,
         spawn_count: int | str | None = None,
         sibling_group: str | None = None,
         synchronization: Synchronization | None = None,

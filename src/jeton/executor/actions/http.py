@@ -7,9 +7,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem
-from jeton.executor.http.implementation import Auth, HttpLimits, Redirects, auth_problems, header_problems
+from jeton.executor.http.implementation import HOST, Auth, HttpLimits, Redirects, auth_problems, header_problems
 from jeton.executor.secrets import SecretRef
-from jeton.executor.task.placeholders import url_problem
+from jeton.executor.task.placeholders import url_problem, whole_name
 from jeton.model.json import Json
 
 
@@ -25,13 +25,12 @@ class Http(Kind, frozen=True):
     auth: Auth | None = None
     allow_status: tuple[int, ...] = ()
     redirects: Redirects = "same_host"
+    hosts: tuple[str, ...] = ()  # that a url from input may have, each with its port if that is not the default
     artifact_above_bytes: int | None = None
     limits: HttpLimits = HttpLimits()
 
     def problems(self) -> Iterator[KindProblem]:
-        wrong = url_problem(self.url)
-        if wrong is not None:
-            yield KindProblem("url", *wrong)
+        yield from self._url_problems()
         if self.json is not UNSET and self.text is not UNSET:
             yield KindProblem("", "has both 'json' and 'text'", "remove one of the two")
         if self.redirects is True:
@@ -40,6 +39,25 @@ class Http(Kind, frozen=True):
         if self.auth is not None:
             yield from auth_problems(self.auth, self.headers)
         yield from self.limits.problems()
+
+    def _url_problems(self) -> Iterator[KindProblem]:
+        """Problems with the url. A whole url from input needs a list of the hosts it may have."""
+        for index, host in enumerate(self.hosts):
+            if not HOST.fullmatch(host):
+                yield KindProblem(
+                    f"hosts[{index}]", "is not a host", "write a name or an address, with ':port' if need be"
+                )
+        if whole_name(self.url) is None:
+            wrong = url_problem(self.url)
+            if wrong is not None:
+                yield KindProblem("url", *wrong)
+            elif self.hosts:
+                remedy = "remove it, or write one placeholder as the whole url, such as '{url}'"
+                yield KindProblem("hosts", "is for a url from input, and this one is fixed", remedy)
+        elif not self.hosts:
+            yield KindProblem(
+                "url", "comes from the input as a whole", "name the hosts it may have: 'hosts: [api.example.com]'"
+            )
 
     def prepare(self) -> ActionHandler:
         problem = next(self.problems(), None)  # a definition that nobody checked must not choose its host

@@ -29,6 +29,8 @@ async def exchange(http: "Http", call: ActionCall) -> Json | ActionFailed:
         return ActionFailed("settings_invalid", str(invalid), fatal=True)
     except PlaceholderError as unfit:
         return ActionFailed("input_invalid", str(unfit))
+    except AddressRefused as refused:
+        return ActionFailed("address_refused", str(refused))
     pool = await call.resources.connections.pool(egress)
     # without the query, which may contain sensitive values
     label = f"{request.method} {request.url.copy_with(query=None)}"
@@ -60,6 +62,7 @@ async def _follow(
         "pool": limits.total_ms / 1000,
     }
     hop = Hop(request.method, request.url, request.body is not None)
+    redirects = http.hosts if http.hosts and http.redirects == "same_host" else http.redirects
     for _ in range(MAX_REDIRECTS + 1):
         async with pool.stream(
             hop.method,
@@ -72,7 +75,7 @@ async def _follow(
             location = headers.get("location")
             if response.status not in CODES or location is None or http.redirects is False:
                 return await read_response(http, response, headers, call, label)
-            hop = next_hop(hop, request.url, response.status, location, http.redirects)
+            hop = next_hop(hop, request.url, response.status, location, redirects)
     raise RedirectRefused(f"was redirected more than {MAX_REDIRECTS} times")
 
 

@@ -10,6 +10,7 @@ from jeton.executor.action import KindProblem
 from jeton.executor.secrets import SecretRef
 
 HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+HOST: Final = re.compile(r"([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 RESERVED_HEADERS: Final = frozenset(
     (
         "accept-encoding", "connection", "content-length", "expect", "host", "idempotency-key", "keep-alive",

@@ -38,7 +38,7 @@ def next_hop(hop: Hop, first: URL, status: int, location: str, redirects: Redire
     if not url.host or url.userinfo:
         raise RedirectRefused("was redirected to a url without a host, or with a user name")
     same = origin(url) == origin(first)
-    if not same and not _is_named(url, redirects):
+    if not same and not (isinstance(redirects, tuple) and is_named(url, redirects)):
         raise RedirectRefused(f"was redirected to '{_shown(url)}', which 'redirects' does not allow")
     method, has_body = hop.method, hop.has_body
     if (status == 303 and method != "HEAD") or (status in (301, 302) and method == "POST"):
@@ -52,10 +52,9 @@ def origin(url: URL) -> tuple[str, str, int]:
     return url.scheme, normalized_host(url.raw_host.decode()), url.port or _PORTS.get(url.scheme, 0)
 
 
-def _is_named(url: URL, redirects: Redirects) -> bool:
-    return isinstance(redirects, tuple) and any(
-        origin(url) == origin(URL(f"{url.scheme}://{named}")) for named in redirects
-    )
+def is_named(url: URL, hosts: tuple[str, ...]) -> bool:
+    """Whether a url has one of these hosts, with the port that is named or the default one."""
+    return any(origin(url) == origin(URL(f"{url.scheme}://{named}")) for named in hosts)
 
 
 def _shown(url: URL) -> str:

@@ -9,9 +9,11 @@ from httpx2 import URL, InvalidURL
 from msgspec import UnsetType
 
 from jeton.executor.action import ActionCall
+from jeton.executor.http.egress import AddressRefused
 from jeton.executor.http.implementation import Auth
+from jeton.executor.http.redirect import is_named
 from jeton.executor.secrets import SecretRef
-from jeton.executor.task.placeholders import PlaceholderError, fill, fill_text, scalar_text
+from jeton.executor.task.placeholders import PlaceholderError, fill, fill_text, given_url, scalar_text, whole_name
 from jeton.model.json import Json
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class HttpRequest(msgspec.Struct, frozen=True):
 
 
 async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
-    """Build the request. Raises PlaceholderError or SecretUnavailable."""
+    """Build the request. Raises PlaceholderError, AddressRefused or SecretUnavailable."""
     own = [(name, await _header(name, value, call)) for name, value in http.headers.items()]
     if http.auth is not None:
         own.append(("Authorization", await _authorization(http.auth, call)))
@@ -48,7 +50,7 @@ async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
     ]
     return HttpRequest(
         method=http.method,
-        url=_url(http.url, http.query, call.values()),
+        url=_url(http, call.values()),
         headers=tuple((name, value) for name, value in ours if name.lower() not in named),
         own_headers=tuple(own),
         body=body,
@@ -56,8 +58,24 @@ async def build_request(http: "Http", call: ActionCall) -> HttpRequest:
     )
 
 
-def _url(template: str, query: dict[str, Json], given: Json) -> URL:
-    """The url. Values are percent-encoded, so that none can start another segment, parameter or host."""
+def _url(http: "Http", given: Json) -> URL:
+    """The url, with the query. A whole url from input must have one of the allowed hosts."""
+    name = whole_name(http.url)
+    text = _filled_url(http.url, given) if name is None else given_url(name, given)
+    parameters = [pair for key, value in http.query.items() for pair in _parameters(key, fill(value, given))]
+    if parameters:
+        text += ("&" if "?" in text else "?") + urlencode(parameters)
+    try:
+        url = URL(text)
+    except InvalidURL as error:
+        raise PlaceholderError(f"url: {error}") from None
+    if name is not None and not is_named(url, http.hosts):
+        raise AddressRefused(f"the url of the input leads to '{url.netloc.decode()}', which 'hosts' does not allow")
+    return url
+
+
+def _filled_url(template: str, given: Json) -> str:
+    """A fixed url. Values are percent-encoded, so that none can start another segment, parameter or host."""
     text = fill_text(template, given, lambda value: quote(value, safe=""))
     path = text.partition("://")[2].partition("?")[0].partition("/")[2]
     fixed = template.partition("://")[2].partition("?")[0].partition("/")[2]
@@ -65,13 +83,7 @@ def _url(template: str, query: dict[str, Json], given: Json) -> URL:
     for now, before in zip(path.split("/"), fixed.split("/"), strict=True):
         if now != before and now in ("", ".", ".."):
             raise PlaceholderError(f"url: '{before}' becomes '{now}', which is not a path segment")
-    parameters = [pair for name, value in query.items() for pair in _parameters(name, fill(value, given))]
-    if parameters:
-        text += ("&" if "?" in text else "?") + urlencode(parameters)
-    try:
-        return URL(text)
-    except InvalidURL as error:
-        raise PlaceholderError(f"url: {error}") from None
+    return text
 
 
 def _parameters(name: str, value: Json) -> list[tuple[str, str]]:

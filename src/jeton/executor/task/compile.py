@@ -12,7 +12,8 @@ from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
 from jeton.executor.python.transient import is_transient
 from jeton.expression import Expression
-from jeton.expression.mapping import TASK_VARIABLES, CompiledMapping, compile_mapping, compile_value
+from jeton.expression.counts import Count, compile_count
+from jeton.expression.mapping import TASK_VARIABLES, TIMEOUT_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model.codes import FailureType
 from jeton.model.definition.profile import ModelProfile
@@ -57,7 +58,7 @@ class CompiledAction(msgspec.Struct, frozen=True):
     handler: ActionHandler
     lane: LaneName
     policy: RetryPolicy
-    timeout_ms: int | None
+    timeout_ms: Count | None
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
     is_transient: Callable[[BaseException], bool] = is_transient
@@ -85,7 +86,7 @@ class CompiledTask(msgspec.Struct, frozen=True):
     """A task with its compiled steps. Its lane is that of its most demanding step."""
 
     steps: tuple[CompiledStep, ...]
-    timeout_ms: int
+    timeout_ms: Count
     lane: LaneName
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
@@ -97,7 +98,7 @@ def compile_task(task: Task, library: Library) -> CompiledTask:
     steps = tuple(_step(index, step, library) for index, step in enumerate(task.steps))
     return CompiledTask(
         steps=steps,
-        timeout_ms=task.timeout_ms,
+        timeout_ms=compile_count(task.timeout_ms, TIMEOUT_VARIABLES),
         lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
         input_validator=compile_schema(task.input_schema),
         output_validator=compile_schema(task.output_schema),
@@ -182,7 +183,7 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
         handler=handler,
         lane="loop" if lane == "instant" and (waits or limits or idempotency or execution.circuit_breaker) else lane,
         policy=policy,
-        timeout_ms=execution.timeout_ms,
+        timeout_ms=None if execution.timeout_ms is None else compile_count(execution.timeout_ms, TIMEOUT_VARIABLES),
         # a node converts its inputs one by one, and says which is missing
         input_validator=None if action.kind == "node" else compile_schema(action.input_schema),
         output_validator=compile_schema(action.output_schema),

@@ -98,6 +98,15 @@ def url_problem(url: str) -> tuple[str, str] | None:
     return None
 
 
+def given_url(name: str, given: Json) -> str:
+    """A whole url from input. Raises PlaceholderError unless it is a complete one, without a user name."""
+    url = _scalar(name, given)
+    problem = url_problem(url)
+    if problem is not None:
+        raise PlaceholderError(f"url: what '{{{name}}}' gives {problem[0]}")
+    return url
+
+
 def _scalar(name: str, given: Json) -> str:
     value = value_at(name, given)
     text = scalar_text(value)

@@ -17,7 +17,8 @@ from jeton.executor.secrets import NO_SECRETS, ProjectSecrets, SecretUnavailable
 from jeton.executor.task.compile import CompiledAction, CompiledIdempotencyKey
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.cancellation import is_being_cancelled
-from jeton.expression import Failed, Missing
+from jeton.expression import Expression, Failed, Missing
+from jeton.expression.counts import NotACount, count_of
 from jeton.expression.mapping import failure_text
 from jeton.model.definition.task import RetryPolicy, Suspended
 from jeton.model.json import Json, JsonObject
@@ -49,6 +50,12 @@ async def run_action(
         problem = action.input_validator.problem(given, "input")
         if problem is not None:
             return ActionFailed("input_invalid", problem)
+    timeout = action.timeout_ms
+    if isinstance(timeout, Expression):
+        counted = count_of("execution.timeout_ms", timeout, {"input": task.input, "run": task.facts})
+        if isinstance(counted, NotACount):
+            return ActionFailed(counted.type, counted.message, fatal=True)
+        timeout = counted
     secrets = resources.secrets.of(action.settings)
     call = CurrentCall(task.run, task.token, task.node, task.attempt, step, 1, task.step_key(step))
     may_suspend = alone and action.idempotency is None
@@ -65,6 +72,7 @@ async def run_action(
         may_suspend,
         task.at,
         task.facts,
+        timeout,
     )
     if action.idempotency is not None:
         return await _run_once(action, action.idempotency, first)
@@ -144,11 +152,11 @@ async def _run_guarded(action: CompiledAction, call: ActionCall) -> ActionResult
 async def _run_attempt(action: CompiledAction, call: ActionCall) -> ActionResult:
     """One attempt. Whatever a function raises is a failure, even SystemExit."""
     try:
-        if action.timeout_ms is None or action.lane == "instant":
+        if call.timeout_ms is None or action.lane == "instant":
             return await action.handler(call)
-        return await call.resources.clock.within(action.timeout_ms, action.handler(call))
+        return await call.resources.clock.within(call.timeout_ms, action.handler(call))
     except TimedOut:
-        return ActionFailed("action_timed_out", f"did not finish within {action.timeout_ms} ms", transient=True)
+        return ActionFailed("action_timed_out", f"did not finish within {call.timeout_ms} ms", transient=True)
     except SecretUnavailable as unavailable:
         return ActionFailed("secret_unavailable", str(unavailable))
     except asyncio.CancelledError as error:

@@ -12,6 +12,7 @@ from jeton.executor.task.compile import CompiledStep, CompiledTask
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.task.run_action import run_action
 from jeton.expression import Expression, Failed, Missing
+from jeton.expression.counts import NotACount, count_of
 from jeton.expression.mapping import CompiledMapping, build_tree, evaluate_mapping, failure_text
 from jeton.model.definition.task import Suspended
 from jeton.model.failure import TaskFailed
@@ -31,10 +32,16 @@ async def run_task(
     context = _Context(call.input, call.facts, notes)
     if task.lane == "instant":
         return await _run_steps(call, task, context, resources)
+    timeout = task.timeout_ms
+    if isinstance(timeout, Expression):
+        found = count_of("timeout_ms", timeout, {"input": call.input, "run": call.facts})
+        if isinstance(found, NotACount):
+            return TaskFailed(found.type, found.message)
+        timeout = found
     try:
-        return await resources.clock.within(task.timeout_ms, _run_steps(call, task, context, resources))
+        return await resources.clock.within(timeout, _run_steps(call, task, context, resources))
     except TimedOut:
-        return TaskFailed("timed_out", f"the task took longer than {task.timeout_ms} ms", context.step)
+        return TaskFailed("timed_out", f"the task took longer than {timeout} ms", context.step)
 
 
 class _Context:

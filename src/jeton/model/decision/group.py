@@ -45,6 +45,7 @@ class SettleSlot(DecisionBase, frozen=True, tag="settle_slot"):
     deadline: int | None = None
     value: Json | msgspec.UnsetType = msgspec.UNSET
     escaped: JsonObject | None = None
+    needed: int | None = None  # the quorum, evaluated at the first arrival
 
 
 class OpenFanIn(DecisionBase, frozen=True, tag="open_fan_in"):

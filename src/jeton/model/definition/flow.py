@@ -85,7 +85,7 @@ class Flow(msgspec.Struct, frozen=True, omit_defaults=True):
     input_schema: Schema | None = None
     output_schema: Schema | None = None
     output_mapping: Mapping | None = None
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     description: str | None = None
     tags: tuple[str, ...] = ()
 

@@ -55,7 +55,7 @@ class CircuitBreaker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
 class Execution(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How the executor carries an action out."""
 
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     retry_policy: RetryPolicy | None = None
     concurrency: int | None = None
     rate_per_s: float | None = None
@@ -114,7 +114,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     steps: tuple[Step, ...]
     input_schema: Schema | None = None
     output_schema: Schema | None = None
-    timeout_ms: int = DEFAULT_TASK_TIMEOUT_MS
+    timeout_ms: int | str = DEFAULT_TASK_TIMEOUT_MS
     retry: RetryPolicy | None = None
     description: str | None = None
     tags: tuple[str, ...] = ()

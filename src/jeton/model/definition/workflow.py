@@ -18,7 +18,7 @@ DEFAULT_MAX_DEPTH = 10
 class MOfN(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The fan-in opens when this many slots have arrived."""
 
-    m_of_n: int
+    m_of_n: int | str
 
 
 Strategy: TypeAlias = Literal["all", "any"] | MOfN
@@ -39,7 +39,7 @@ class Synchronization(msgspec.Struct, frozen=True, omit_defaults=True, forbid_un
     strategy: Strategy = "all"
     sibling_group: str | None = None
     merge: Merge | None = None
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     on_timeout: Literal["fail", "proceed_with_available"] = "fail"
     on_early_complete: Literal["cancel", "abandon"] = "cancel"
     on_branch_failure: Literal["fail", "continue"] = "fail"
@@ -50,7 +50,7 @@ class Foreach(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
     collection: Json
     item_var: str | None = None
-    max_parallel: int | None = None
+    max_parallel: int | str | None = None
 
 
 class LoopConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,7 +103,7 @@ class WaitTarget(msgspec.Struct, frozen=True, tag="wait", omit_defaults=True):
     until: Json = None
     signal: str | None = None
     schema: Schema | None = None
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     label: str | None = None
     signals: dict[str, SignalSpec] = {}
     on_timeout: Json = "fail"
@@ -121,7 +121,7 @@ class WorkflowTarget(msgspec.Struct, frozen=True, tag="workflow", omit_defaults=
 
     workflow: str
     on_failure: Literal["propagate", "catch"] = "propagate"
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     inherit_artifacts: bool = False
 
 
@@ -132,7 +132,7 @@ class GateTarget(msgspec.Struct, frozen=True, tag="gate", omit_defaults=True):
     schema: Schema | None = None
     assignees: tuple[str, ...] = ()
     approvals: int = 1
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     on_timeout: Json = "fail"
 
 
@@ -187,7 +187,7 @@ class Workflow(msgspec.Struct, frozen=True, omit_defaults=True):
     state_schema: Schema | None = None
     output_schema: Schema | None = None
     output_mapping: Mapping | None = None
-    timeout_ms: int | None = None
+    timeout_ms: int | str | None = None
     on_no_match: Literal["fail", "complete"] = "fail"
     limits: WorkflowLimits = WorkflowLimits()
     description: str | None = None

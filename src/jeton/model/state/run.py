@@ -134,6 +134,7 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     flying: tuple[int, ...]  # by segment: slots created and not settled
     fan_ins: dict[str, FanIn] = {}  # by target node, until they open
     opened: bool = False
+    needed: dict[str, int] = {}  # by target node: the quorum of a fan-in that took it from data
 
 
 class Slot(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -3,8 +3,11 @@
 import msgspec
 from msgspec import UNSET
 
+from jeton.expression import Expression
+from jeton.expression.counts import Count, NotACount, count_of
 from jeton.model import decision as d
 from jeton.model.definition.flow import CONTROL_KEYS, ERROR, MAIN
+from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS
 from jeton.model.definition.workflow import AgentTarget, GateTarget, TaskTarget, WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
 from jeton.model.ids import ROOT_PATH, TokenId
@@ -62,13 +65,23 @@ def plan_flow_begin(program: Program, state: RunState, token: Token, now: int) -
             if task is None:
                 raise BrokenInvariant("a node without a task was dispatched", node=token.node)
             given = task_input(begun, token.node)
-            return [begin, d.DispatchToken(token.id, token.node, now, now + task.timeout_ms, 1, given)]
+            allowed = _task_timeout(program.nodes[token.node].timeout, given, state)
+            if isinstance(allowed, NotACount):
+                return [begin, *_failed(flow, state, token, TaskFailed(allowed.type, allowed.message), now)]
+            return [begin, d.DispatchToken(token.id, token.node, now, now + allowed, 1, given)]
         case Executed():
             return [begin, *_executed(flow, state, token, begun)]
         case WaitingNode():
             return [begin, d.HoldNode(token.id, token.node, now, begun)]
         case TaskFailed():
             return [begin, *_failed(flow, state, token, begun, now)]
+
+
+def _task_timeout(timeout: Count | None, given: Json, state: RunState) -> int | NotACount:
+    """How long one attempt may take."""
+    if isinstance(timeout, Expression):
+        return count_of("timeout_ms", timeout, {"input": given, "run": state.facts})
+    return DEFAULT_TASK_TIMEOUT_MS if timeout is None else timeout
 
 
 def task_input(call: NodeCall, node: str) -> Json:

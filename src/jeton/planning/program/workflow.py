@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from jeton.expression import Expression
-from jeton.expression.mapping import CompiledMapping, compile_mapping, compile_value
+from jeton.expression import Expression, compile_expression
+from jeton.expression.counts import Count, compile_count
+from jeton.expression.mapping import TIMEOUT_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.expression.templates.template import Template
 from jeton.model.decision import Considered
@@ -16,6 +17,7 @@ from jeton.model.definition.workflow import (
     FailedEnd,
     GateTarget,
     Library,
+    MOfN,
     Node,
     Synchronization,
     Target,
@@ -23,6 +25,7 @@ from jeton.model.definition.workflow import (
     Transition,
     WaitTarget,
     Workflow,
+    WorkflowTarget,
 )
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.reference import name_of
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
 BASE_VARIABLES = ("input", "state", "output", "_branch", "run")
+FLOW_VARIABLES = frozenset({"inputs", "context"})
 
 JoinsKey = tuple[tuple[int, ...], str, tuple[str, ...]]
 """A group in the graph: the transitions that create it, its name, and the names of the groups around it."""
@@ -49,7 +53,9 @@ class CompiledTransition(msgspec.Struct, frozen=True):
     collection: Expression | None
     spawn_count: Expression | None
     item_var: str | None
-    max_parallel: int | None
+    max_parallel: Count | None
+    needed: Expression | None  # of a quorum from data
+    timeout: Count | None  # of its fan-in
     group: str | None
     makes_slots: bool
     synchronization: Synchronization | None
@@ -80,6 +86,7 @@ class CompiledNode(msgspec.Struct, frozen=True):
     validator: SchemaValidator | None = None  # of answers
     signals: dict[str, SchemaValidator | None] = {}  # that it waits for, each with the validator of its values
     text: Any = None  # the template of a gate's title, or of the message of a failed end
+    timeout: Count | None = None  # of the task, or of what it waits for
     direct: RoutingChoice | None = None  # the only transition, if it has no condition, fan-out or loop limit
 
 
@@ -92,6 +99,7 @@ class Program(msgspec.Struct, frozen=True):
     output_mapping: CompiledMapping | None
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
+    timeout: Count | None  # of the run
     state_validators: dict[str, SchemaValidator]  # by top-level key
     state_open: bool  # whether keys the schema does not name may be written
     default_state: JsonObject  # what a run begins with, by top-level key in order of names
@@ -125,6 +133,7 @@ def compile_program(workflow: Workflow, library: Library) -> Program:
         output_mapping=_mapping(workflow.output_mapping, ("input", "state", "output", "run")),
         input_validator=compile_schema(workflow.input_schema),
         output_validator=compile_schema(workflow.output_schema),
+        timeout=_count(workflow.timeout_ms, TIMEOUT_VARIABLES),
         state_validators=state_validators,
         state_open=state_schema.get("additionalProperties", True) is not False,
         default_state=_default_state(state_schema, state_validators),
@@ -157,7 +166,9 @@ def _compile_transition(index: int, transition: Transition, variables: frozenset
         collection=compile_value(transition.foreach.collection, variables) if transition.foreach else None,
         spawn_count=None if transition.spawn_count is None else compile_value(transition.spawn_count, variables),
         item_var=transition.foreach.item_var if transition.foreach else None,
-        max_parallel=transition.foreach.max_parallel if transition.foreach else None,
+        max_parallel=_count(transition.foreach.max_parallel if transition.foreach else None, variables),
+        needed=_needed(transition.synchronization),
+        timeout=_count(transition.synchronization.timeout_ms if transition.synchronization else None, BASE_VARIABLES),
         group=transition.sibling_group,
         makes_slots=transition.makes_slots,
         synchronization=transition.synchronization,
@@ -201,6 +212,7 @@ def _compile_node(
         validator=compile_schema(node.target.schema) if isinstance(node.target, GateTarget) else None,
         signals={} if wait is None else {name: compile_schema(schema) for name, schema in wait.hears.items()},
         text=_template(node.target),
+        timeout=_timeout(task, node, variables | FLOW_VARIABLES),
         direct=_direct([transition for _, transition in out]),
     )
 
@@ -213,6 +225,26 @@ def _template(target: Target | None) -> Template | None:
             return Template(message, TITLE_FUEL)
         case _:
             return None
+
+
+def _timeout(task: Task | None, node: Node, variables: frozenset[str]) -> Count | None:
+    if task is not None:
+        return compile_count(task.timeout_ms, TIMEOUT_VARIABLES)
+    if isinstance(node.target, GateTarget | WaitTarget | WorkflowTarget):
+        return _count(node.target.timeout_ms, variables)
+    return None
+
+
+def _count(written: int | str | None, variables: Collection[str]) -> Count | None:
+    return None if written is None else compile_count(written, variables)
+
+
+def _needed(synchronization: Synchronization | None) -> Expression | None:
+    """The quorum of a fan-in, if it is an expression."""
+    strategy = None if synchronization is None else synchronization.strategy
+    if isinstance(strategy, MOfN) and isinstance(strategy.m_of_n, str):
+        return compile_expression(strategy.m_of_n, BASE_VARIABLES)
+    return None
 
 
 def _direct(transitions: list[CompiledTransition]) -> RoutingChoice | None:

@@ -17,7 +17,7 @@ from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.end import plan_end
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.node import Plan, expression_failure, plan_success
+from jeton.planning.tokens.node import Plan, expression_failure, plan_success, task_timeout
 from jeton.planning.tokens.scope import scope_of
 from jeton.planning.waits.child import plan_call
 from jeton.planning.waits.gate import plan_gate
@@ -51,7 +51,10 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         return Plan(plan_failure(program, state, token, found, now))
     given, missing = found
     if node.task is not None:
-        return Plan([DispatchToken(token.id, token.node, now, now + node.task.timeout_ms, 1, given, missing)])
+        allowed = task_timeout(program, state, token.node, given)
+        if isinstance(allowed, TaskFailed):
+            return Plan(plan_failure(program, state, token, allowed, now))
+        return Plan([DispatchToken(token.id, token.node, now, now + allowed, 1, given, missing)])
     match node.definition.target:
         case None:
             result = state.input if isinstance(given, UnsetType) else given
@@ -87,7 +90,8 @@ def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) 
             plan = plan_gate(program, state, token, (), now, names)
             return Plan([begin, *plan.decisions], plan.then)
         case WorkflowTarget():
-            return Plan([begin, *plan_call(program, state, token, plain_input(begun.inputs), (), now)])
+            seen: JsonObject = {"inputs": begun.inputs, "context": begun.context or {}, "run": state.facts}
+            return Plan([begin, *plan_call(program, state, token, plain_input(begun.inputs), (), now, seen)])
         case _:
             failure = TaskFailed("unsupported_target", "this version cannot run a node of type 'agent'")
             return Plan([begin, *plan_failure(program, state, token, failure, now)])

@@ -6,20 +6,25 @@ siblings are not scanned until a fan-in opens.
 
 from typing import Literal
 
+import msgspec
 from msgspec import UNSET
 
+from jeton.expression import Expression
+from jeton.expression.counts import NotACount, count_of
 from jeton.model import decision as d
 from jeton.model.definition.workflow import MOfN, Strategy, Synchronization
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId, branch_path
+from jeton.model.state.lineage import Join
 from jeton.model.state.ranges import numbers_in, to_ranges
 from jeton.model.state.run import Group, Progress, RunState, TokenEnd
-from jeton.planning.program.workflow import Program
+from jeton.planning.program.workflow import CompiledTransition, Program
 from jeton.planning.tokens.cancel import alive_in_group, alive_in_slot, arrived_at, end_run, end_tokens, live_slots
 from jeton.planning.tokens.failure import continuing_slot
 from jeton.planning.tokens.joins import joins_of
 from jeton.planning.tokens.merge import MergeFailed, merge, source_value, with_inner_outputs
 from jeton.planning.tokens.routing import Creations, joined_from_new, too_many_tokens
+from jeton.planning.tokens.scope import scope_of_fan_in
 from jeton.planning.tokens.writes import state_problem
 
 FanInVerdict = Literal["waits", "opens", "fails"]
@@ -33,6 +38,7 @@ def fan_in_verdict(strategy: Strategy, arrived: int, live: int) -> FanInVerdict:
         case "any":
             return "opens" if arrived else "waits" if live else "fails"
         case MOfN(needed):
+            assert isinstance(needed, int), "a quorum from data is evaluated before"
             return "opens" if arrived >= needed else "waits" if arrived + live >= needed else "fails"
 
 
@@ -48,11 +54,31 @@ def plan_slot(program: Program, state: RunState, slot_id: SlotId, now: int) -> l
     if group_id != slot_id[0]:
         return [d.SettleSlot(slot_id, now, escaped=output)]
     sync = _synchronization(program, transition)
-    first = node not in state.progress[group_id].fan_ins
-    deadline = now + sync.timeout_ms if first and sync.timeout_ms is not None else None
-    if sync.merge is None:
-        return [d.SettleSlot(slot_id, now, node, transition, deadline)]
-    return [d.SettleSlot(slot_id, now, node, transition, deadline, source_value(sync.merge.source, output))]
+    timeout = needed = None
+    if node not in state.progress[group_id].fan_ins:  # the first arrival
+        found = _numbers(state, state.groups[group_id], program.transitions[transition])
+        if isinstance(found, NotACount):
+            error = RunError(found.type, found.message, node)
+            return fail_fan_in(program, state, state.groups[group_id], error, now)
+        timeout, needed = found
+    deadline = None if timeout is None else now + timeout
+    value = UNSET if sync.merge is None else source_value(sync.merge.source, output)
+    return [d.SettleSlot(slot_id, now, node, transition, deadline, value, needed=needed)]
+
+
+def _numbers(
+    state: RunState, group: Group, transition: CompiledTransition
+) -> tuple[int | None, int | None] | NotACount:
+    """The timeout of a fan-in, and its quorum if that comes from data."""
+    timeout, needed = transition.timeout, transition.needed
+    if needed is None and not isinstance(timeout, Expression):
+        return timeout, None
+    names = scope_of_fan_in(state, group.outer)
+    quorum = None if needed is None else count_of("m_of_n", needed, names)
+    if isinstance(quorum, NotACount):
+        return quorum
+    after = count_of("timeout_ms", timeout, names) if isinstance(timeout, Expression) else timeout
+    return after if isinstance(after, NotACount) else (after, quorum)
 
 
 def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -> list[d.Decision]:
@@ -63,6 +89,8 @@ def plan_group(program: Program, state: RunState, group_id: GroupId, now: int) -
     progress = state.progress[group_id]
     for node, fan_in in progress.fan_ins.items():
         sync = _synchronization(program, fan_in.transition)
+        if node in progress.needed:
+            sync = msgspec.structs.replace(sync, strategy=MOfN(progress.needed[node]))
         verdict = fan_in_verdict(sync.strategy, fan_in.arrived, progress.live)
         if verdict != "waits":
             return _act(program, state, group, node, sync, verdict, now)
@@ -79,13 +107,26 @@ def _plan_unreached(program: Program, state: RunState, group: Group, progress: P
     if progress.live == 0:
         if not joins:
             return [d.CloseGroup(group.id)]
-        nearest = joins[0]
-        empty = group.total == 0
-        verdict: FanInVerdict = "opens" if empty else fan_in_verdict(nearest.synchronization.strategy, 0, 0)
-        return _act(program, state, group, nearest.node, nearest.synchronization, verdict, now)
-    if len(joins) == 1 and fan_in_verdict(joins[0].synchronization.strategy, 0, progress.live) == "fails":
+        return _plan_last_loss(program, state, group, joins[0], now)
+    if len(joins) != 1 or program.transitions[joins[0].transition].needed is not None:
+        return []  # a quorum from data is first looked at when a slot arrives, or the last is lost
+    if fan_in_verdict(joins[0].synchronization.strategy, 0, progress.live) == "fails":
         return _act(program, state, group, joins[0].node, joins[0].synchronization, "fails", now)
     return []
+
+
+def _plan_last_loss(program: Program, state: RunState, group: Group, join: Join, now: int) -> list[d.Decision]:
+    """No slot arrived and none is left: an empty group opens its join, any other asks the strategy."""
+    node, sync = join.node, join.synchronization
+    if group.total == 0:
+        return _act(program, state, group, node, sync, "opens", now)
+    quorum = program.transitions[join.transition].needed
+    if quorum is not None:
+        needed = count_of("m_of_n", quorum, scope_of_fan_in(state, group.outer))
+        if isinstance(needed, NotACount):
+            return fail_fan_in(program, state, group, RunError(needed.type, needed.message, node), now)
+        sync = msgspec.structs.replace(sync, strategy=MOfN(needed))
+    return _act(program, state, group, node, sync, fan_in_verdict(sync.strategy, 0, 0), now)
 
 
 def _act(
@@ -182,7 +223,8 @@ def plan_fan_in_timeout(program: Program, state: RunState, group_id: GroupId, no
     timed_out = d.TimeOutFanIn(group_id, node)
     if sync.on_timeout == "proceed_with_available":
         return [timed_out, *open_fan_in(program, state, group, node, sync, now, "timed_out")]
-    message = f"{fan_in.arrived} of {group.total} branches were at '{node}' {sync.timeout_ms} ms after the first"
+    waited = (fan_in.deadline or now) - fan_in.since
+    message = f"{fan_in.arrived} of {group.total} branches were at '{node}' {waited} ms after the first"
     error = RunError("fan_in_timed_out", message, node)
     return [timed_out, *fail_fan_in(program, state, group, error, now, rest="timed_out")]
 

@@ -1,14 +1,16 @@
 """What follows from a node's result: its output is written and its token routed, or its task is retried."""
 
 import msgspec
+from msgspec import UnsetType
 
-from jeton.expression import Failed
+from jeton.expression import Expression, Failed
+from jeton.expression.counts import NotACount, count_of
 from jeton.expression.mapping import evaluate_mapping, failure_text
 from jeton.model.decision import Decision, FinishNode, RetryToken, RouteToken
 from jeton.model.definition.task import DEFAULT_TASK_TIMEOUT_MS
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunState, Token
 from jeton.planning.flow.progress import plan_flow_success
 from jeton.planning.program.workflow import Program
@@ -99,7 +101,16 @@ def plan_task_failure(program: Program, state: RunState, token: Token, failure: 
     return plan_failure(program, state, token, failure, now)
 
 
-def timeout_ms(program: Program, token: Token) -> int:
-    """How long one attempt of the token's task may take."""
-    task = program.nodes[token.node].task
-    return DEFAULT_TASK_TIMEOUT_MS if task is None else task.timeout_ms
+def task_timeout(program: Program, state: RunState, node: str, given: Json | UnsetType) -> int | TaskFailed:
+    """How long one attempt of the node's task may take."""
+    timeout = program.nodes[node].timeout
+    if not isinstance(timeout, Expression):
+        return DEFAULT_TASK_TIMEOUT_MS if timeout is None else timeout
+    names: JsonObject = {"input": state.input if isinstance(given, UnsetType) else given, "run": state.facts}
+    return wait_timeout(timeout, names)
+
+
+def wait_timeout(timeout: Expression, names: JsonObject) -> int | TaskFailed:
+    """How long a wait or a task may take."""
+    found = count_of("timeout_ms", timeout, names)
+    return TaskFailed(found.type, found.message) if isinstance(found, NotACount) else found

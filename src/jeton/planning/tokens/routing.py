@@ -2,7 +2,8 @@
 
 import msgspec
 
-from jeton.expression import Failed, Missing
+from jeton.expression import Expression, Failed, Missing
+from jeton.expression.counts import NotACount, count_of
 from jeton.expression.mapping import evaluate_copied
 from jeton.model.codes import FailureType
 from jeton.model.decision import Considered, CreateToken, Decision, OpenGroup, ParkToken, RouteToken
@@ -157,9 +158,12 @@ def _fan_out(
         if isinstance(extent, BadFanOut):
             return extent
         count, items = extent
+        parallel = _parallel(transition, names)
+        if isinstance(parallel, NotACount):
+            return BadFanOut(parallel.type, parallel.message)
         name = transition.group or token.node
         first = sum(s.count for s in segments.get(name, ()))
-        segment = Segment(transition.index, first, count, items, transition.max_parallel)
+        segment = Segment(transition.index, first, count, items, parallel)
         segments.setdefault(name, []).append(segment)
         slots_of[transition.index] = (name, segment)
     ids = {name: GroupId(state.head.next_group + i) for i, name in enumerate(segments)}
@@ -184,6 +188,12 @@ def _fan_out(
     if alive > program.workflow.limits.max_tokens:
         return too_many_tokens(program, token.node)
     return [*decisions, *creations.decisions, *creations.arrivals]
+
+
+def _parallel(transition: CompiledTransition, names: JsonObject) -> int | NotACount | None:
+    """How many slots of a transition may be under way at once."""
+    limit = transition.max_parallel
+    return count_of("max_parallel", limit, names) if isinstance(limit, Expression) else limit
 
 
 def too_many_tokens(program: Program, node: str) -> RunError:

@@ -27,6 +27,14 @@ def scope_of(
     return names
 
 
+def scope_of_fan_in(state: RunState, outer: SlotId | None) -> JsonObject:
+    """The variables of a quorum and of a fan-in's timeout: the context, and the branch around the group."""
+    names: JsonObject = {"input": state.input, "state": state.state, "output": state.output, "run": state.facts}
+    if outer is not None:
+        names["_branch"] = _branch(state, outer)
+    return names
+
+
 def _branch(state: RunState, slot_id: SlotId) -> JsonObject:
     group = state.groups[slot_id[0]]
     return {

@@ -2,6 +2,7 @@
 
 from msgspec import UnsetType
 
+from jeton.expression import Expression
 from jeton.model.decision import CallWorkflow, Decision, EndChild, EndRun, IgnoreLate, RouteToken, UndoCall
 from jeton.model.definition.workflow import WorkflowTarget
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
@@ -14,11 +15,18 @@ from jeton.planning.credits import plan_short
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.node import Plan, plan_success
+from jeton.planning.tokens.node import Plan, plan_success, wait_timeout
+from jeton.planning.tokens.scope import scope_of
 
 
 def plan_call(
-    program: Program, state: RunState, token: Token, given: Json | UnsetType, missing: tuple[str, ...], now: int
+    program: Program,
+    state: RunState,
+    token: Token,
+    given: Json | UnsetType,
+    missing: tuple[str, ...],
+    now: int,
+    names: JsonObject | None = None,
 ) -> list[Decision]:
     """Start a child run. The child checks its input, and fails if it does not fit the schema."""
     target = _target(program, token)
@@ -26,7 +34,13 @@ def plan_call(
     if state.head.depth >= deepest:
         message = f"max_depth: '{target.workflow}' would be called {deepest + 1} levels below the root"
         return end_run(state, now, "failed", RunError("limit_exceeded", message, token.node, token.id), failing=token)
-    deadline = None if target.timeout_ms is None else now + target.timeout_ms
+    timeout = program.nodes[token.node].timeout
+    if isinstance(timeout, Expression):
+        found = wait_timeout(timeout, names or scope_of(program, state, token))
+        if isinstance(found, TaskFailed):
+            return plan_failure(program, state, token, found, now)
+        timeout = found
+    deadline = None if timeout is None else now + timeout
     child = child_run_id(state.head.run, token.id)
     return [
         CallWorkflow(

@@ -18,7 +18,7 @@ from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run, end_tokens, stop_children
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.fan_in import plan_fan_in_timeout
-from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure, timeout_ms
+from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure, task_timeout
 from jeton.planning.waits.gate import plan_gate_timeout
 from jeton.planning.waits.signal import plan_signal_timeout
 
@@ -29,29 +29,29 @@ def plan_due(program: Program, state: RunState, timer: TimerDue, now: int) -> Pl
         return _plan_token_due(program, state, state.tokens[timer.token], now)
     if timer.group is not None and timer.node is not None:
         return Plan(plan_fan_in_timeout(program, state, timer.group, timer.node, now))
-    message = f"the run was not done {program.workflow.timeout_ms} ms after it started"
+    allowed = program.timeout
+    if not isinstance(allowed, int):
+        allowed = (state.head.deadline or now) - (state.head.started_at or now)
+    message = f"the run was not done {allowed} ms after it started"
     return Plan(end_run(state, now, "timed_out", RunError("timed_out", message)))
 
 
 def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    allowed = timeout_ms(program, token)
     match token.phase:
-        case Sleeping():
-            return Plan([WakeToken(token.id, token.node, now, now + allowed, token.attempt)])
+        case Sleeping() | WaitingForRetry():
+            return _plan_again(program, state, token, now)
         case WaitingForTimer() if token.abandoned:
             return Plan([RouteToken(token.id, token.node, "completed")])
         case WaitingForTimer():
             return plan_success(program, state, token, None, now)
-        case WaitingForRetry():
-            return Plan([DispatchToken(token.id, token.node, now, now + allowed, token.attempt, token.input)])
-        case Dispatched(deliveries=deliveries):
+        case Dispatched(since, deadline, deliveries):
             # no worker began it: it may be queued, so it is handed out again and has not timed out
-            return Plan([RedeliverToken(token.id, token.node, now, now + allowed, token.attempt, deliveries)])
+            return Plan([RedeliverToken(token.id, token.node, now, now + deadline - since, token.attempt, deliveries)])
         case Executing() if token.abandoned:
             # its worker must be stopped
             return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))
-        case Executing():
-            failure = TaskFailed("timed_out", f"the task was not done {allowed} ms after it began")
+        case Executing(since, deadline):
+            failure = TaskFailed("timed_out", f"the task was not done {deadline - since} ms after it began")
             return Plan(plan_task_failure(program, state, token, failure, now))
         case WaitingForSubworkflow() if token.abandoned:
             return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))
@@ -66,3 +66,13 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
             return plan_signal_timeout(program, state, token, now)
         case _:
             return Plan([])
+
+
+def _plan_again(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    """Hand out the task of a token that slept, or whose retry is due."""
+    allowed = task_timeout(program, state, token.node, token.input)
+    if isinstance(allowed, TaskFailed):
+        return Plan(plan_failure(program, state, token, allowed, now))
+    if isinstance(token.phase, Sleeping):
+        return Plan([WakeToken(token.id, token.node, now, now + allowed, token.attempt)])
+    return Plan([DispatchToken(token.id, token.node, now, now + allowed, token.attempt, token.input)])

@@ -1,5 +1,6 @@
 """Gates: an answer is taken, kept because it is early, or refused with a reason."""
 
+from jeton.expression import Expression
 from jeton.expression.templates.template import TemplateProblem
 from jeton.model.decision import Decision, KeepAnswer, OpenGate, ReplyTo, TakeAnswer, TimeOutGate
 from jeton.model.definition.workflow import GateTarget
@@ -12,7 +13,7 @@ from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.node import Plan, plan_success
+from jeton.planning.tokens.node import Plan, plan_success, wait_timeout
 from jeton.planning.tokens.scope import scope_of
 
 CLOSED = "the gate is closed"
@@ -34,7 +35,13 @@ def plan_gate(
     except TemplateProblem as problem:
         failure = TaskFailed("template_error", f"the gate's title: {problem.message}")
         return Plan(plan_failure(program, state, token, failure, now))
-    deadline = None if target.timeout_ms is None else now + target.timeout_ms
+    timeout = node.timeout
+    if isinstance(timeout, Expression):
+        found = wait_timeout(timeout, names or scope_of(program, state, token))
+        if isinstance(found, TaskFailed):
+            return Plan(plan_failure(program, state, token, found, now))
+        timeout = found
+    deadline = None if timeout is None else now + timeout
     decisions: list[Decision] = [OpenGate(token.id, token.node, now, title, deadline, missing)]
     taken: tuple[GateAnswer, ...] = ()
     for number, early in state.early.items():
@@ -66,10 +73,16 @@ def plan_gate_timeout(program: Program, state: RunState, token: Token, now: int)
     target = _target(program, token.node)
     over = TimeOutGate(token.id, token.node)
     if target.on_timeout == "fail":
-        failure = TaskFailed("timed_out", f"the gate was not answered within {target.timeout_ms} ms")
+        failure = TaskFailed("timed_out", f"the gate was not answered within {_allowed(token)} ms")
         return Plan([over, *plan_failure(program, state, token, failure, now)])
     plan = plan_success(program, state, token, target.on_timeout, now)
     return Plan([over, *plan.decisions], plan.then)
+
+
+def _allowed(token: Token) -> int:
+    """The time that a gate was open at most."""
+    phase = token.phase
+    return phase.deadline - phase.since if isinstance(phase, WaitingForGate) and phase.deadline is not None else 0
 
 
 def _addressed(state: RunState, message: AnswerGate) -> Token | None:

@@ -4,16 +4,19 @@ from difflib import get_close_matches
 from heapq import merge
 from itertools import repeat
 
+from jeton.expression import Expression
 from jeton.model.decision import Decision, KeepSignal, ReplyTo, TakeSignal, WaitForSignal
 from jeton.model.definition.workflow import WaitTarget
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.json import Json
 from jeton.model.message import SignalRun
+from jeton.model.state.phase import WaitingForSignal
 from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import CompiledNode, Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.node import Plan, plan_success
+from jeton.planning.tokens.node import Plan, plan_success, wait_timeout
+from jeton.planning.tokens.scope import scope_of
 
 
 def plan_signal_wait(program: Program, state: RunState, token: Token, missing: tuple[str, ...], now: int) -> Plan:
@@ -25,7 +28,13 @@ def plan_signal_wait(program: Program, state: RunState, token: Token, missing: t
         if _value_problem(node, name, value) is None:
             plan = plan_success(program, state, token, signal_result(target, name, value), now, missing)
             return Plan([TakeSignal(token.id, name, number), *plan.decisions], plan.then)
-    deadline = None if target.timeout_ms is None else now + target.timeout_ms
+    timeout = node.timeout
+    if isinstance(timeout, Expression):
+        found = wait_timeout(timeout, scope_of(program, state, token))
+        if isinstance(found, TaskFailed):
+            return Plan(plan_failure(program, state, token, found, now))
+        timeout = found
+    deadline = None if timeout is None else now + timeout
     names = () if target.signal is not None else tuple(node.signals)
     return Plan([WaitForSignal(token.id, token.node, now, target.signal or "", deadline, target.label, missing, names)])
 
@@ -55,8 +64,14 @@ def plan_signal_timeout(program: Program, state: RunState, token: Token, now: in
     if target.on_timeout != "fail":
         return plan_success(program, state, token, target.on_timeout, now)
     which = f"signal '{target.signal}'" if target.signal is not None else f"signal of {', '.join(target.signals)}"
-    failure = TaskFailed("timed_out", f"no {which} came within {target.timeout_ms} ms")
+    failure = TaskFailed("timed_out", f"no {which} came within {_allowed(token)} ms")
     return Plan(plan_failure(program, state, token, failure, now))
+
+
+def _allowed(token: Token) -> int:
+    """The time that was waited at most."""
+    phase = token.phase
+    return phase.deadline - phase.since if isinstance(phase, WaitingForSignal) and phase.deadline is not None else 0
 
 
 def signal_result(target: WaitTarget, name: str, value: Json) -> Json:

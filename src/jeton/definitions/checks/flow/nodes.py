@@ -62,6 +62,7 @@ def _check_built_in(
         case "gate":
             gate = read_gate(Fields(node.data, data, report).only(GATE_KEYS, "a gate"), name)
             check_gate(gate, data, report)
+            _check_timeout(gate.timeout_ms, data / "timeout_ms", report)
         case "workflow":
             _check_call(node.data, location, definitions, report)
         case "agent":
@@ -104,6 +105,11 @@ def _check_expression(value: Json, gives: str, location: SourceLocation, report:
     expression = compile_one(value, AT_FLOW_NODE, location, report)
     if expression is not None:
         check_gives(expression, gives, {"run": RUN}, location, report)
+
+
+def _check_timeout(written: int | str | None, location: SourceLocation, report: Report) -> None:
+    if isinstance(written, str):
+        _check_expression(written, "int", location, report)
 
 
 def _check_cases(node: FlowNode, location: SourceLocation, report: Report) -> None:
@@ -181,5 +187,5 @@ def _check_call(written: JsonObject, location: SourceLocation, definitions: Defi
         known = {*definitions.workflows, *definitions.flows}
         check_reference(workflow, "workflow", known, data / "workflow", report)
     fields.choice("on_failure", "propagate", "catch")
-    fields.integer("timeout_ms", at_least=1)
+    _check_timeout(fields.count("timeout_ms"), data / "timeout_ms", report)
     fields.flag("inherit_artifacts", False)

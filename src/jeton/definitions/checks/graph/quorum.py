@@ -13,8 +13,9 @@ def check_quorum(graph: Graph, compiled: CompiledWorkflow, report: Report) -> No
     """Check that every fan-out of a fixed size can meet the quorum of its joins."""
     for fan_out, joins in graph.lineage.joins.items():
         for join in joins:
-            if isinstance(join.synchronization.strategy, MOfN):
-                _check(graph, compiled, fan_out, join, join.synchronization.strategy.m_of_n, report)
+            strategy = join.synchronization.strategy
+            if isinstance(strategy, MOfN) and isinstance(strategy.m_of_n, int):
+                _check(graph, compiled, fan_out, join, strategy.m_of_n, report)
 
 
 def _check(graph: Graph, compiled: CompiledWorkflow, fan_out: FanOut, join: Join, needed: int, report: Report) -> None:

@@ -35,6 +35,8 @@ def _fan_in(program: Program, state: RunState, group_id: GroupId, node: str, fan
     group, progress = state.groups[group_id], state.progress[group_id]
     sync = program.transitions[fan_in.transition].synchronization
     strategy: Strategy = "all" if sync is None else sync.strategy
+    if node in progress.needed:
+        strategy = MOfN(progress.needed[node])
     settled = sum(each.arrived for each in progress.fan_ins.values())
     return FanInView(
         group=group_id,
@@ -64,7 +66,7 @@ def _needed(strategy: Strategy, possible: int) -> int:
         case "any":
             return 1
         case MOfN(needed):
-            return needed
+            return needed if isinstance(needed, int) else 1  # from data: known since the first arrival
 
 
 def _under_way(state: RunState, group: GroupId) -> tuple[TokenId, ...]:
