@@ -120,7 +120,8 @@ def _quorum(program: Program, node: str) -> int:
     strategies = [
         way.synchronization.strategy for way in program.transitions if way.target == node and way.synchronization
     ]
-    return max((strategy.m_of_n for strategy in strategies if isinstance(strategy, MOfN)), default=0)
+    quorums = [strategy.m_of_n for strategy in strategies if isinstance(strategy, MOfN)]
+    return max((quorum for quorum in quorums if isinstance(quorum, int)), default=0)
 
 
 def _strategy(program: Program, node: str) -> str:

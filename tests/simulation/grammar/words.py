@@ -153,4 +153,21 @@ def synchronization(rng: Random, *, group: str | None, on_branch_failure: str, f
         sync["on_early_complete"] = rng.choice(("cancel", "abandon", "abandon"))
     if on_branch_failure == "continue" or rng.random() < 0.2:
         sync["on_branch_failure"] = on_branch_failure
+    return with_expressions(sync)
+
+
+def with_expressions(sync: Object) -> Object:
+    """The join, with some of its numbers from data. Drawn apart, so that a seed keeps the rest of its graph."""
+    rng, strategy = Random(str(sync)), sync.get("strategy")
+    if isinstance(strategy, dict) and rng.random() < 0.4:
+        sync["strategy"] = {"m_of_n": count_expression(rng, strategy["m_of_n"])}
+    if "timeout_ms" in sync and rng.random() < 0.4:
+        sync["timeout_ms"] = count_expression(rng, sync["timeout_ms"])
     return sync
+
+
+def count_expression(rng: Random, count: int) -> str:
+    """An expression that mostly gives the count, and now and then none."""
+    usual = (f"size(range({count}))", f"[{count + 1}, {count}].sort().first()", f"[[{count}]].flatten().max()")
+    unusual = ("input.gone", "input.n", "size(state.xs)", f"{count} * 1.0", "size([]) + 1")
+    return rng.choice(usual) if rng.random() < 0.8 else rng.choice(unusual)

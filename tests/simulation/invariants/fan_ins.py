@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.model.decision import CloseGroup, Decision, MergeBranches, OpenFanIn, OpenGroup, SettleSlot, TimeOutFanIn
@@ -67,6 +68,10 @@ class FanIns:
         if decision.node is not None and decision.transition is not None:
             sync = program.transitions[decision.transition].synchronization
             assert sync is not None, "a slot arrives over a transition that synchronizes"
+            if decision.needed is not None:
+                if decision.node in group.joins:
+                    broken(f"a quorum is evaluated again: {decision}")
+                sync = msgspec.structs.replace(sync, strategy=MOfN(decision.needed))
             group.joins.setdefault(decision.node, sync)
             group.arrived.setdefault(decision.node, {})[index] = decision.value
 
@@ -85,6 +90,7 @@ class FanIns:
         else:
             strategy = group.joins[node].strategy
             needed = strategy.m_of_n if isinstance(strategy, MOfN) else 1
+            assert isinstance(needed, int), "the first arrival has the quorum"
             met = all_settled if strategy == "all" else len(arrived) >= needed
         if not met:
             broken(f"a fan-in opens and its rule is not met, {len(group.settled)} of {group.total}: {decision}")

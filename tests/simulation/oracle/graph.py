@@ -58,7 +58,7 @@ def synchronization(workflow: Object, place: int) -> Sync | None:
     strategy = written.get("strategy", "all")
     return Sync(
         strategy="m_of_n" if is_object(strategy) else strategy,
-        needed=int(strategy["m_of_n"]) if is_object(strategy) else 0,
+        needed=strategy["m_of_n"] if is_object(strategy) else 0,
         group=written.get("sibling_group"),
         merge=written.get("merge"),
         timeout_ms=written.get("timeout_ms"),

@@ -128,6 +128,8 @@ class FanIn:
     target: str
     sync: Sync
     closed: str | None = None  # opened | failed
+    needed: int | None = None  # the quorum, once it is known
+    fault: tuple[str, str] | None = None  # why a number of it is none
     first_arrival: int | None = None  # among all timers, so that fan-ins have an order too
     due: int | None = None
 
@@ -137,10 +139,10 @@ class Sync:
     """A `synchronization`, with its defaults filled in."""
 
     strategy: str
-    needed: int
+    needed: int | str
     group: str | None
     merge: Object | None
-    timeout_ms: int | None
+    timeout_ms: int | str | None
     on_timeout: str
     on_early_complete: str
     on_branch_failure: str

@@ -7,8 +7,10 @@ from copy import deepcopy
 from tests.simulation.oracle.graph import joined_group, synchronization, transitions
 from tests.simulation.oracle.merge import MergeFailed, merge
 from tests.simulation.oracle.model import (
+    ExpressionFault,
     FanIn,
     Group,
+    MissingKey,
     Object,
     Run,
     RunFailed,
@@ -20,7 +22,7 @@ from tests.simulation.oracle.model import (
     slots_inside,
     tokens_inside,
 )
-from tests.simulation.oracle.scope import write
+from tests.simulation.oracle.scope import branch_view, write
 
 # ---- what can be seen by looking ------------------------------------------------------------------------------------
 
@@ -87,10 +89,12 @@ def settle_a_slot(run: Run, group: Group) -> bool:
         slot.state, slot.arrived_at = "arrived", fan_in
         if fan_in.first_arrival is None:
             fan_in.first_arrival = run.next_timer()
+            fan_in.needed = counted(run, fan_in, fan_in.sync.needed) if fan_in.sync.strategy == "m_of_n" else None
             if fan_in.sync.timeout_ms is not None:
                 # token-graphs.md#fan-in-timeouts: The fan-in clock starts when the first slot has arrived, not when the
                 # first of its tokens has.
-                fan_in.due = run.now + fan_in.sync.timeout_ms
+                timeout_ms = counted(run, fan_in, fan_in.sync.timeout_ms)
+                fan_in.due = None if timeout_ms is None else run.now + timeout_ms
         return True
     return False
 
@@ -118,6 +122,13 @@ def judge_fan_in(run: Run, fan_in: FanIn) -> bool:
         # token-graphs.md#fan-out: the group is complete at once; its join, the one the definition leads to, opens with
         # an empty merge, whatever its strategy.
         return open_fan_in(run, fan_in, sync.on_early_complete)
+    if sync.strategy == "m_of_n" and fan_in.needed is None and fan_in.fault is None:
+        # token-graphs.md#numbers-from-data: once, with the first arrival, or with the last loss.
+        if isinstance(sync.needed, str) and possible:
+            return False
+        fan_in.needed = counted(run, fan_in, sync.needed)
+    if fan_in.fault is not None:
+        return fail_fan_in(run, fan_in, *fan_in.fault)
     match sync.strategy:
         case "all":  # "no slot is live (all of them lost: with an empty merge)" · "never by itself"
             return possible == 0 and open_fan_in(run, fan_in, sync.on_early_complete)
@@ -126,12 +137,32 @@ def judge_fan_in(run: Run, fan_in: FanIn) -> bool:
                 return open_fan_in(run, fan_in, sync.on_early_complete)
             return possible == 0 and fail_fan_in(run, fan_in, "fan_in_lost", "every branch is lost")
         case "m_of_n":  # "M slots have arrived" · "fewer than M can still arrive: at once, `quorum_impossible`"
-            if arrived >= sync.needed:
+            needed = fan_in.needed or 0
+            if arrived >= needed:
                 return open_fan_in(run, fan_in, sync.on_early_complete)
-            message = f"{sync.needed} needed, {arrived} arrived, {possible} can still arrive"
-            return arrived + possible < sync.needed and fail_fan_in(run, fan_in, "quorum_impossible", message)
+            message = f"{needed} needed, {arrived} arrived, {possible} can still arrive"
+            return arrived + possible < needed and fail_fan_in(run, fan_in, "quorum_impossible", message)
         case other:
             raise ValueError(f"no strategy {other!r}")
+
+
+def counted(run: Run, fan_in: FanIn, written: int | str) -> int | None:
+    """token-graphs.md#numbers-from-data: a whole number of at least 1; anything else fails the fan-in."""
+    scope: Object = {"input": run.input, "state": run.state, "output": run.out}
+    if fan_in.group.outer is not None:
+        scope["_branch"] = branch_view(fan_in.group.outer)
+    try:
+        value = run.evaluate(written, scope)
+    except MissingKey as missing:
+        fan_in.fault = fan_in.fault or ("not_a_count", f"nothing is at {missing.path}")
+        return None
+    except ExpressionFault as fault:
+        fan_in.fault = fan_in.fault or ("expression_error", str(fault))
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        fan_in.fault = fan_in.fault or ("not_a_count", f"{value!r} is no count")
+        return None
+    return value
 
 
 def start_waiting_slots(run: Run, group: Group) -> bool:
