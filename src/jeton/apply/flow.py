@@ -60,9 +60,7 @@ def _reopen_nodes(draft: Draft, decision: d.ReopenNodes) -> None:
         draft.drop(flow.skipped, node)
         if node in flow.blocked:
             draft.drop(flow.blocked, node)
-    tables: tuple[dict[str, Any], ...] = (
-        flow.executing, flow.waiting, flow.executed, flow.errors, flow.contexts,
-    )  # fmt: skip
+    tables: list[dict[str, Any]] = [flow.executing, flow.waiting, flow.executed, flow.errors, flow.contexts]
     for node in decision.begun:
         for table in tables:
             if node in table:

@@ -169,7 +169,10 @@ def _unnamed_outputs(nodes: dict[str, _Node], connections: list[JsonObject]) -> 
     for node in nodes.values():
         leaving = [each for each in connections if each["from"] == node.name]
         root = not any(each["to"] == node.name for each in connections)
-        if built_in(node.type, root=root) in ONE_OUTPUT and len({each.get("from_output") for each in leaving}) == 1:
+        if (
+            built_in(node.type, root=root) in ONE_OUTPUT
+            and len({str(each.get("from_output")) for each in leaving}) == 1
+        ):
             for each in leaving:
                 each.pop("from_output", None)
 

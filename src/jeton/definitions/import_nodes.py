@@ -254,7 +254,7 @@ def _shown_as_text(value: Json) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case float() if value == int(value):
+        case float() if value.is_integer():
             return str(int(value))
         case _:
             return str(value)

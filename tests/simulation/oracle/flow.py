@@ -341,11 +341,7 @@ class FlowOracle:
 
 def without_messages(value: Any) -> Any:
     """A value without the texts of failures in it, which the oracle does not know."""
-    match value:
-        case dict():
-            told = {"node", "type", "message", "attempts"} == value.keys()
-            return {key: without_messages(each) for key, each in value.items() if not told or key != "message"}
-        case list():
-            return [without_messages(each) for each in value]
-        case _:
-            return value
+    if is_object(value):
+        told = {"node", "type", "message", "attempts"} == value.keys()
+        return {key: without_messages(each) for key, each in value.items() if not told or key != "message"}
+    return [without_messages(each) for each in value] if is_list(value) else value
