@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from tests.cli.verbs import Verbs
 
@@ -51,7 +52,7 @@ def test_what_cannot_run_as_it_is_exits_so_and_names_the_node(tmp_path: Path) ->
 
 def test_what_is_imported_runs(tmp_path: Path) -> None:
     verbs, export, library = Verbs(tmp_path), tmp_path / "export.json", tmp_path / "flow.yaml"
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"id": "t", "type": "CONTACT_CREATED", "data": {}},
         {"id": "w", "type": "WAIT", "data": {"amount": 0.01, "unit": "seconds"}},
         {"id": "s", "type": "SET", "data": {"note": "context.name"}},

@@ -98,10 +98,12 @@ def test_a_list_of_failures_may_have_calls_that_succeed() -> None:
     assert (run.output, run.called) == (SOLD, ["pay", "send"])
 
 
+def sent_to(given: Any) -> Any:
+    return given["to"]
+
+
 def test_results_replace_calls_by_node_or_action() -> None:
-    run = simulate(
-        shop(), {"amount": 80}, **GIVEN, results={"tested_charge": {"paid": 7}, "send": lambda given: given["to"]}
-    )
+    run = simulate(shop(), {"amount": 80}, **GIVEN, results={"tested_charge": {"paid": 7}, "send": sent_to})
     assert (run.output, REALLY_PAID) == ({"paid": 7, "sent": "Rome"}, [])
     failing = simulate(shop(), {"amount": 80}, **GIVEN, results={"pay": {"paid": 7}}, fail={"pay": 1})
     assert (failing.called, failing.calls[1].result) == (["pay", "pay", "send"], {"paid": 7})

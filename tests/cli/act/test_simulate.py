@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,7 @@ def test_the_report_names_the_message_of_a_failure_and_how_to_see_it_again(jeton
     assert (told["error"], told["message"], told["node"]) == (outcome["error"], outcome["message"], outcome["node"])
 
 
-SAGA = {
+SAGA: dict[str, Any] = {
     "workflows": {
         "saga": {
             "initial_node": "charge",

@@ -8,12 +8,16 @@ from typing import Any
 from tests.simulation.oracle.model import Object
 
 HANDLES = ("main", "x", "y")
-OWN_HANDLES = {  # of the types that take no other input
+OWN_HANDLES: dict[str, tuple[str, ...]] = {  # of the types that take no other input
     "constant": ("main", "value"),
     "sum": ("values",),
     **dict.fromkeys(("add", "subtract", "multiply", "divide"), ("a", "b")),
 }
 VALUES: tuple[Any, ...] = (0, 1, 2, "x", "y", None, True, {"k": 1}, [1, 2])
+OWN_VALUES: dict[str, tuple[Any, ...]] = {
+    "sum": ([1, 2],),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide"), VALUES[:3]),
+}
 CONDITIONS: tuple[Any, ...] = (
     "inputs.main == 1",
     "has(context.x)",
@@ -101,7 +105,7 @@ def make_node(random: Random) -> Object:
             pass
     handles = OWN_HANDLES.get(node["type"], HANDLES)
     if random.random() < 0.5:
-        values = {("a", "b"): VALUES[:3], ("values",): ([1, 2],)}.get(handles, VALUES)
+        values = OWN_VALUES.get(node["type"], VALUES)
         node["inputs"] = {handle: random.choice(values) for handle in handles if random.random() < 0.7}
     if random.random() < 0.25:
         node["on_error"] = random.choice(ON_ERROR)

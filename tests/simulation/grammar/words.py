@@ -158,8 +158,9 @@ def synchronization(rng: Random, *, group: str | None, on_branch_failure: str, f
 
 def with_expressions(sync: Object) -> Object:
     """The join, with some of its numbers from data. Drawn apart, so that a seed keeps the rest of its graph."""
-    rng, strategy = Random(str(sync)), sync.get("strategy")
-    if isinstance(strategy, dict) and rng.random() < 0.4:
+    rng = Random(str(sync))
+    strategy: Any = sync.get("strategy")
+    if strategy not in (None, "all", "any") and rng.random() < 0.4:
         sync["strategy"] = {"m_of_n": count_expression(rng, strategy["m_of_n"])}
     if "timeout_ms" in sync and rng.random() < 0.4:
         sync["timeout_ms"] = count_expression(rng, sync["timeout_ms"])
