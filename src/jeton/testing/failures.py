@@ -1,7 +1,7 @@
 """Calls that a test makes fail."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from jeton.executor.action import ActionCall, ActionFailed, failure_from
 from jeton.model.failure import Refused
@@ -46,7 +46,7 @@ class Failures:
 
 def _checked(name: str, given: Failing) -> Failing:
     parts = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    if given is None or not all(_is_failure(part) for part in parts):
+    if cast("object", given) is None or not all(_is_failure(part) for part in parts):
         problem = f"fail['{name}'] is {given!r}"
         remedy = "write how many calls fail, True, a message, an exception, or a list of these"
         raise Refused("bad_argument", problem, remedy)

@@ -7,7 +7,7 @@ import binascii
 import hashlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -60,8 +60,8 @@ def sorted_by(variable: str, items: Evaluator, key_of: Evaluator, cost: int, at:
             frame[variable] = value
             keys.append(key_of(frame))
         comparable("sort_by", keys, at, scope)
-        order: list[int] = sorted(range(len(keys)), key=keys.__getitem__)  # type: ignore[arg-type]  # comparable, as just found
-        return [values[index] for index in order]
+        order = sorted(zip(cast("list[Any]", keys), range(len(keys)), strict=True))  # comparable, as just found
+        return [values[index] for _, index in order]
 
     return run
 

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator
+from typing import cast
 
 import click
 
@@ -207,9 +208,6 @@ def _replay(context: click.Context, seed: int) -> str:
         elif value is True:
             words.append(parameter.opts[0])
         else:
-            words += [
-                word
-                for each in (value if isinstance(value, tuple) else [value])
-                for word in (parameter.opts[0], str(each))
-            ]
+            given = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+            words += [word for each in given for word in (parameter.opts[0], str(each))]
     return printable(shlex.join([*words, "--seed", str(seed)]))
