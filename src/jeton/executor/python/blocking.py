@@ -26,12 +26,13 @@ class LoopWatch:
     def __init__(self, limit_s: float = LIMIT_S) -> None:
         self._limit_s = limit_s
         self._running = 0
-        self._watching = False
+        self._watching = self._used = False
         self._reported: set[CodeType] = set()
 
     def enter(self) -> None:
         """A function begins."""
         self._running += 1
+        self._used = True
         if not self._watching:
             self._begin_watching()
 
@@ -48,7 +49,7 @@ class LoopWatch:
         threading.Thread(target=self._watch, args=watch, name="jeton-watch", daemon=True).start()
 
     def _watch(self, loop: asyncio.AbstractEventLoop, thread: int) -> None:
-        """Ask the loop again and again, until no function runs."""
+        """Ask the loop again and again, until no function has run for a while, since starting a thread costs more."""
         while True:
             sign: Future[bool] = Future()
             try:
@@ -64,7 +65,7 @@ class LoopWatch:
             time.sleep(self._limit_s)
 
     def _go_on(self, sign: "Future[bool]") -> None:
-        self._watching = self._running > 0
+        self._watching, self._used = self._used or self._running > 0, False
         sign.set_result(self._watching)
 
     def _report(self, frame: FrameType | None) -> None:
