@@ -23,7 +23,9 @@ def scope_of(
     if token.slot is not None:
         names["_branch"] = _branch(state, token.slot)
         _add_items(program, state, token.slot, names)
-    names.setdefault("run", state.facts)  # an item variable may have this name
+        names.setdefault("run", state.facts)  # an item variable may have this name
+    else:
+        names["run"] = state.facts
     return names
 
 

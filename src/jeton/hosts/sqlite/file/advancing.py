@@ -50,8 +50,9 @@ class Advancing:
     def begin(self, run: RunId, places: str) -> None:
         """Note a run that is about to be advanced, and with what."""
         note = f"{NOTED}{run}{places}{END}".encode()
-        if len(note) <= PAGE_BYTES:
-            self._page[: len(note)] = note
+        size = len(note)
+        if size <= PAGE_BYTES:
+            self._page[:size] = note
 
     def finish(self) -> None:
         """Take the note back: the run was advanced."""

@@ -256,7 +256,8 @@ class Runs:
             )
         finally:
             self._advancing.finish()
-        self._advancing.passed(actor.run, places)
+        if self._advancing.ends:
+            self._advancing.passed(actor.run, places)
         if taken.refused or taken.run is not actor.live:
             self._refuse_unstorable(actor, taken)
         turn = taken.turn
