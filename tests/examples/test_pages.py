@@ -20,6 +20,7 @@ BY_ITSELF = [
     "triggers",
     "credits",
     "expressions",
+    "patterns",
 ]
 
 
