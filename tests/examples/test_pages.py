@@ -21,6 +21,7 @@ BY_ITSELF = [
     "credits",
     "expressions",
     "patterns",
+    "coming-from",
 ]
 
 

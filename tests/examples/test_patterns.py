@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from jeton.cli.main import main
-from jeton.testing import simulate
+from jeton.testing import plan_from_seed, simulate
 from tests.docs.markdown import ROOT
 
 PAGE = (ROOT / "docs" / "patterns.md").read_text()
@@ -23,8 +23,8 @@ class Case:
     """What a file is given, and what comes of it; `called` are the nodes of its calls, `cancelled` those of tokens."""
 
     output: object
-    input: object = field(default_factory=dict)
-    signals: Mapping[str, object] = field(default_factory=dict)
+    input: object = None
+    signals: Mapping[str, object] | None = None
     called: str = ""
     cancelled: str = ""
     error: str | None = None
@@ -121,6 +121,14 @@ def test_the_file_does_what_its_pattern_says(file: Path) -> None:
     assert (run.error.type if run.error else None) == case.error
     assert " ".join(run.called) == case.called
     assert " ".join(sorted(cancelled)) == case.cancelled
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+def test_no_fault_changes_the_output(file: Path) -> None:
+    case = CASES[file.stem]
+    for seed in range(3):
+        run = simulate(file, case.input, signals=case.signals, seed=seed, plan=plan_from_seed(seed))
+        assert run.output == case.output, run
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
