@@ -78,7 +78,10 @@ CASES = {
     "27_complete_instances": Case(
         {"asked": [1, 2]}, {"hours": [1, 9, 2]}, called="tell tell stop", cancelled="ask stop"
     ),
-    "28_blocking_discriminator": Case({"passed": ["left 1", "left 2"]}, called="road road road road pass pass"),
+    "28_blocking_discriminator": Case(
+        {"story": ["left 1 goes on", "right 1 is ignored", "left 2 goes on", "right 2 is ignored"]},
+        called="road road road road pass pass",
+    ),
     "29_cancelling_discriminator": Case({"by": ["north"]}, called="north south", cancelled="south"),
     "30_structured_partial_join": Case({"by": ["sales", "press"]}),
     "31_blocking_partial_join": Case({"passed": [[1, 2], [3, 5]]}, called="road road road road road road"),
@@ -104,7 +107,9 @@ CASES = {
     "39_critical_section": Case(
         {"by": ["ada", "bob"]}, {"people": ["ada", "bob"]}, called="begin open count leave open count leave"
     ),
-    "40_interleaved_routing": Case({"tested": ["brake", "light"]}, {"parts": ["brake", "light"]}, called="test test"),
+    "40_interleaved_routing": Case(
+        {"tested": ["brake", "light"]}, {"parts": ["brake", "light"]}, called="test note test note"
+    ),
     "41_thread_merge": Case({"sheets": [0, 1, 2], "sold": True}, {"sheets": 3}, called="print print print"),
     "42_thread_split": Case({"ordered": 3}, called="print print print fold fold fold"),
     "43_explicit_termination": Case({"looked_for": "key"}, {"key": "key"}, called="house garden", cancelled="garden"),
