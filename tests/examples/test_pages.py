@@ -20,6 +20,8 @@ BY_ITSELF = [
     "triggers",
     "credits",
     "expressions",
+    "patterns",
+    "coming-from",
 ]
 
 
