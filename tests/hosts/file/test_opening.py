@@ -117,13 +117,14 @@ async def test_an_older_store_is_brought_up_to_date_with_a_copy_beside_it(open_h
     version = await host.deploy(library(w=chain(1)), "w")
     await host.start(NewRun("w", version, {"n": 0}))
     await host.close()
-    prepare(path, {2: "create table more(x); insert into more values(1);", 3: "alter table more add column y"})
+    first, last = SCHEMA_VERSION + 1, SCHEMA_VERSION + 2
+    prepare(path, {first: "create table more(x); insert into more values(1);", last: "alter table more add column y"})
     db = connect(path)
-    assert db.pragma("user_version") == 3
+    assert db.pragma("user_version") == last
     assert db.execute("select x, y from more").get == (1, None)
     db.close()
-    copy = connect(path.with_name("store.db.before-v3"))
-    assert copy.pragma("user_version") == 1
+    copy = connect(path.with_name(f"store.db.before-v{last}"))
+    assert copy.pragma("user_version") == SCHEMA_VERSION
     assert copy.execute("select count(*) from runs").get == 1
     copy.close()
 
@@ -132,9 +133,9 @@ async def test_a_migration_that_fails_leaves_the_store_as_it_was(open_host: Open
     host = await open_host()
     await host.close()
     with pytest.raises(Exception, match="no such table"):
-        prepare(path, {2: "create table more(x)", 3: "insert into nowhere values(1)"})
+        prepare(path, {SCHEMA_VERSION + 1: "create table more(x)", SCHEMA_VERSION + 2: "insert into nowhere values(1)"})
     db = connect(path)
-    assert db.pragma("user_version") == 1
+    assert db.pragma("user_version") == SCHEMA_VERSION
     assert db.execute("select count(*) from sqlite_schema where name = 'more'").get == 0
     db.close()
     await open_host()

@@ -34,7 +34,8 @@ def command(
 
         runs, set_aside = ask(store, runs_and_set_aside)
         if as_json:
-            echo_json({"runs": [_without_firings(plain(run)) for run in runs], "set_aside": set_aside})
+            shown = {"runs": [_without_firings(plain(run)) for run in runs]}
+            echo_json({**shown, "set_aside": set_aside} if set_aside else shown)
             return
         echo_table(("RUN", "WORKFLOW", "STATUS", "SUBMITTED", "TOOK"), [_row(run) for run in runs], "no runs")
         for sentence in set_aside.values():
