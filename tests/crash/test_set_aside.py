@@ -69,7 +69,7 @@ def die(store: Path, times: int, dies_at: str = AT_THE_SIGNAL) -> None:
 async def test_it_is_set_aside_after_three_ends_and_the_others_go_on(store: Path) -> None:
     poison, fine = await parked(store, "poison", "fine")
     die(store, 2)
-    assert verb(store, "ls")[1]["set_aside"] == {}
+    assert "set_aside" not in verb(store, "ls")[1]
     die(store, 1)
     listed = verb(store, "ls")[1]
     assert list(listed["set_aside"]) == [poison]
@@ -97,7 +97,7 @@ async def test_it_can_be_tried_again(store: Path) -> None:
     (poison,) = await parked(store, "poison")
     die(store, 3)
     assert verb(store, "unpause", poison, dies_at=AT_THE_SIGNAL)[0] == -signal.SIGABRT
-    assert verb(store, "ls")[1]["set_aside"] == {}  # it has three tries again
+    assert "set_aside" not in verb(store, "ls")[1]  # it has three tries again
     code, said = verb(store, "unpause", poison)
     assert (code, said["status"]) == (0, "completed")
     assert verify(store).problems == ()
