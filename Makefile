@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 SEEDS ?= 20000
-PYTEST_ARGS ?= -n 2
+# a process more than there are cores: tests that wait for a browser or a process leave one idle
+PYTEST_ARGS ?= -n 3 --dist worksteal
 
 BIN := .venv/bin
 PY := $(BIN)/python
@@ -13,10 +14,10 @@ TYPED := $(wildcard src tests examples benchmarks tools)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint types layers fmt sync docs simulate crash mutants bench demo clean
+.PHONY: help setup test check lint types mypy pyright layers fmt sync docs page page-check pictures page-dev chromium long simulate served crash mutants bench demo clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## make .venv with everything needed (instant when nothing changed)
 
@@ -35,21 +36,41 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PIP) --no-build-isolation -e '.[dev]'
 	@touch $@
 
-test: check ## all that must pass: check, then the tests
+test: check chromium ## all that must pass: check, then the tests
 	$(PY) -m pytest $(PYTEST_ARGS)
 
-check: lint types layers ## lint, formatting, types and layers, without the tests
+check: lint types layers page-check ## lint, formatting, types and layers, without the tests
 
 lint: setup ## lint and formatting, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: setup ## mypy and pyright, both strict
+types: setup ## mypy and pyright, both strict, side by side
+	@$(MAKE) --no-print-directory -j2 mypy pyright
+
+mypy: setup
 	$(PY) -m mypy $(TYPED)
+
+pyright: setup
 	$(PY) -m pyright $(TYPED)
 
 layers: setup ## who may import whom
 	$(BIN)/lint-imports --no-logo
+
+page: setup ## build the page of ui/ into src/jeton/api/page (instant when nothing changed)
+	$(PY) -m tools.page build
+
+page-check: setup ## types, lint and unit tests of ui/ (instant when nothing changed)
+	$(PY) -m tools.page check
+
+pictures: setup chromium ## take the pictures of the documentation
+	JETON_PICTURES=1 $(PY) -m pytest -q -n 0 tests/browser/test_pictures.py
+
+page-dev: setup ## serve ui/ with reloading, in front of a server at JETON_URL
+	$(PY) -m tools.page dev
+
+chromium: setup ## find a Chromium for the tests of the page, and install one if it may
+	@$(PY) -m tools.chromium
 
 fmt: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only .
@@ -58,12 +79,19 @@ fmt: setup ## format, and mend what the linter can mend
 sync: setup ## write the blocking engine, engine/sync.py, from the async one
 	$(PY) -m tools.generate_sync
 
-docs: setup ## write what the documentation takes from the code: diagrams and error codes
+docs: setup ## write what the documentation takes from the code: diagrams, error codes, routes
 	$(PY) -m tools.draw_phases
 	$(PY) -m tests.docs.error_codes
+	$(PY) -m tests.docs.http_api
 
-simulate: setup ## run seeded schedules and faults (SEEDS=20000)
-	$(PY) -m tests.simulation.sweep --seeds $(SEEDS)
+long: setup ## tests that take long beside a quicker one of the same rule
+	$(PY) -m pytest $(PYTEST_ARGS) -m long
+
+simulate: setup ## run seeded schedules and faults (SEEDS=20000), or only conversations (TALKS=200000, FROM=0)
+	$(PY) -m tests.simulation.$(if $(TALKS),talks --talks $(TALKS) --from $(or $(FROM),0),sweep --seeds $(SEEDS))
+
+served: setup ## run all conformance scenarios through a server
+	JETON_SERVED=all $(PY) -m pytest $(PYTEST_ARGS) tests/conformance/test_served.py
 
 crash: setup ## kill, fail and tear the store at every write and sync (SAMPLE=N for N of each)
 	$(PY) -m tests.crash.sweep $(if $(SAMPLE),--sample $(SAMPLE))
@@ -75,11 +103,13 @@ bench: setup ## measure, and write docs/benchmarks.md (ROUNDS=N, PEERS=PYTHON th
 	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3) $(if $(PEERS),--peers $(PEERS))
 	$(PY) -m benchmarks.where --write $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(PY) -m benchmarks.growth --write $(if $(ROUNDS),--rounds $(ROUNDS))
+	$(PY) -m benchmarks.talk --write
 	$(PY) -m benchmarks.wide_flow
 
-demo: setup ## watch one run from start to end
+demo: setup ## watch a run and a conversation survive kill -9
 	$(PY) examples/demo.py
+	$(PY) examples/demo_refund.py
 
 clean: ## remove caches and builds; .venv stays
-	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf ui/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find $(TYPED) -name __pycache__ -type d -prune -exec rm -rf {} +

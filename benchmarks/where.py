@@ -42,7 +42,7 @@ ACTOR, TURN, RUNS = "jeton.actor.advance:", "jeton.actor.turn:", "jeton.hosts.sq
 EXECUTOR = "jeton.executor.executor:"
 ON_THE_LOOP = {
     PLANNING: [ACTOR + name for name in ("plan_run", "plan_cue", "plan_idle", "plan_started", "plan_onward")],
-    APPLY: [ACTOR + name for name in ("fold", "batch_creations", "count_events")],
+    APPLY: [ACTOR + name for name in ("fold", "fold_all", "batch_creations", "count_events")],
     BATCH: [TURN + "advance"],
     EXPRESSIONS: [f"jeton.expression.expression:Expression.{name}" for name in ("evaluate", "holds")],
     ENCODING: [TURN + "turn_of", TURN + "next_hash", "jeton.hosts.sqlite.commit.rows:Write._put_sections"],

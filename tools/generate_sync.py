@@ -1,7 +1,8 @@
-"""Write `src/jeton/engine/sync.py`, the blocking engine, from the async one: `make sync`.
+"""Write `src/jeton/engine/sync.py` and `talk/sync.py`, the blocking engine, from the async one: `make sync`.
 
-Every public method and property of `Engine` and `Run` gets a twin with the same parameters and docstring. A coroutine
-is run on the loop's thread, an async generator becomes an iterator, and a `Run` becomes a `SyncRun`.
+Every public method and property of `Engine` and of its handles (`Run`, `Conversation`, `ChatTurn`) gets a twin with the
+same parameters and docstring. A coroutine is run on the loop's thread, an async generator becomes an iterator, and a
+handle becomes its twin, such as `SyncRun`.
 """
 
 import ast
@@ -15,8 +16,15 @@ from pathlib import Path
 from types import FunctionType
 
 import jeton
+from jeton.engine.look.queries import Queries
 
-TARGET = Path(__file__).parent.parent / "src" / "jeton" / "engine" / "sync.py"
+ENGINE_FOLDER = Path(__file__).parent.parent / "src" / "jeton" / "engine"
+TARGET = ENGINE_FOLDER / "sync.py"
+QUERIES_TARGET = ENGINE_FOLDER / "look" / "sync.py"
+TALK_TARGET = ENGINE_FOLDER / "talk" / "sync.py"
+# What they give is for code on the event loop.
+ONLY_ASYNC = {"line_reader", "access", "browse", "wall", "listen_to_deltas", "vitals", "census"}
+HANDLES = ("Run", "Conversation", "ChatTurn")
 
 HEADER = '''"""The engine without `await`, for scripts: the same methods, run on an event loop in a thread of its own.
 
@@ -26,9 +34,43 @@ Generated from the async engine by `make sync`; do not edit.
 IMPORTS = {
     "from collections.abc import Generator, Iterator",
     *(f"from {face.__module__} import {face.__name__}" for face in (jeton.Engine, jeton.Run, jeton.open)),
+    "from jeton.engine.look.sync import SyncQueries",
     "from jeton.engine.loop_thread import LoopThread",
     "from jeton.engine.misuse import opens_sync",
+    "from jeton.engine.talk.sync import SyncConversation",
 }
+TALK_HEADER = HEADER.replace("The engine", "Conversations")
+TALK_IMPORTS = {
+    "from collections.abc import Iterator",
+    "from jeton.engine.talk.conversation import ChatTurn, Conversation",
+    "from jeton.engine.loop_thread import LoopThread",
+}
+QUERIES_HEADER = HEADER.replace("The engine", "The queries of an engine")
+QUERIES_IMPORTS = {
+    "from collections.abc import Iterator",
+    "from jeton.engine.look.queries import Queries",
+    "from jeton.engine.loop_thread import LoopThread",
+}
+QUERIES = '''
+class SyncQueries:
+    """What can be asked of an engine. Each method does what the method of `Queries` with the same name does."""
+
+    def __init__(self, queries: Queries, loop: LoopThread) -> None:
+        self._queries = queries
+        self._loop = loop
+'''
+TALK_HANDLE = '''
+class SyncNAME:
+    """One THING. Each method does what the method of `NAME` with the same name does."""
+
+    def __init__(self, handle: NAME, loop: LoopThread) -> None:
+        self._handle = handle
+        self._loop = loop
+        self.id = handle.id
+
+    def __repr__(self) -> str:
+        return f"SyncNAME({self.id!r})"
+'''
 RUN = '''
 class SyncRun:
     """One run. Each method does what the method of `Run` with the same name does."""
@@ -37,17 +79,18 @@ class SyncRun:
         self._run = run
         self._loop = loop
         self.id = run.id
+        self.new = run.new
 
     def __repr__(self) -> str:
         return f"SyncRun({self.id!r})"
 '''
 ENGINE = '''
-class SyncEngine:
+class SyncEngine(SyncQueries):
     """All runs of one store. Each method does what the method of `Engine` with the same name does."""
 
     def __init__(self, engine: Engine, loop: LoopThread) -> None:
+        super().__init__(engine, loop)
         self._engine = engine
-        self._loop = loop
 '''
 OPEN = '''
 @opens_sync
@@ -119,7 +162,7 @@ def public_methods(face: type) -> list[Method]:
     found: dict[str, object] = {}
     for cls in reversed(face.__mro__):
         found.update({name: member for name, member in vars(cls).items() if not name.startswith("_")})
-    return [Method(name, member) for name, member in found.items()]
+    return [Method(name, member) for name, member in found.items() if name not in ONLY_ASYNC]
 
 
 def twin(method: Method, target: str) -> str:
@@ -132,10 +175,10 @@ def twin(method: Method, target: str) -> str:
         call = f"self._loop.each({call})"
     elif method.is_coroutine:
         call = f"self._loop.wait({call})"
-    if returns == "Run":
-        returns, call = "SyncRun", f"SyncRun({call}, self._loop)"
-    elif "Run" in method.names():
-        raise TypeError(f"'{method.name}' gives a Run inside something else, which has no twin")
+    if returns in HANDLES:
+        returns, call = f'"Sync{returns}"', f"Sync{returns}({call}, self._loop)"
+    elif method.names() & set(HANDLES):
+        raise TypeError(f"'{method.name}' gives a handle inside something else, which has no twin")
     lines = [
         *(["@property"] if method.is_property else []),
         f"def {method.name}({method.parameters()}) -> {returns}:",
@@ -158,7 +201,7 @@ def imports_for(method: Method) -> Iterator[str]:
     tree = ast.parse(inspect.getsource(module))
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     imported = {(alias.asname or alias.name): (node, alias) for node in statements for alias in node.names}
-    for name in method.names() - {"AsyncGenerator", "Run"}:
+    for name in method.names() - {"AsyncGenerator", *HANDLES}:
         if name not in imported:
             yield f"from {method.module} import {name}"
             continue
@@ -170,7 +213,8 @@ def imports_for(method: Method) -> Iterator[str]:
 
 def generated() -> str:
     """The text of the blocking engine."""
-    run, engine = public_methods(jeton.Run), public_methods(jeton.Engine)
+    asked = {method.name for method in public_methods(Queries)}
+    run, engine = public_methods(jeton.Run), [each for each in public_methods(jeton.Engine) if each.name not in asked]
     opened = Method("open", inspect.unwrap(jeton.open))
     imports = IMPORTS | {line for method in (*run, *engine, opened) for line in imports_for(method)}
     open_sync = OPEN.replace("PARAMETERS", opened.parameters()).replace("ARGUMENTS", opened.arguments())
@@ -185,13 +229,43 @@ def generated() -> str:
             open_sync,
         ]
     )
-    return _ruff("format", _ruff("check", text, "--fix-only", "--select", "I,F401"))
+    return _tidied(text, TARGET)
 
 
-def _ruff(command: str, text: str, *options: str) -> str:
-    line = [sys.executable, "-m", "ruff", command, "--quiet", *options, "--stdin-filename", str(TARGET), "-"]
+def generated_queries() -> str:
+    """The text of the blocking queries."""
+    methods = [method for method in public_methods(Queries) if method.name not in ONLY_ASYNC]
+    imports = QUERIES_IMPORTS | {line for method in methods for line in imports_for(method)}
+    parts = [QUERIES_HEADER, *sorted(imports), QUERIES, *(f"{twin(method, '_queries')}\n" for method in methods)]
+    return _tidied("\n".join(parts), QUERIES_TARGET)
+
+
+def generated_talk() -> str:
+    """The text of the blocking handles on conversations."""
+    turn, conversation = public_methods(jeton.ChatTurn), public_methods(jeton.Conversation)
+    imports = TALK_IMPORTS | {line for method in (*turn, *conversation) for line in imports_for(method)}
+    handle = TALK_HANDLE.replace
+    parts = [
+        TALK_HEADER,
+        *sorted(imports),
+        handle("NAME", "ChatTurn").replace("THING", "turn of a chat message"),
+        *(f"{twin(method, '_handle')}\n" for method in turn),
+        handle("NAME", "Conversation").replace("THING", "conversation with an agent"),
+        *(f"{twin(method, '_handle')}\n" for method in conversation),
+    ]
+    return _tidied("\n".join(parts), TALK_TARGET)
+
+
+def _tidied(text: str, target: Path) -> str:
+    return _ruff("format", _ruff("check", text, target, "--fix-only", "--select", "I,F401"), target)
+
+
+def _ruff(command: str, text: str, target: Path, *options: str) -> str:
+    line = [sys.executable, "-m", "ruff", command, "--quiet", *options, "--stdin-filename", str(target), "-"]
     return subprocess.run(line, input=text, capture_output=True, text=True, check=True).stdout
 
 
 if __name__ == "__main__":
+    TALK_TARGET.write_text(generated_talk(), encoding="utf-8")
+    QUERIES_TARGET.write_text(generated_queries(), encoding="utf-8")
     TARGET.write_text(generated(), encoding="utf-8")

@@ -31,10 +31,12 @@ from jeton.model.message import (
     PauseRun,
     SignalRun,
     StartRun,
+    TaskAsked,
     TaskFinished,
     TaskLost,
     TaskStarted,
     TaskSuspended,
+    TurnOver,
     UnpauseRun,
 )
 from jeton.model.state.run import Head, RunState
@@ -137,7 +139,7 @@ def _lost(at: int, token: int = 0) -> TaskLost:
 
 
 def _work() -> Iterator[_Scenario]:
-    """A task: done, failed, tried again, lost, late, asleep."""
+    """A task: done, failed, tried again, lost, late, asleep, asking."""
     again = msgspec.structs.replace(FAILED, retry=True)
     work = _workflow({"work": {"task": RETRIED}, "done": {}}, {"from": "work", "to": "done"})
     alone = _workflow({"work": {"task": RETRIED}})
@@ -159,6 +161,13 @@ def _work() -> Iterator[_Scenario]:
     yield alone, (START, _started(5), EDITED, _finished(60))
     yield alone, (START, EDITED, _finished(60))
     yield alone, (START, nap, EDITED, _finished(60))
+    asked, told = TaskAsked(20, TokenId(0), 1, "How many?", timeout_ms=900), AnswerGate(30, "a", 7, node="work")
+    yield alone, (START, asked, told, _started(40), _finished(50))
+    yield alone, (START, asked, told, msgspec.structs.replace(asked, continued=1), CancelRun(50))
+    yield alone, (START, _started(5), asked, PauseRun(25), told, UnpauseRun(40), _finished(50))
+    yield alone, (START, asked, AlarmRang(1000))
+    yield alone, (START, asked, CancelRun(30))
+    yield alone, (START, asked, EDITED, _finished(60))
     yield alone, (START, CancelRun(10))
     yield alone, (START, _started(5), CancelRun(10))
 
@@ -184,6 +193,17 @@ def _waits() -> Iterator[_Scenario]:
     yield early, (START, AnswerGate(10, "a", True, node="ask"), AlarmRang(1000))
     wrong = _workflow({"ask": {"gate": {"title": "Go?"}, "output_mapping": {"output.x": "1 / result"}}})
     yield wrong, (START, AnswerGate(10, "a", 0, node="ask"))
+    agent: JsonObject = {
+        **_workflow({"ask": {"agent": {"name": "bob", "timeout_ms": 1000}}}),
+        "agents": {"bob": {"persona": "helper"}},
+        "personas": {"helper": {"model_profile": "fake"}},
+        "model_profiles": {"fake": {"provider": "scripted", "script": [{"text": "Hello."}]}},
+    }
+    over = TurnOver(10, TokenId(0), RunId("run.0"), 1, "completed", "Hello.")
+    yield agent, (START, over)
+    yield agent, (START, msgspec.structs.replace(over, status="failed"))
+    yield agent, (START, AlarmRang(1000))
+    yield agent, (START, CancelRun(10))
     signal = _workflow({"wait": {"wait": {"signal": "paid", "timeout_ms": 1000}}})
     yield signal, (START, SignalRun(10, "a", "paid", 1))
     yield signal, (START, AlarmRang(1000))
@@ -204,6 +224,17 @@ def _waits() -> Iterator[_Scenario]:
     yield caller, (START, CancelRun(10))
     yield caller, (START, EDITED)
     yield caller, (msgspec.structs.replace(START, credits=9), ChildEnded(10, TokenId(0), child, "exhausted"))
+    asking: JsonObject = {
+        "workflows": {"w": {"initial_node": "ask", "nodes": {"ask": {"agent": {"name": "bob", "timeout_ms": 1000}}}}},
+        "model_profiles": {"fake": {"provider": "scripted", "script": [{"text": "Hello."}]}},
+        "personas": {"helper": {"model_profile": "fake"}},
+        "agents": {"bob": {"persona": "helper"}},
+    }
+    yield asking, (START, TurnOver(10, TokenId(0), child, 1, "completed", "Hello."))
+    yield asking, (START, TurnOver(10, TokenId(0), child, 1, "failed"))
+    yield asking, (START, AlarmRang(1000))
+    yield asking, (START, CancelRun(10))
+    yield asking, (START, EDITED)
 
 
 def _groups() -> Iterator[_Scenario]:

@@ -1,15 +1,20 @@
 """Versions of definitions: which one a run gets, and which one it calls."""
 
+import hashlib
 from typing import Any
 
+import msgspec
 import pytest
 
 from jeton.actor.definitions import Bundles, bundle_hash, called_bundles, encode_bundle
-from jeton.definitions import library_from
+from jeton.definitions import definition_hash, library_from
 from jeton.definitions.bundle import bundle_of
+from jeton.hosts.simulated.memory.definitions import Definitions
 from jeton.model.definition.trigger import OnRequest, Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
+from tests.definitions.agents.given_agents import SHOP
+from tests.definitions.given import loaded
 
 
 def library(child: dict[str, Any] | None = None, settings: dict[str, Any] | None = None, **top: Any) -> Library:
@@ -107,3 +112,65 @@ def test_bundles_that_do_the_same_have_one_hash(other: Library, same: bool) -> N
 def test_what_a_workflow_calls_is_stored_beside_it() -> None:
     assert called_bundles("w", OLD) == [("c", bundle_of(OLD, "c"))]
     assert called_bundles("c", OLD) == []
+
+
+SHOPPING = loaded(SHOP).require()
+
+
+def test_agents_are_stored_beside_what_asks_them() -> None:
+    called = dict(called_bundles("triage", bundle_of(SHOPPING, "triage")))
+    assert sorted(called) == ["agent:bob", "agent:eve", "assemble", "extract", "shorten", "write_report"]
+    assert all(bundle == bundle_of(SHOPPING, name) for name, bundle in called.items())
+    assert "agent:bob" in dict(called_bundles("agent:eve", SHOPPING))
+
+
+CHANGES = {
+    "the instructions": ("You are {{", "Say that you are {{"),
+    "what a model is told of a tool": ("Refund an order.", "Refund an order that was paid."),
+    "the target of a tool": ("{workflow: write_report", "{workflow: shorten"),
+    "a limit": ("recent_turns: 5", "recent_turns: 6"),
+    "a fallback": ("fallbacks: [slow, fake]", "fallbacks: [fake]"),
+    "a script": ("text: Done.", "text: Ready."),
+    "a prompt": ("system: You judge.", "system: Judge."),
+    "a workflow that assembles": ("a: {type: merge}", "b: {type: merge}"),
+    "the persona of an agent that it asks": ("tools: [ask_bob, judge]", "tools: [judge]"),
+    "the prices": ("output: 400", "output: 401"),
+}
+SAME = {
+    "a description of the agent": ("description: Helps.", "description: Helps people."),
+    "a tag": ("tags: [shop]", "tags: [store]"),
+    "another agent": ("zoe: {persona: judge}", "zoe: {persona: helper}"),
+    "a workflow that it never calls": ("a: {action: unused}", "b: {action: unused}"),
+    "a default that is written out": ("bob: {persona", "bob: {tags: [], persona"),
+}
+
+
+@pytest.mark.parametrize(("change", "is_new"), [*((c, True) for c in CHANGES), *((c, False) for c in SAME)])
+def test_what_makes_a_new_version_of_an_agent(change: str, is_new: bool) -> None:
+    old, new = {**CHANGES, **SAME}[change]
+    assert old in SHOP
+    changed = loaded(SHOP.replace(old, new)).library
+    for name in ("agent:bob", "triage"):
+        assert (bundle_hash(bundle_of(changed, name)) != bundle_hash(bundle_of(SHOPPING, name))) == is_new
+
+
+def test_agents_elsewhere_do_not_change_the_hash_of_a_workflow() -> None:
+    """Hashes in stores that were written before there were agents must stay the same."""
+    with_agents = bundle_of(SHOPPING, "other")
+    alone = Library(workflows=with_agents.workflows, actions=with_agents.actions, settings=with_agents.settings)
+    assert with_agents == msgspec.structs.replace(alone, model_profiles=SHOPPING.model_profiles)
+    parts = {"workflows", "flows", "tasks", "actions"}
+    hashes = {part: {name: definition_hash(each) for name, each in getattr(alone, part).items()} for part in parts}
+    plain = msgspec.json.encode({**hashes, "settings": alone.settings}, order="deterministic")
+    assert bundle_hash(alone) == hashlib.sha256(plain).hexdigest()
+
+
+def test_an_agent_is_called_in_the_version_it_was_deployed_with() -> None:
+    newer = loaded(SHOP.replace("recent_turns: 5", "recent_turns: 6")).require()
+    stored = Definitions()
+    versions = [stored.deploy(bundle_of(library, "triage"), "triage") for library in (SHOPPING, newer, SHOPPING)]
+    assert versions == [1, 2, 1]
+    assert stored.deploy(bundle_of(newer, "agent:bob"), "agent:bob") == 2
+    assert stored.bundles.child("triage", 1, "agent:bob") == ("agent:bob", 1)
+    assert stored.bundles.child("triage", 2, "agent:bob") == ("agent:bob", 2)
+    assert stored.bundles.child("triage", 2, "agent:bob@1") == ("agent:bob", 1)

@@ -52,6 +52,7 @@ def row(run: RunId | None, **of: object) -> FiringRow:
 
 
 STARTED = row(NEW)
+AGAIN = msgspec.structs.replace(STARTED, again=True)
 REFUSED = row(None, code="too_deep", problem="too deep")
 
 
@@ -82,11 +83,11 @@ REFUSED = row(None, code="too_deep", problem="too deep")
             SettledFiring(row(NEW, delivery="cause", type="run_finished"), True, SendMessage(NEW, START)),
             id="of its end a run hears nothing",
         ),
-        pytest.param(settled(EVENT, START, STARTED), SettledFiring(STARTED, False), id="the same delivery fires once"),
+        pytest.param(settled(EVENT, START, STARTED), SettledFiring(AGAIN, False), id="the same delivery fires once"),
         pytest.param(settled(EVENT, START, REFUSED).new, True, id="one that was refused may be tried again"),
         pytest.param(settled(EVENT, START, disabled=True).row.code, "disabled", id="what is disabled is not started"),
         pytest.param(settled(EVENT, START, disabled=True).start, None, id="and there is no message to start it"),
-        pytest.param(settled(EVENT, START, STARTED, True), SettledFiring(STARTED, False), id="what was started stays"),
+        pytest.param(settled(EVENT, START, STARTED, True), SettledFiring(AGAIN, False), id="what was started stays"),
     ],
 )
 def test_a_delivery(found: object, then: object) -> None:

@@ -19,6 +19,7 @@ from jeton.actor.queries.snapshots import (
 from jeton.actor.queries.typed import BranchRow, Stretch, all_branch_rows
 from jeton.actor.queries.usage import CreditsSpent, TokensSpent, usage_in
 from jeton.actor.rows import GateRow
+from jeton.actor.sections import encode_sections
 from jeton.model import decision as d
 from jeton.model import message as m
 from jeton.model.definition.workflow import Foreach, GateTarget, Merge, Node, Synchronization, Transition
@@ -35,7 +36,8 @@ def seen(journal: Journal, *batch: m.Message, policy: SnapshotPolicy = ON_COMPLE
     """What queries see of the next batch."""
     commit = advance(journal.program, journal.run, batch)
     assert commit.entry is not None
-    return queries_of(journal.run.state, commit.touched, commit.entry, policy, typed)
+    encoded = encode_sections(journal.run.state, commit.touched)
+    return queries_of(journal.run.state, commit.touched, commit.entry, policy, typed, encoded)
 
 
 # gates
@@ -187,3 +189,15 @@ def test_a_digest_is_of_the_values_and_not_of_how_they_are_written() -> None:
     ]
     assert digest not in {digest_of(other) for other in others}
     assert canonical(b"[1, 1.0]") == b"[1,1.0]"
+
+
+def test_the_digest_of_an_end_covers_what_earlier_commits_wrote() -> None:
+    first = Node(WORK.target, output_mapping={"state.b": "result.v", "state.a": "{'y': 1, 'x': [2]}", "output.o": "3"})
+    journal = Journal(program(Transition("a", "b"), a=first, b=WORK))
+    journal.tell(m.StartRun(0, {"given": [1, 2.5]}))
+    journal.tell(done(0))
+    end = seen(journal, done(1)).snapshot
+    assert end is not None
+    whole = whole_sections(journal.run.state)
+    assert [*whole] == ["head", "input", "output/o", "state/a", "state/b", "state/v"]
+    assert end.digest == digest_of(whole)

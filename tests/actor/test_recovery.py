@@ -64,6 +64,6 @@ def test_alarms(wait: WaitTarget, now: int, wall: int, rings: bool) -> None:
 
 
 def test_a_task_whose_function_is_not_here_is_not_lost_but_parked() -> None:
-    plan = plan_recovery(journal().run, NOW, NOW, lambda node: f"{node}.py")
-    assert (plan.messages, plan.needs_app) == ((), "w.py")
+    plan = plan_recovery(journal().run, NOW, NOW, lambda token: f"{token}.py")
+    assert (plan.messages, plan.needs_app) == ((), "1.py")
     assert plan_recovery(journal().run, NOW, NOW, lambda node: None).needs_app is None

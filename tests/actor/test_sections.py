@@ -3,11 +3,12 @@
 import msgspec
 
 from jeton.actor.queries.snapshots import canonical, whole_sections
-from jeton.actor.sections import current_form
+from jeton.actor.sections import current_form, encode_sections
 from jeton.model.decision import IgnoreLate, WakeToken
+from jeton.model.definition.workflow import Node
 from jeton.model.effect import StartTask
 from jeton.model.ids import TokenId
-from jeton.model.message import AlarmRang, Message, StartRun, TaskStarted, TaskSuspended
+from jeton.model.message import AlarmRang, Message, StartRun, TaskFinished, TaskStarted, TaskSuspended
 from tests.actor.journal import WORK, Journal, program
 
 TOKEN = {"id": 0, "node": "a", "path": "root", "slept": "nap"}
@@ -50,3 +51,13 @@ def test_a_section_of_an_earlier_version_has_one_form_as_this_version_writes_it(
         written = whole_sections(journal.run.state)["tokens/0"]
         assert canonical(current_form("tokens/0", journal.sections["tokens/0"])) == canonical(written)
         assert current_form("tokens/0", written) == written
+
+
+def test_the_sections_of_a_commit_are_in_the_order_of_their_names() -> None:
+    keys = {f"state.{key}": "result.v" for key in "dbca"} | {f"output.{key}": "1" for key in "fe"}
+    journal = Journal(program(a=Node(WORK.target, output_mapping={**keys})))
+    turns = [journal.tell(StartRun(10, {})), journal.tell(TaskFinished(20, TokenId(0), 1, {"v": 1}))]
+    for commit in turns:
+        sections = [*encode_sections(journal.run.state, commit.touched)]
+        assert sections == sorted(sections)
+    assert len(encode_sections(journal.run.state, turns[1].touched)) == 8

@@ -7,6 +7,7 @@ import pytest
 from jeton.apply.record import count_events, facts_of
 from jeton.model import decision as d
 from jeton.model import event as ev
+from jeton.model.chat import TokenUsage, ToolCall, ToolError, ToolResult
 from jeton.model.decision import Decision
 from jeton.model.event import Fact
 from jeton.model.failure import BrokenInvariant, RunError, TaskFailed
@@ -15,10 +16,12 @@ from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, Retry
 from jeton.model.state.flow_run import Executed, WaitingNode
 from jeton.model.state.phase import GateAnswer
 from jeton.model.state.run import FiredBy, Parent, Segment
+from jeton.model.state.talk import Caller, CallResult, Given, Move, Said, TurnError
 
 T, U, G, CHILD = TokenId(1), TokenId(2), GroupId(0), RunId("r.1")
 FAILED = TaskFailed("boom", "it broke")
 ERROR = RunError("boom", "it broke")
+TURN_ERROR = TurnError("boom", "it broke")
 FIRED = FiredBy("event", 1, "nightly", source="s")
 WHERE = (T, "a", 2)
 
@@ -115,6 +118,15 @@ WAITS: list[tuple[Decision, list[Fact]]] = [
     (d.EndChild(T, CHILD, "cancelled", ERROR), [ev.ChildCancelled(T, CHILD, "it broke")]),
     (d.EndChild(T, CHILD, "timed_out", ERROR), [ev.ChildFailed(T, CHILD, ERROR)]),
     (d.StopChild(T, CHILD, "why"), [ev.ChildCancelled(T, CHILD, "why")]),
+    (
+        d.AskInput(T, "a", 1, "How many?", {}, "s", 9),
+        [ev.TokenWaiting(T, "gate", due=9), ev.GateOpened(T, "a", "How many?", 9)],
+    ),
+    (d.ContinueTask(T, "a", 1, 9, 2), [ev.TokenDispatched(T), ev.TaskDispatched(T, "a", 2)]),
+    (
+        d.ContinueTask(T, "a", 1, 9, 2, paused=True),
+        [ev.TokenWaiting(T, "timer", due=1), ev.TimerSet(T, 1, "answered")],
+    ),
     (d.OpenGate(T, "a", 1, "Sure?", 9), [ev.TokenWaiting(T, "gate", due=9), ev.GateOpened(T, "a", "Sure?", 9)]),
     (d.TakeAnswer(T, "a", GateAnswer("yes", "ann")), [ev.GateAnswered(T, "a", "yes", "ann")]),
     (d.KeepAnswer(0, "a", "root", GateAnswer("yes")), []),
@@ -157,7 +169,64 @@ CREDITS: list[tuple[Decision, list[Fact]]] = [
     (d.UndoCall(T, "a"), []),
 ]
 
-ROWS = (*RUN, *TOKEN, *GROUP, *WAITS, *FLOW, *CREDITS)
+DONE, REFUSED = ToolResult("c", "look", 7), ToolResult("c", "look", error=ToolError("REFUSED", "no"))
+TURN: list[tuple[Decision, list[Fact]]] = [
+    (d.OpenConversation("bob"), [ev.ConversationOpened("bob")]),
+    (
+        d.AddTurn(1, "bob", Caller(user="ann"), Given(Said("hi", 5, "ann"))),
+        [ev.MessageAdded(1, "ann", "hi"), ev.TurnQueued(1, "bob")],
+    ),
+    (d.RefuseChat(5, Caller(run=CHILD, token=T), TURN_ERROR), []),
+    (d.BeginTurn(1, 5, 2), [ev.TurnStarted(1, 2)]),
+    (d.PrepareTurn(1, recalled=("m",)), [ev.TurnPrepared(1, ("m",))]),
+    (d.AskModel(1, 0), [ev.MoveStarted(1, 0)]),
+    (d.RestartMove(1, 0, 2), [ev.MoveRestarted(1, 0, 2)]),
+    (
+        d.AddMove(1, 0, Move(text="Hello.", calls=(ToolCall("c", "look", 1),), profile="p", model="m", by="bob")),
+        [
+            ev.MoveCompleted(1, 0, "p", "m", TokenUsage(), 1),
+            ev.MessageAdded(1, "bob", "Hello.", move=0),
+            ev.ToolCalled(1, 0, 0, "look", 1),
+        ],
+    ),
+    (d.AddMove(1, 0, Move(profile="p", model="m")), [ev.MoveCompleted(1, 0, "p", "m", TokenUsage(), 0)]),
+    (
+        d.AddMove(1, 0, Move(text="Hel", by="bob", interrupted=True)),
+        [ev.MoveInterrupted(1, 0), ev.MessageAdded(1, "bob", "Hel", move=0, interrupted=True)],
+    ),
+    (d.UseScript("bob", (1,)), []),
+    (d.AnswerCall(1, 0, 0, CallResult(DONE)), [ev.ToolAnswered(1, 0, 0, "look")]),
+    (d.AnswerCall(1, 0, 0, CallResult(REFUSED)), [ev.ToolAnswered(1, 0, 0, "look", REFUSED.error)]),
+    (d.HoldCall(T, 1, 0, 0), []),
+    (d.StartAsync(1, 0, 0), [ev.ToolStarted(1, 0, 0)]),
+    (d.KeepAsync(1, 0, 0, CallResult(DONE)), [ev.ToolAnswered(1, 0, 0, "look", later=True)]),
+    (d.SteerTurn(1, Said("no", 5, "ann")), [ev.MessageAdded(1, "ann", "no"), ev.TurnSteered(1)]),
+    (d.LingerTurn(1), [ev.TurnLingering(1)]),
+    (d.ExtractTurn(1), [ev.TurnExtracting(1)]),
+    (d.FlagTurn(1, "truncated"), [ev.TurnFlagged(1, "truncated")]),
+    (d.AllowTool("pay"), [ev.ToolAllowed("pay")]),
+    (d.EditCall(1, 0, 0, 5), [ev.InputEdited(1, 0, 0, 5)]),
+    (d.JoinConversation("amy"), [ev.AgentJoined("amy")]),
+    (d.CallAgent(T, "a", 1, CHILD, "bob", Said("hi", 5)), [ev.AgentAsked(T, CHILD, "bob")]),
+    (d.AddWaiters(1, ((CHILD, T),)), []),
+    (d.StopAgent(T, CHILD, "why"), [ev.AgentStopped(T, CHILD, "why")]),
+    (d.SpendBudget(1, 5), []),
+    (d.AskBudget(1, 5, "2026-11-18", 7, 2), []),
+    (d.TakeBudget(1, granted=True), []),
+    (d.SettleBudget(1, 5), []),
+    (d.ReturnBudget(5, "bob", "2026-11-18", 7), []),
+    (d.RecallSimilar(1, ()), []),
+    (d.AddBudget(1, 5), [ev.BudgetAdded(1, 5)]),
+    (d.ShrinkWindow(3, "recent_turns"), [ev.WindowShrunk(3, "recent_turns")]),
+    (d.ShortenResults(1, 4), [ev.ResultsShortened(1)]),
+    (d.CompactTurn(1), [ev.TurnCompacting(1)]),
+    (d.EndTurn(1, 5, "completed"), [ev.TurnCompleted(1)]),
+    (d.EndTurn(1, 5, "failed", TURN_ERROR), [ev.TurnFailed(1, TURN_ERROR)]),
+    (d.EndTurn(1, 5, "cancelled", TURN_ERROR), [ev.TurnCancelled(1, TURN_ERROR)]),
+    (d.EndTurn(1, 5, "exhausted", TURN_ERROR), [ev.TurnExhausted(1, TURN_ERROR)]),
+]
+
+ROWS = (*RUN, *TOKEN, *GROUP, *WAITS, *FLOW, *CREDITS, *TURN)
 
 
 @pytest.mark.parametrize(
@@ -176,3 +245,8 @@ def test_every_decision_and_every_fact_has_a_row() -> None:
 def test_a_run_does_not_end_as_running() -> None:
     with pytest.raises(BrokenInvariant):
         list(facts_of(d.EndRun(1, "running")))
+
+
+def test_a_turn_does_not_end_as_active() -> None:
+    with pytest.raises(BrokenInvariant):
+        list(facts_of(d.EndTurn(1, 5, "active")))

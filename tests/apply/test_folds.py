@@ -13,6 +13,8 @@ from jeton.model.note import CostNote
 from jeton.model.state.credits import ACCOUNT, Purse
 from jeton.model.state.flow_run import Executed, WaitingNode
 from jeton.model.state.phase import (
+    Asking,
+    Continuation,
     Dispatched,
     Executing,
     GateAnswer,
@@ -112,6 +114,43 @@ def test_a_task_that_sleeps_holds_no_worker_and_wakes_as_the_same_attempt() -> N
     woken = Folded(*asleep, d.WakeToken(T0, "a", 60, 1060, 1))
     assert (woken.token().phase, woken.token().slept) == (Dispatched(60, 1060), Slept("nap", 60))
     assert woken.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 60, woken.draft.state.facts)]
+
+
+ASKING = (*DISPATCHED, d.AskInput(T0, "a", 30, "How many?", {"type": "integer"}, "s", 60))
+TOLD = d.TakeAnswer(T0, "a", GateAnswer(7))
+
+
+def test_a_task_that_asks_holds_no_worker_and_goes_on_with_the_answer_as_the_same_attempt() -> None:
+    run = Folded(*ASKING)
+    assert run.token().phase == Asking(30, "How many?", 60, schema={"type": "integer"})
+    assert (run.token().continuation, run.head.busy, run.head.parked) == (Continuation(1, "s"), 0, 1)
+    assert (run.due(), run.effects) == (60, [])
+    told = Folded(*ASKING, TOLD, d.ContinueTask(T0, "a", 40, 1040, 1))
+    left = Continuation(1, "s", 7)
+    assert (told.token().phase, told.token().continuation, told.head.executions) == (Dispatched(40, 1040), left, 1)
+    assert told.effects == [StartTask(T0, "a", 1, 1, {"n": 1}, 40, told.draft.state.facts, continuation=left)]
+    lost = Folded(*ASKING, TOLD, d.ContinueTask(T0, "a", 40, 1040, 1), d.RedeliverToken(T0, "a", 50, 1050, 1, 2))
+    assert lost.effects == [StartTask(T0, "a", 1, 2, {"n": 1}, 50, lost.draft.state.facts, continuation=left)]
+
+
+def test_a_task_that_is_told_in_a_paused_run_sleeps_until_it_is_unpaused() -> None:
+    told = (*ASKING, d.SetPaused(True), TOLD, d.ContinueTask(T0, "a", 40, 1040, 1, paused=True))
+    run = Folded(*told)
+    assert (run.token().phase, run.due(), run.effects) == (Sleeping(40, 40, "answered"), None, [])
+    woken = Folded(*told, d.SetPaused(False), d.WakeToken(T0, "a", 90, 1090, 1))
+    assert woken.token().continuation == Continuation(1, "s", 7)
+
+
+def test_what_a_sleeping_task_wants_to_find_is_handed_to_it() -> None:
+    asleep = (*DISPATCHED, d.SuspendToken(T0, "a", 30, 60, "nap", "s"), d.WakeToken(T0, "a", 60, 1060, 1))
+    assert Folded(*asleep).token().continuation == Continuation(1, "s")
+    again = Folded(*asleep, d.SuspendToken(T0, "a", 70, 90, "nap 2"))
+    assert again.token().continuation == Continuation(2)
+
+
+def test_a_new_attempt_finds_nothing() -> None:
+    told = (*ASKING, TOLD, d.ContinueTask(T0, "a", 40, 1040, 1))
+    assert Folded(*told, d.RetryToken(T0, "a", 50, 60, 2, FAILED)).token().continuation is None
 
 
 def test_a_worker_that_began_keeps_the_count_of_deliveries() -> None:
@@ -342,6 +381,12 @@ def test_a_fork_asks_again_for_what_was_under_way_in_its_own_name() -> None:
     assert (task.token().phase, task.head.deadline) == (Dispatched(200, 1200), 900)
     child = Folded(*CALLED, fork)
     assert child.token().phase == WaitingForSubworkflow(200, CHILD, "child", 250)
+    asking = Folded(*ASKING, fork)
+    assert asking.token().phase == Asking(30, "How many?", 160, schema={"type": "integer"})
+    told = Folded(*ASKING, TOLD, d.ContinueTask(T0, "a", 40, 1040, 1), fork)
+    (started,) = told.effects
+    assert isinstance(started, StartTask)
+    assert started.continuation == Continuation(1, "s", 7)
     gate = Folded(*STARTED, d.OpenGate(T0, "a", 20, "Sure?", 70), fork)
     assert gate.token().phase == WaitingForGate(20, "Sure?", 170)
 
@@ -355,8 +400,9 @@ def test_a_fork_drops_what_it_does_again() -> None:
 
 def test_with_an_edited_state_work_begins_anew() -> None:
     fork = d.ForkHistory(200, RunId("other"), 3, 100, writes={"state.x": 1})
-    for under_way in (DISPATCHED, CALLED, (*DISPATCHED, d.SuspendToken(T0, "a", 30, 60, "nap"))):
+    for under_way in (DISPATCHED, CALLED, (*DISPATCHED, d.SuspendToken(T0, "a", 30, 60, "nap", "s")), ASKING):
         run = Folded(*under_way, fork)
+        assert run.token().continuation is None
         assert (run.token().phase, run.effects, run.state.state) == (Pending(), [], {"x": 1})
     waiting = Folded(*STARTED, d.WaitForTimer(T0, "a", 20, 60), fork)
     assert waiting.token().phase == WaitingForTimer(20, 60)
@@ -374,6 +420,9 @@ REFUSED: tuple[tuple[str, tuple[d.Decision, ...]], ...] = (
     ("a token is dispatched once", (*DISPATCHED, DISPATCHED[-1])),
     ("only what a worker has goes to sleep", (*STARTED, d.SuspendToken(T0, "a", 30, 60, "nap"))),
     ("only what sleeps is woken", (*DISPATCHED, d.WakeToken(T0, "a", 60, 1060, 1))),
+    ("only what a worker has asks", (*STARTED, d.AskInput(T0, "a", 30, "How many?"))),
+    ("only what asked is told", (*DISPATCHED, d.ContinueTask(T0, "a", 40, 1040, 1))),
+    ("nothing goes on before it is told", (*ASKING, d.ContinueTask(T0, "a", 40, 1040, 1))),
     ("only what was dispatched begins", (*STARTED, d.MarkExecuting(T0, 30, 1030))),
     ("groups are numbered in order", (*STARTED, *FANNED_OUT[3:4], FANNED_OUT[3])),
     ("a token outside every branch waits for no sibling", (*STARTED, d.ParkToken(T0, GROUP, "c", 1))),

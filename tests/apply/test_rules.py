@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from jeton.apply import credits, flow, fork, group, run, token, waits
+from jeton.apply import agent, budget, credits, flow, fork, group, run, token, turn, waits
 from jeton.apply.fold import RULES
 from jeton.model import decision, event
 from jeton.model.decision import Decision
@@ -10,7 +10,7 @@ from jeton.model.decision.base import DecisionBase
 from jeton.model.event import Fact
 from jeton.model.event.base import FactBase
 
-SUBJECTS = (run, token, group, waits, flow, credits, fork)
+SUBJECTS = (run, token, group, waits, flow, credits, fork, turn, agent, budget)
 
 
 def test_every_decision_has_a_fold_and_facts() -> None:

@@ -119,6 +119,17 @@ def test_help_lists_the_verbs() -> None:
     assert "Report every problem in definition files." in done.output
 
 
+SERVERS = {"uvicorn", "httptools", "websockets", "prometheus_client", "starlette"}
+
+
+@pytest.mark.parametrize("verb", ["act.run", "act.resume", "look.ls", "serve.keys"])
+def test_only_serve_imports_a_server(verb: str) -> None:
+    program = f"import sys, jeton.cli.verbs.{verb}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert f"jeton.cli.verbs.{verb}" in loaded
+    assert SERVERS & set(loaded) == set()
+
+
 @pytest.mark.parametrize("argument", ["--help", "chek"])
 def test_help_and_a_misspelt_verb_import_nothing_they_do_not_need(argument: str) -> None:
     program = (
@@ -136,6 +147,7 @@ def test_help_and_a_misspelt_verb_import_nothing_they_do_not_need(argument: str)
         "msgspec",
         "yaml",
         "jsonschema_rs",
+        *SERVERS,
     }
     assert {name for name in loaded if name in heavy or "cel" in name.split("_")} == set()
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from jeton.model.json import JsonObject
+from tests.cli.served import both
 from tests.cli.verbs import Verbs
 
 LIBRARY: JsonObject = {
@@ -13,6 +14,7 @@ LIBRARY: JsonObject = {
 }
 
 
+@both
 def test_what_is_left_and_what_was_used(jeton: Verbs) -> None:
     file = jeton.folder / "paid.json"
     file.write_bytes(msgspec.json.encode(LIBRARY))
@@ -33,6 +35,7 @@ def test_what_is_left_and_what_was_used(jeton: Verbs) -> None:
     assert "pair" in shown
 
 
+@both
 def test_a_store_without_an_account_has_no_limit(jeton: Verbs) -> None:
     jeton.run("double", "--input", '{"n": 1}')
     assert "no limit" in jeton("credits").stdout

@@ -91,6 +91,27 @@ def test_a_flow_is_drawn_with_its_handles_and_its_state(jeton: Verbs, file: str)
         assert jeton("draw", "--run", run, "--format", style).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("b", "on_error", "taken"),
+    [
+        pytest.param(0, "route", ["mend"], id="a failure that is routed"),
+        pytest.param(1, "route", ["use"], id="no failure"),
+        pytest.param(0, {"default": {"result": 0}}, ["mend", "use"], id="a failure that is replaced"),
+    ],
+)
+def test_a_drawing_shows_whether_the_way_for_failures_was_taken(
+    jeton: Verbs, tmp_path: Path, b: int, on_error: object, taken: list[str]
+) -> None:
+    path = tmp_path / "flow.json"
+    divide = {"type": "divide", "inputs": {"a": 1, "b": b}, "on_error": on_error}
+    wires = [{"from": "s", "to": "d"}, {"from": "d", "to": "use"}, {"from": "d", "from_output": "error", "to": "mend"}]
+    nodes = {"s": {"type": "trigger"}, "d": divide, "use": {"type": "merge"}, "mend": {"type": "merge"}}
+    path.write_text(json.dumps({"flows": {"f": {"nodes": nodes, "connections": wires}}}))
+    run = jeton.json("run", str(path))["run_id"]
+    drawn = jeton("draw", "--run", run).stdout.splitlines()
+    assert sorted(line.split("▶ ")[1].split()[0] for line in drawn if line.endswith("✓")) == ["d", *taken]
+
+
 def test_an_override_is_given_to_this_run_alone(jeton: Verbs, file: str) -> None:
     given = ("--override", "total.values=[1, 2]", "--override", 'thanks.a.b={"x": "="}')
     found = jeton.json("run", file, *given)
@@ -100,17 +121,21 @@ def test_an_override_is_given_to_this_run_alone(jeton: Verbs, file: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("written", "says"),
+    ("written", "code", "says"),
     [
-        pytest.param("total=1", "write NODE.HANDLE=JSON", id="no handle"),
-        pytest.param("total.values", "write NODE.HANDLE=JSON", id="no value"),
-        pytest.param("total.values=[1", "--override", id="no JSON"),
-        pytest.param("totl.values=[1]", "has no node 'totl'", id="no such node"),
+        pytest.param("total=1", "bad_argument", "write NODE.HANDLE=JSON", id="no handle"),
+        pytest.param("total.values", "bad_argument", "write NODE.HANDLE=JSON", id="no value"),
+        pytest.param("total.values=[1", "input_invalid", "--override", id="no JSON"),
+        pytest.param("totl.values=[1]", "unknown_node", "flow 'discount' has no node 'totl' (write 'total', or",
+                     id="no such node"),
+        pytest.param("total.value=[1]", "unknown_handle", "'total' has no input handle 'value' (write 'values', or",
+                     id="no such handle"),
     ],
-)
-def test_an_override_that_cannot_be_meant(jeton: Verbs, file: str, written: str, says: str) -> None:
+)  # fmt: skip
+def test_an_override_that_cannot_be_meant(jeton: Verbs, file: str, written: str, code: str, says: str) -> None:
     found = jeton("run", file, "--override", written)
     assert (found.exit_code, says in found.output) == (2, True)
+    assert jeton.json("run", file, "--override", written, exits=2)["code"] == code
 
 
 def test_a_failure_that_was_handled_is_explained(jeton: Verbs, tmp_path: Path) -> None:

@@ -43,5 +43,7 @@ def test_a_verb_says_what_it_and_each_of_its_options_does(verb: str) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_json_for_machines_and_takes_a_store(verb: str) -> None:
-    names = {each.name for each in command_of(verb).params}
-    assert {"as_json", "store"} <= names
+    command = command_of(verb)
+    inner = [*command.commands.values()] if isinstance(command, click.Group) and not command.params else [command]
+    for each in inner:
+        assert {"as_json", "store"} <= {option.name for option in each.params}, each.name

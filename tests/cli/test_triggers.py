@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.cli.served import both
 from tests.cli.verbs import Verbs
 
 LIBRARY: dict[str, Any] = {
@@ -24,11 +25,14 @@ def deployed(jeton: Verbs) -> Verbs:
     return jeton
 
 
+@both
 def test_triggers_are_listed_with_their_next_time_and_their_last_firing(deployed: Verbs) -> None:
     go, morning = deployed.json("triggers")["triggers"]
     assert (go["name"], go["type"], go["start"], go["next_at"], go["last"]) == ("go", "manual", "hello", None, None)
     assert morning["on"] == {"cron": "0 7 * * mon-fri", "time_zone": "Europe/Berlin"}
     assert morning["next_at"].endswith("00:00.000Z")
+    assert morning["upcoming"][0] == morning["next_at"]
+    assert len(set(morning["upcoming"])) == 3
     fired = deployed.json("fire", "go")
     assert deployed.json("triggers")["triggers"][0]["last"] == fired
     shown = deployed("triggers").stdout
@@ -36,16 +40,18 @@ def test_triggers_are_listed_with_their_next_time_and_their_last_firing(deployed
     assert "morning" in shown
 
 
+@both
 def test_a_trigger_is_fired_once_per_delivery(deployed: Verbs) -> None:
     first = deployed.json("fire", "go", "--input", '{"n": 5}', "--delivery", "d-1")
     assert deployed.json("fire", "go", "--delivery", "d-1") == first
     assert "fired" in deployed("fire", "go").stdout
     assert len(deployed.json("triggers", "--firings", "go")["firings"]) == 2
-    deployed("resume")
+    deployed.drive()
     shown = deployed.json("show", first["run_id"])
     assert (shown["status"], shown["output"], shown["trigger_id"]) == ("completed", {"n": 5}, "go")
 
 
+@both
 def test_what_may_not_fire(deployed: Verbs) -> None:
     assert deployed.json("fire", "nobody", exits=3)["code"] == "unknown_trigger"
     assert deployed.json("triggers", "--disable", "hello")["triggers"][0]["disabled"]
@@ -57,6 +63,7 @@ def test_what_may_not_fire(deployed: Verbs) -> None:
     assert deployed.json("fire", "go", exits=3)["code"] == "unknown_trigger"
 
 
+@both
 def test_a_trigger_that_the_file_no_longer_has_is_removed_and_that_is_said(deployed: Verbs) -> None:
     file = deployed.folder / "triggers.json"
     manual = {"go": LIBRARY["triggers"]["go"]}

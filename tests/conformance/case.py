@@ -120,6 +120,7 @@ class Case(msgspec.Struct, frozen=True):
     trigger: FiredBy | None = None
     credits: int | None = None
     settings: Data = {}  # the project's
+    agents: Data = {}  # all sections that agents need
 
 
 def workflow(

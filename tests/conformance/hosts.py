@@ -9,17 +9,21 @@ from typing import NamedTuple
 
 from jeton.actor.host import Host
 from jeton.engine.engine import Engine
-from jeton.engine.stores import open_host, verify_store
+from jeton.engine.stores import Durability, open_host, verify_store
 from jeton.executor import Executor
 from jeton.testing import open_simulated
 
 
 class Opened(NamedTuple):
-    """An engine, the host below it, and how to wait for some milliseconds of the host's time."""
+    """An engine, the host below it, how to wait for some milliseconds of the host's time, and what users see of it.
+
+    `face` is the engine itself, or that of a server (`remote`), which has its methods."""
 
     engine: Engine
     host: Host
     sleep: Callable[[int], Awaitable[None]]
+    face: Engine
+    remote: bool = False
 
 
 Open = Callable[[], AbstractAsyncContextManager[Opened]]
@@ -29,16 +33,17 @@ Open = Callable[[], AbstractAsyncContextManager[Opened]]
 async def simulated() -> AsyncGenerator[Opened, None]:
     """In virtual time."""
     async with open_simulated() as (engine, host):
-        yield Opened(engine, host, host.sleep)
+        yield Opened(engine, host, host.sleep, engine)
 
 
 @asynccontextmanager
-async def sqlite() -> AsyncGenerator[Opened, None]:
+async def sqlite(durability: Durability = "full") -> AsyncGenerator[Opened, None]:
     """On a file, in real time. The store is sound afterwards."""
     with TemporaryDirectory() as folder:
         store, workers = Path(folder, "store.db"), Executor()
-        async with open_host(store, workers=workers, durability="full", owner=True, grace_s=0) as host:
-            yield Opened(Engine(host), host, _sleep)
+        async with open_host(store, workers=workers, durability=durability, owner=True, grace_s=0) as host:
+            engine = Engine(host)
+            yield Opened(engine, host, _sleep, engine)
         assert verify_store(store).problems == ()
 
 

@@ -17,40 +17,49 @@ from jeton.model.decision import CallWorkflow, Decision, ReplyTo
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
-from jeton.model.ids import RunId
-from jeton.model.message import CancelRun, Message, PauseRun, UnpauseRun
-from tests.conformance.case import Act, Case, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
+from jeton.model.ids import RunId, gate_id
+from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
+from tests.conformance.case import Act, Case, Data, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 from tests.conformance.hosts import Opened
 
 LONGEST_S = 20
 
 
-def library_of(case: Case) -> Library:
-    """The case's definitions, read and checked like anybody's."""
+def definitions_of(case: Case) -> Data:
+    """The case's definitions but for its triggers, as a file has them."""
     flows = {} if case.flow is None else {"flows": {"w": case.flow}}
     workflows = {**({"w": case.workflow} if case.flow is None else {}), **case.others}
     project = {"project": {"settings": case.settings}} if case.settings else {}
-    data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows, **project}
+    data: Data = {"workflows": workflows, "tasks": case.tasks, "actions": case.actions, **flows, **project}
+    data |= {**case.agents, "tasks": {**case.agents.get("tasks", {}), **case.tasks}}
+    return {name: section for name, section in data.items() if section}
+
+
+def library_of(case: Case) -> Library:
+    """The case's definitions, read and checked like anybody's."""
     known = Library(actions=action_functions(), triggers={trigger.name: trigger for trigger in case.triggers})
-    loaded = library_from({name: section for name, section in data.items() if section}, known, kinds=KINDS)
+    loaded = library_from(definitions_of(case), known, kinds=KINDS)
     return joined(known, loaded.require())
 
 
 async def play(case: Case, opened: Opened) -> Outcome:
     """Play a case to its end, and say what it came to."""
-    engine = opened.engine
-    deployed = await engine.deploy_library(library_of(case), None)
+    if opened.remote and not case.triggers:
+        deployed = await opened.face.deploy(definitions_of(case))
+    else:
+        deployed = await opened.engine.deploy_library(library_of(case), None)
     run = await _start(case, opened, deployed.versions["w"])
-    async with asyncio.timeout(LONGEST_S), asyncio.TaskGroup() as people:
-        people.create_task(People(case, opened, run, people).look_on(run))
+    async with asyncio.timeout(LONGEST_S), asyncio.TaskGroup() as tasks:
+        people = People(case, opened, run, tasks)
+        tasks.create_task(people.look_on(run))
     async with asyncio.timeout(LONGEST_S):
-        await engine.idle()
-    return await _outcome(opened, run)
+        await opened.engine.idle()
+    return await _outcome(opened, run, people.told)
 
 
 async def _start(case: Case, opened: Opened, version: int) -> RunId:
     if case.trigger is None:
-        started = await opened.engine.start("w", case.input, overrides=case.overrides, credits=case.credits)
+        started = await opened.face.start("w", case.input, overrides=case.overrides, credits=case.credits)
         return started.id
     new = NewRun("w", version, case.input, overrides=case.overrides, trigger=case.trigger, credits=case.credits)
     return (await opened.host.start(new)).run
@@ -65,6 +74,7 @@ class People:
         self._root = root
         self._tasks = tasks
         self._met: Counter[int] = Counter()
+        self.told: list[ReplySeen] = []  # by a server, which gives messages ids of its own
 
     async def look_on(self, run: RunId) -> None:
         """Follow a run, and those it calls, to their ends."""
@@ -90,15 +100,17 @@ class People:
     async def _act(self, run: RunId, after_ms: int, message: Message) -> None:
         if after_ms:
             await self._opened.sleep(after_ms)
-        engine, host = self._opened.engine, self._opened.host
+        face, host = self._opened.face, self._opened.host
         try:
             match message:
                 case CancelRun(reason=reason):
-                    await engine.cancel(run, reason)
+                    await face.cancel(run, reason)
                 case PauseRun():
-                    await engine.pause(run)
+                    await face.pause(run)
                 case UnpauseRun():
-                    await engine.unpause(run)
+                    await face.unpause(run)
+                case AnswerGate() | SignalRun() if self._opened.remote:
+                    self.told.append(await _told(face, run, message))
                 case _:  # with an id of the case's own, to find the reply by
                     await host.deliver(run, msgspec.structs.replace(message, at=host.now()))
         except Refused as refused:
@@ -106,12 +118,29 @@ class People:
                 raise
 
 
-async def _outcome(opened: Opened, run: RunId) -> Outcome:
+async def _told(face: Engine, run: RunId, message: AnswerGate | SignalRun) -> ReplySeen:
+    """What a server says to an answer or a signal, as the run's reply has it."""
+    try:
+        if isinstance(message, SignalRun):
+            reply = await face.signal(run, message.name, message.value, key=message.key)
+            kept = "kept until somebody waits for it"
+        else:
+            gate = None if message.token is None else gate_id(run, message.token)
+            node = None if gate is not None else message.node
+            reply = await face.answer(run, message.value, gate=gate, node=node, path=message.path, by=message.by)
+            kept = "kept until the gate opens"
+    except Refused as refused:
+        return ReplySeen(message.id, False, refused.problem)
+    said = {"kept": kept, "heard_before": "it was received before"}
+    return ReplySeen(message.id, True, said.get(reply.outcome, ""))
+
+
+async def _outcome(opened: Opened, run: RunId, told: list[ReplySeen]) -> Outcome:
     """What a reader can tell."""
-    engine = opened.engine
-    record = await engine.get(run)
+    engine, face = opened.engine, opened.face
+    record = await face.get(run)
     entries = [entry async for entry in engine.journal(run)]
-    children = await _below(engine, run, 1)
+    children = await _below(face, run, 1)
     journals = [entries, *[[entry async for entry in engine.journal(child.run)] for child in children]]
     completed_at = record.completed_at
     assert completed_at is not None
@@ -120,15 +149,15 @@ async def _outcome(opened: Opened, run: RunId) -> Outcome:
         output=record.output,
         error_type=None if record.error is None else record.error.type,
         error_message="" if record.error is None else record.error.message,
-        tokens=tuple(TokenSeen(t.node, t.status, t.path, t.branch_index) for t in await engine.tokens(run)),
-        events=tuple([event async for event in engine.events(run) if event["run_id"] == run]),
+        tokens=tuple(TokenSeen(t.node, t.status, t.path, t.branch_index) for t in await face.tokens(run)),
+        events=tuple([event async for event in face.events(run) if event["run_id"] == run]),
         took_ms=round((completed_at - record.submitted_at).total_seconds() * 1000),
         sections=await _kept(opened, run),
         children=tuple(children),
-        replies=tuple(_replies(journals)),
+        replies=tuple(told if opened.remote else _replies(journals)),
         decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
         views=record.nodes,
-        firings=tuple([await _firing(engine, each) for each in reversed(await engine.firings())]),
+        firings=tuple([await _firing(face, each) for each in reversed(await face.firings())]),
         journal=b"".join(encode_entry(entry) for entry in entries),
     )
 
@@ -141,7 +170,8 @@ def _replies(journals: list[list[Entry]]) -> list[ReplySeen]:
 async def _below(engine: Engine, run: RunId, depth: int) -> list[RunSeen]:
     """The runs it called, each followed by those that it called."""
     found: list[RunSeen] = []
-    for child in await engine.children(run):
+    for listed in await engine.children(run):
+        child = await engine.get(listed.run_id)  # lists of a server have no outputs
         error = None if child.error is None else child.error.type
         root = child.root_run_id
         found.append(RunSeen(child.run_id, child.workflow, child.status, child.output, root, depth, error))

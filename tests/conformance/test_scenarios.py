@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.conformance.case import Case
+from tests.conformance.case import Case, Outcome
 from tests.conformance.hosts import Open, simulated, sqlite
 from tests.conformance.play import play
 from tests.conformance.rows import (
@@ -20,6 +20,7 @@ from tests.conformance.rows import (
     flow_failures,
     gates,
     pause,
+    questions,
     routing,
     run_facts,
     signals,
@@ -27,6 +28,7 @@ from tests.conformance.rows import (
     tasks,
     triggers,
 )
+from tests.conformance.rows.talk import agents
 
 HOSTS = [pytest.param(simulated, id="simulated"), pytest.param(sqlite, id="sqlite")]
 ROWS = [
@@ -45,10 +47,12 @@ ROWS = [
     *flow_failures.ROWS,
     *credits.ROWS,
     *sleep.ROWS,
+    *questions.ROWS,
     *binary.ROWS,
     *triggers.ROWS,
     *run_facts.ROWS,
     *counts.ROWS,
+    *agents.ROWS,
 ]
 
 
@@ -57,6 +61,11 @@ ROWS = [
 async def test_scenario(case: Case, host: Open) -> None:
     async with host() as opened:
         outcome = await play(case, opened)
+    check_outcome(case, outcome)
+
+
+def check_outcome(case: Case, outcome: Outcome) -> None:
+    """Fail if a case came to something else than it says."""
     assert (outcome.status, outcome.error_type) == (case.status, case.error), outcome.error_message
     if case.output is not msgspec.UNSET:
         assert outcome.output == case.output

@@ -17,7 +17,7 @@ from jeton.planning.tokens.node import Plan
 
 
 def plan_or_abort(program: Program, state: RunState, message: Message) -> Plan:
-    if program.workflow.name == "poison" and type(message).__name__ == sys.argv[1]:
+    if program.workflow.name == "poison" and type(message).__name__ == sys.argv[1] and not state.head.ended:
         os.abort()
     return plan_run(program, state, message)
 

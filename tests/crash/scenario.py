@@ -27,6 +27,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, Message, SignalRun
 from jeton.model.state.run import TERMINAL, RunStatus
+from tests.crash.talked import TALK, play_talk, problems_of_talk
 from tests.hosts.library import FAMILY, GATE, QUORUM, RETRY, SIGNAL, WAIT, Definition, chain, library
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
@@ -94,6 +95,7 @@ SCENARIOS = {
     "backup": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="backup"),
     "migration": Scenario(chain(1), ({"n": 0},), {"n": 1}, then="migration"),
 }
+NAMES = (*SCENARIOS, TALK)
 
 
 def say(line: str) -> None:
@@ -104,6 +106,9 @@ def say(line: str) -> None:
 
 async def play(name: str, store: Path) -> None:
     """From opening to closing; says `started`, `told`, `ended` or `refused` after the fact."""
+    if name == TALK:
+        await play_talk(store, say)
+        return
     scenario = SCENARIOS[name]
     try:
         host = await SqliteHost.open(store, workers=TrivialWorkers(work))
@@ -149,6 +154,8 @@ async def _one(host: SqliteHost, scenario: Scenario, number: int) -> None:
 
 async def problems_after(name: str, store: Path, said: list[list[str]]) -> list[str]:
     """Open what is left, ask for the same runs again, drive them to their end, and compare with what should be."""
+    if name == TALK:
+        return await problems_of_talk(store, said) + broken_journals(store)
     scenario = SCENARIOS[name]
     found = _take_back(store)
     if _copy(store).exists():

@@ -16,11 +16,16 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
-from tests.crash.scenario import SCENARIOS, broken_journals, problems_after
+from jeton.hosts.sqlite.tools.verify import verify
+from tests.crash.scenario import NAMES, broken_journals, problems_after
+from tests.crash.streamed import problems_of_streams
+from tests.crash.talked import TALK
+from tests.executor.models.wire_protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[2]
 WRITES, SYNCS = ("pwrite64",), ("fdatasync", "fsync")
@@ -105,6 +110,8 @@ def disturb(scenario: str, fault: Fault, folder: Path) -> Case:
     code, said = _play(scenario, store, fault.command, fault.failpoint)
     try:
         problems = asyncio.run(problems_after(scenario, store, said))
+        if scenario != "migration":  # which is undone by hand, and verify sees that
+            problems += [str(finding) for finding in verify(store).problems]
     except Exception as problem:
         problems = [f"{type(problem).__name__}: {problem}"]
     shutil.rmtree(store.parent)
@@ -141,8 +148,10 @@ def _flipped(log: bytes, at: int) -> bytes:
     return log[:at] + bytes([log[at] ^ 0x40]) + log[at + 1 :]
 
 
-def sweep(scenarios: list[str], sample: int | None, jobs: int = 1) -> Iterator[Case]:
-    """Every case, or so many of each kind, spread over the whole length of the scenario; so many at a time."""
+def sweep(scenarios: list[str], sample: int | None, jobs: int = 1, start: int | None = None) -> Iterator[Case]:
+    """Every case, or so many of each kind, spread over the whole length of the scenario; so many at a time.
+
+    `start`: every fourth case only, from this one on."""
     with tempfile.TemporaryDirectory() as name, ProcessPoolExecutor(jobs) as pool:
         for scenario in scenarios:
             folder = Path(name) / scenario
@@ -151,6 +160,7 @@ def sweep(scenarios: list[str], sample: int | None, jobs: int = 1) -> Iterator[C
             for fault in faults(scenario, folder):
                 by_kind.setdefault(fault.kind, []).append(fault)
             chosen = [f for found in by_kind.values() for f in (found if sample is None else _spread(found, sample))]
+            chosen = chosen if start is None else chosen[start::4]
             yield from pool.map(disturb, [scenario] * len(chosen), chosen, [folder] * len(chosen))
             yield from damaged_logs(scenario, folder, 40 if sample is None else sample)
             shutil.rmtree(folder)
@@ -162,17 +172,24 @@ def _spread(found: list[Fault], sample: int) -> list[Fault]:
     return [found[(2 * i + 1) * len(found) // (2 * count)] for i in range(count)]
 
 
+def streams(scenarios: list[str] | None) -> Iterator[Case]:
+    """A process that is killed while answers come by every protocol, unless other scenarios are asked for."""
+    if scenarios is None or TALK in scenarios:
+        problems = asyncio.run(problems_of_streams(list(PROTOCOLS)))
+        yield Case(TALK, "kill midstream 1", disturbed=True, problems=tuple(problems))
+
+
 def main() -> None:
     """Print how many cases of each kind there were, and everything that was wrong."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--sample", type=int, help="so many cases of each kind, and not all")
-    asked.add_argument("--scenario", choices=sorted(SCENARIOS), action="append")
+    asked.add_argument("--scenario", choices=sorted(NAMES), action="append")
     asked.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="so many cases at a time")
     words = asked.parse_args()
     cases: Counter[tuple[str, str]] = Counter()
     disturbed: Counter[tuple[str, str]] = Counter()
     bad: list[Case] = []
-    for case in sweep(words.scenario or list(SCENARIOS), words.sample, words.jobs):
+    for case in chain(sweep(words.scenario or list(NAMES), words.sample, words.jobs), streams(words.scenario)):
         kind = (case.scenario, case.fault.rpartition(" ")[0])
         cases[kind] += 1
         disturbed[kind] += case.disturbed

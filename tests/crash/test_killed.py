@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
+import pytest
+
 from jeton.hosts.sqlite.file.advancing import read_set_aside
 
 APP = '''
@@ -58,6 +60,7 @@ def wait_until_there(file: Path) -> None:
         sleep(0.01)
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_twenty_times_ends_with_the_right_output_and_no_effect_twice(tmp_path: Path) -> None:
     chance = random.Random()
     (tmp_path / "app.py").write_text(APP)

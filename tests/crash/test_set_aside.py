@@ -10,7 +10,9 @@ from typing import Any, cast
 import pytest
 
 import jeton
+from jeton.hosts.sqlite.file.advancing import PAGE_BYTES, advancing_path
 from jeton.hosts.sqlite.tools.verify import verify
+from jeton.model.ids import RunId
 from jeton.model.json import JsonObject
 from tests.hosts.process import ROOT
 
@@ -85,6 +87,7 @@ async def test_it_is_set_aside_after_three_ends_and_the_others_go_on(store: Path
     assert verify(store).problems == ()
 
 
+@pytest.mark.long
 async def test_people_are_told(store: Path) -> None:
     (poison,) = await parked(store, "poison")
     die(store, 3)
@@ -115,6 +118,7 @@ async def test_it_can_be_cancelled(store: Path) -> None:
     assert verify(store).problems == ()
 
 
+@pytest.mark.long
 async def test_a_cancellation_that_ends_the_process_leaves_it_set_aside(store: Path) -> None:
     (poison,) = await parked(store, "poison")
     die(store, 3)
@@ -132,6 +136,7 @@ async def test_ends_before_it_got_past_the_place_do_not_count(store: Path) -> No
     assert said["runs"][0]["run_id"] == poison
 
 
+@pytest.mark.long
 async def test_work_that_is_done_again_in_between_is_no_progress(store: Path) -> None:
     """The lost task is handed out again, which succeeds each time; its result ends the process each time."""
     (poison,) = await parked(store, "poison")
@@ -150,6 +155,55 @@ async def test_a_call_whose_start_ends_the_process_fails(store: Path) -> None:
     assert verify(store).problems == ()
 
 
+async def fired(store: Path) -> str:
+    """A run that a trigger started: its start is in the inbox, and no owner has seen it."""
+    from jeton.hosts.sqlite.loop.recovery import store_message
+    from jeton.model.message import StartRun
+    from jeton.model.state.run import FiredBy
+
+    await parked(store)
+    start = StartRun(1, {"n": 1}, workflow="poison@1", trigger=FiredBy("event", 1, "t"))
+    store_message(store, RunId("fired"), start)
+    return "fired"
+
+
+@pytest.mark.long
+async def test_a_run_that_a_trigger_started_can_be_cancelled_though_its_start_ends_the_process(store: Path) -> None:
+    run = await fired(store)
+    die(store, 3, "StartRun")
+    assert list(verb(store, "ls")[1]["set_aside"]) == [run]
+    code, said = verb(store, "show", run, dies_at="StartRun")
+    assert (code, said["code"]) == (5, "run_set_aside")
+    code, said = verb(store, "cancel", run, dies_at="StartRun")
+    assert (code, said["status"], said["workflow"], said["trigger_id"]) == (0, "cancelled", "poison", "t")
+    code, said = verb(store, "resume", dies_at="StartRun")
+    assert (code, said["set_aside"]) == (0, {})
+    told = [event["type"] for event in verb(store, "events", run)[1]["events"]]
+    assert told == ["run.submitted", "trigger.fired", "run.started", "run.cancelled"]
+    assert verify(store).problems == ()
+
+
+async def test_beside_an_owner_such_a_run_is_cancelled_too(store: Path) -> None:
+    run = await fired(store)
+    ends = {run: [["StartRun "]] * 3}
+    advancing_path(store).write_bytes(bytes(PAGE_BYTES) + json.dumps(ends).encode())
+    async with jeton.open(store) as owner, jeton.open(store, owner=False) as guest:
+        assert list(owner.set_aside) == list(guest.set_aside) == [run]
+        answer = await guest.cancel(run)
+        assert (answer.outcome, answer.record.status) == ("accepted", "cancelled")
+    assert verify(store).problems == ()
+
+
+async def test_a_run_that_a_trigger_started_can_be_tried_again(store: Path) -> None:
+    run = await fired(store)
+    ends = {run: [["StartRun "]] * 3}
+    advancing_path(store).write_bytes(bytes(PAGE_BYTES) + json.dumps(ends).encode())
+    async with jeton.open(store) as engine:
+        assert (await engine.unpause(run)).status == "waiting"
+        assert engine.set_aside == {}
+
+
+@pytest.mark.long
 async def test_a_start_that_was_not_acknowledged_is_nothing_to_set_aside(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "library.json"
     file.write_text(json.dumps(LIBRARY))
@@ -157,5 +211,5 @@ async def test_a_start_that_was_not_acknowledged_is_nothing_to_set_aside(store: 
         assert verb(store, "run", str(file), "poison", dies_at="StartRun")[0] == -signal.SIGABRT
     assert verb(store, "resume", dies_at="StartRun") == (
         0,
-        {"runs": [], "needs_app": {}, "damaged": {}, "set_aside": {}},
+        {"runs": [], "conversations": [], "needs_app": {}, "damaged": {}, "set_aside": {}},
     )

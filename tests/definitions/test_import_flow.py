@@ -342,6 +342,16 @@ def test_a_condition_of_a_field(field: str, operator: str, value: Json, holds: J
             "template",
             id="a template",
         ),
+        pytest.param(
+            {"type": "HTTP_REQUEST", "data": {"endpoint": "https://a.example", "variableName": "my items"}},
+            "'my items', which is no name",
+            id="a variable",
+        ),
+        pytest.param(
+            {"type": "HTTP_REQUEST", "data": {"endpoint": "https://a.example", "method": "POST", "body": "n = 3"}},
+            "which is no JSON",
+            id="a body",
+        ),
         pytest.param({"type": "SWITCH", "data": {"field": "a", "cases": [{"when": 1}]}}, "cases", id="cases"),
     ],
 )

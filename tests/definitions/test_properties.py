@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from jeton.definitions import definition_hash, library_from
+from jeton.definitions.library import SECTIONS
 from jeton.definitions.read.action import ACTION_KEYS, KINDS
 from jeton.definitions.read.fields import Fields
 from jeton.definitions.read.flow import CONNECTION_KEYS, FLOW_KEYS, FLOW_NODE_KEYS
@@ -155,11 +156,7 @@ def test_anything_as_a_library(data: Json) -> None:
     assert all(is_well_formed(problem) for problem in loaded.problems)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["workflows", "flows", "triggers", "tasks", "actions", "project"]), ANYTHING, max_size=4
-    )
-)
+@given(st.dictionaries(st.sampled_from(SECTIONS), ANYTHING, max_size=4))
 def test_anything_under_a_known_section(data: dict[str, Json]) -> None:
     assert all(is_well_formed(problem) for problem in library_from(data).problems)
 
@@ -202,7 +199,7 @@ def test_every_code_has_a_test() -> None:
     source = Path(__file__).parents[2] / "src" / "jeton" / "definitions"
     codes = {code for file in source.rglob("*.py") for code in codes_in(file)}
     assert len(codes) > 40
-    tested = "".join(file.read_text() for file in Path(__file__).parent.glob("test_*.py"))
+    tested = "".join(file.read_text() for file in Path(__file__).parent.rglob("test_*.py"))
     assert {code for code in codes if f'"{code}"' not in tested} == set()
 
 

@@ -21,6 +21,16 @@ def problems(settings: JsonObject, **actions: Json) -> list[tuple[str, str]]:
         pytest.param({"http": {"allow": "localhost"}}, [("wrong_type", "http.allow")], id="one host, no list"),
         pytest.param({"http": {"alow": []}}, [("unknown_key", "http.alow")], id="allow, misspelt"),
         pytest.param({"http": []}, [("wrong_type", "http")], id="http as a list"),
+        pytest.param({"memory": {"vectors": True}}, [], id="vectors"),
+        pytest.param({"memory": {"vectors": {"model_profile": "small"}}}, [], id="vectors of a profile"),
+        pytest.param({"memory": {"vectors": "small"}}, [("wrong_type", "memory.vectors")], id="a name alone"),
+        pytest.param({"memory": {"vectors": {}}}, [("missing_key", "memory.vectors")], id="no profile"),
+        pytest.param({"memory": {"vector": True}}, [("unknown_key", "memory.vector")], id="vectors, misspelt"),
+        pytest.param(
+            {"memory": {"vectors": {"profile": "x", "model_profile": "y"}}},
+            [("unknown_key", "memory.vectors.profile")],
+            id="profile",
+        ),
         pytest.param(
             {"http": {"allow": ["10.0.0.0/99", "http://a.example", "a.example:80", ""]}},
             [("bad_host", f"http.allow[{index}]") for index in range(4)],
@@ -41,6 +51,61 @@ def problems(settings: JsonObject, **actions: Json) -> list[tuple[str, str]]:
         pytest.param({"secrets": {"A": {"command": []}}}, [("secret_source", "secrets.A.command")], id="no command"),
         pytest.param({"secrets": {"A": {"env": 3}}}, [("wrong_type", "secrets.A.env")], id="no variable"),
         pytest.param({"secrets": ["A"]}, [("wrong_type", "secrets")], id="secrets as a list"),
+        pytest.param(
+            {"secrets": {"S": {"env": "X"}}, "sinks": {"a": {"url": "https://a.example:8443/x?y=1", "secret": "S"}}},
+            [],
+            id="a sink",
+        ),
+        pytest.param(
+            {
+                "secrets": {"S": {"env": "X"}},
+                "sinks": {"a": {"url": "http://a", "secret": "S", "events": ["*", "run.*"]}},
+            },
+            [],
+            id="a sink for all events",
+        ),
+        pytest.param(
+            {"sinks": {"a": {"url": "https://a.example", "secret": "S"}}},
+            [("unknown_secret", "sinks.a.secret")],
+            id="a sink without its secret",
+        ),
+        pytest.param({"sinks": {"a": {"url": "https://a.example"}}}, [("missing_key", "sinks.a")], id="nothing signs"),
+        pytest.param({"sinks": ["https://a.example"]}, [("wrong_type", "sinks")], id="sinks as a list"),
+        pytest.param({"sinks": {"a": "https://a.example"}}, [("wrong_type", "sinks.a")], id="an address alone"),
+        *(
+            pytest.param(
+                {"secrets": {"S": {"env": "X"}}, "sinks": {"a": {"url": url, "secret": "S"}}},
+                [(code, "sinks.a.url")],
+                id=f"a sink at {url}",
+            )
+            for url, code in (
+                ("ftp://a.example", "bad_sink"),
+                ("a.example/x", "bad_sink"),
+                ("https://", "bad_sink"),
+                ("https://a.example/a b", "bad_sink"),
+                ("https://a.example/#x", "bad_sink"),
+                ("https://a.example:99999/", "bad_sink"),
+                ("https://u:p@a.example/", "secret_in_definition"),
+            )
+        ),
+        pytest.param(
+            {
+                "secrets": {"S": {"env": "X"}},
+                "sinks": {"a": {"url": "https://a", "secret": "S", "events": ["run.complete", "x.*", 3]}, "b b": {}},
+            },
+            [
+                ("wrong_type", "sinks.a.events[2]"),
+                ("unknown_value", "sinks.a.events[0]"),
+                ("unknown_value", "sinks.a.events[1]"),
+                ("bad_name", 'sinks["b b"]'),
+            ],
+            id="events that there are not",
+        ),
+        pytest.param(
+            {"secrets": {"S": {"env": "X"}}, "sinks": {"a": {"url": "https://a", "secret": "S", "events": []}}},
+            [("unknown_value", "sinks.a.events")],
+            id="no events",
+        ),
         pytest.param({"files": {"workspace": "files"}}, [], id="roots"),
         pytest.param({"files": {"a b": "files"}}, [("bad_name", 'files["a b"]')], id="a root that is no name"),
         pytest.param(

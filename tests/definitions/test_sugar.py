@@ -26,6 +26,7 @@ from jeton.model.definition.workflow import (
     WorkflowTarget,
 )
 from jeton.model.json import Schema
+from tests.definitions.agents.given_agents import node
 from tests.definitions.given import loaded, the_workflow
 
 MOCK = Action("mock")
@@ -112,10 +113,7 @@ def test_a_target(node: str, target: Target | None) -> None:
     ],
 )
 def test_an_agent(agent: str, target: AgentTarget) -> None:
-    text = f"workflows: {{w: {{initial_node: a, nodes: {{a: {{agent: {agent}}}}}}}}}\nagents: {{bob: {{}}}}"
-    found = loaded(text)
-    assert found.library.workflows["w"].nodes["a"] == Node(target)
-    assert [p.code for p in found.problems] == ["unsupported_section"]
+    assert loaded(node(f"agent: {agent}")).require().workflows["w"].nodes["a"] == Node(target)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "error-codes.md"
 INTRODUCTION = """\
 # Error codes
 
-<!-- Made from src/jeton/model/codes.py by `python -m tests.docs.error_codes`. -->
+<!-- Made from src/jeton/model/codes by `python -m tests.docs.error_codes`. -->
 
 A program should decide by the code: the text of a problem may change, a code keeps its meaning. The lists are complete.
 """

@@ -24,7 +24,7 @@ LISTS = {"problem": set[str](PROBLEMS), "refusal": set[str](REFUSALS), "failure"
 
 
 def modules() -> list[ast.Module]:
-    return [ast.parse(file.read_text(encoding="utf-8")) for file in SOURCE.rglob("*.py") if file.name != "codes.py"]
+    return [ast.parse(file.read_text(encoding="utf-8")) for file in SOURCE.rglob("*.py") if file.parent.name != "codes"]
 
 
 def family_of(annotation: ast.expr | None) -> str | None:

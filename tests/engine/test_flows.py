@@ -167,6 +167,7 @@ async def test_an_override_is_over_the_literal_and_under_the_connection(engine: 
     ("name", "overrides", "code"),
     [
         pytest.param("f", {"nobody": {"a": 1}}, "unknown_node", id="a node that is not there"),
+        pytest.param("f", {"add": {"c": 1}}, "unknown_handle", id="a handle that the node does not have"),
         pytest.param("w", {"a": {"a": 1}}, "not_a_flow", id="a workflow has no handles"),
     ],
 )

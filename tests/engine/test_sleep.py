@@ -219,7 +219,7 @@ def note(what):
 async def dreams(main, step):
     note("called")
     first = await step.run("first", lambda: note("first"))
-    await step.sleep(5, "dream")
+    await step.sleep(20, "dream")
     return {"made": [first, await step.run("second", lambda: note("second"))]}
 
 night = jeton.Flow("night")
@@ -237,6 +237,7 @@ def words(folder: Path, *args: str) -> list[str]:
     return [sys.executable, "-m", "jeton.cli.main", *args, "--store", str(folder / "runs.db"), "--json"]
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_while_a_node_sleeps(tmp_path: Path) -> None:
     app, store = tmp_path / "night.py", tmp_path / "runs.db"
     app.write_text(APP)

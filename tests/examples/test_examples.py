@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from jeton.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-DEMO = {"demo.py", "demo.yaml"}  # long, and different each time: it has a test of its own
+DEMO = {"demo.py", "demo.yaml", "demo_refund.py"}  # long, and different each time: they have tests of their own
 
 
 def examples(kind: str) -> list[Path]:
@@ -62,3 +62,16 @@ def test_the_demo_is_killed_and_finishes() -> None:
     assert re.search(r"killed with kill -9, after [2-4] votes", done.stdout)
     assert done.stdout.count("run.completed") == 1
     assert re.search(r"given out again: [1-9]", done.stdout)
+
+
+def test_the_refund_is_paid_once_although_the_process_is_killed_twice() -> None:
+    demo = [sys.executable, str(EXAMPLES / "demo_refund.py")]
+    done = subprocess.run(demo, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("killed with kill -9") == 2
+    asks, approves, shows = [
+        done.stdout.index(each) for each in ("waits for approval", "$ jeton answer", "$ jeton show")
+    ]
+    assert asks < approves < shows
+    assert done.stdout.index("Done: 20 for A-17 are on their way to you.") > shows
+    assert "the bank was asked 2 times, and paid 1 time" in done.stdout

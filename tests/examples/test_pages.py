@@ -22,6 +22,16 @@ BY_ITSELF = [
     "expressions",
     "patterns",
     "coming-from",
+    "mcp",
+    "telemetry",
+    "testing-agents",
+    "connecting",
+    "serving",
+    "streams",
+    "keys",
+    "http-api",
+    "sinks",
+    "page",
 ]
 
 

@@ -1,5 +1,6 @@
 """Every workflow pattern of docs/patterns.md has a file that runs, and the page lists them all."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -134,6 +135,14 @@ def test_no_fault_changes_the_output(file: Path) -> None:
     for seed in range(3):
         run = simulate(file, case.input, signals=case.signals, seed=seed, plan=plan_from_seed(seed))
         assert run.output == case.output, run
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if "kind: signal" in file.read_text()], ids=lambda f: f.stem)
+def test_simulations_send_the_signals_that_the_file_sends(file: Path) -> None:
+    case = CASES[file.stem]
+    words = ["simulate", str(file), "--input", json.dumps(case.input or {}), "--seeds", "8", "--faults", "--json"]
+    report = json.loads(CliRunner().invoke(main, words).output)
+    assert (report["ok"], [each["output"] for each in report["outcomes"]]) == (True, [case.output])
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)

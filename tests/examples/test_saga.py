@@ -125,6 +125,11 @@ def form(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+KILLED = pytest.mark.parametrize(
+    "form", [FORMS[0], *(pytest.param(form, marks=pytest.mark.long) for form in FORMS[1:])]
+)
+
+
 @pytest.fixture
 def sagas(form: str, tmp_path: Path) -> Iterator[list[Saga]]:
     made: list[Saga] = []
@@ -135,6 +140,7 @@ def sagas(form: str, tmp_path: Path) -> Iterator[list[Saga]]:
         saga.server.server_close()
 
 
+@KILLED
 def test_killed_at_every_step_it_ships_once(form: str, sagas: list[Saga], tmp_path: Path) -> None:
     saga = Saga(form, tmp_path, "A-1", amount=80)
     sagas.append(saga)
@@ -146,6 +152,7 @@ def test_killed_at_every_step_it_ships_once(form: str, sagas: list[Saga], tmp_pa
     assert (saga.shop.stock, saga.shop.money, saga.shop.shipped) == (9, 80, ["A-1"])
 
 
+@KILLED
 def test_killed_while_it_is_taken_back_money_and_stock_are_as_before(
     form: str, sagas: list[Saga], tmp_path: Path
 ) -> None:
@@ -160,6 +167,7 @@ def test_killed_while_it_is_taken_back_money_and_stock_are_as_before(
     assert (saga.shop.stock, saga.shop.money, saga.shop.shipped) == (10, 0, [])
 
 
+@KILLED
 def test_above_the_threshold_a_person_is_asked(form: str, sagas: list[Saga], tmp_path: Path) -> None:
     saga = Saga(form, tmp_path, "A-3", amount=500)
     sagas.append(saga)

@@ -15,6 +15,7 @@ import jeton
 import jeton.plugins
 from jeton.executor import actions, check_implementation, kind_names
 from jeton.model.definition.task import Action
+from jeton.model.json import JsonObject
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "examples" / "plugin"
@@ -99,6 +100,8 @@ def test_the_page_describes_all_that_is_public_and_nothing_else() -> None:
         pytest.param("method", jeton.plugins.Kind, id="methods of a kind"),
         pytest.param("attribute", jeton.plugins.ActionCall, id="attributes of a call"),
         pytest.param("attribute of `resources`", jeton.plugins.Resources, id="attributes of the resources"),
+        pytest.param("function", jeton.plugins.ModelClient, id="functions of a model client"),
+        pytest.param("attribute of a model call", jeton.plugins.ModelCall, id="attributes of a model call"),
     ],
 )
 def test_what_the_page_names_is_there(title: str, of: type) -> None:
@@ -116,3 +119,43 @@ async def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
         await engine.deploy(yaml.safe_load(blocks["yaml"]))
         record = await (await engine.start("names", json.loads(given))).result()
     assert (record.status, record.output) == ("completed", json.loads(blocks["json"]))
+
+
+async def test_an_action_of_the_page_asks_and_is_told_by_another_process(tmp_path: Path) -> None:
+    _, asks = [text for language, text in BLOCK.findall(PAGE) if language == "python"]
+    exec(asks, {"__name__": "page"})
+    action = {"kind": "confirm", "implementation": {"title": "Go on?"}}
+    nodes = {"ask": {"action": action, "output_mapping": {"output.go": "result.confirmed"}}}
+    async with jeton.open(tmp_path / "store.db") as engine:
+        await engine.deploy({"workflows": {"w": {"initial_node": "ask", "nodes": nodes}}})
+        run = await engine.start("w", {})
+        await engine.idle()
+        (gate,) = await engine.gates()
+        assert (gate.title, gate.schema, gate.approvals) == ("Go on?", {"type": "boolean"}, 1)
+    async with jeton.open(tmp_path / "store.db") as engine:
+        with pytest.raises(jeton.Refused) as refused:
+            await engine.answer(run.id, "yes")
+        assert refused.value.code == "answer_refused"
+        await engine.answer(run.id, True)
+        record = await engine.ended(run.id)
+    assert (record.status, record.output) == ("completed", {"go": True})
+
+
+async def test_the_provider_of_the_page_answers(tmp_path: Path) -> None:
+    exec(dict(BLOCK.findall(PAGE))["py"], {"__name__": "page"})
+    ask: JsonObject = {
+        "action": {"kind": "llm", "implementation": {"model_profile": "bird", "prompt": "{{ input.say }}"}}
+    }
+    library: JsonObject = {
+        "model_profiles": {"bird": {"provider": "parrot"}},
+        "workflows": {
+            "talk": {"initial_node": "ask", "nodes": {"ask": {**ask, "output_mapping": {"output.said": "result.text"}}}}
+        },
+    }
+    async with jeton.open(tmp_path / "store.db") as engine:
+        await engine.deploy(library)
+        said = await (await engine.start("talk", {"say": "Pieces of eight"})).result()
+        silent = await (await engine.start("talk", {"say": ""})).result()
+    assert said.output == {"said": "Pieces of eight "}
+    assert silent.error is not None
+    assert silent.error.type == "parrot_silent"

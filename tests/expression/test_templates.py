@@ -10,7 +10,7 @@ import minijinja
 import pytest
 
 from jeton.expression.templates.allowed import FILTERS, METHODS, TESTS
-from jeton.expression.templates.template import MAX_TEXT, Template, TemplateProblem
+from jeton.expression.templates.template import MAX_TEXT, Template, TemplateProblem, names_read
 from jeton.model.json import JsonObject
 
 FUEL = 10_000
@@ -151,3 +151,19 @@ def test_no_template_takes_the_process_with_it() -> None:
     )
     assert child.stdout.splitlines()[-1:] == ["done"], child.stdout[-200:] + child.stderr[-2000:]
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**20
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        pytest.param("{{ agent }} {{ run.id }}", {"agent", "run"}, id="what it writes"),
+        pytest.param(
+            "{% for x in items %}{{ x }}{{ loop.index }}{% endfor %}", {"items"}, id="not what it sets itself"
+        ),
+        pytest.param("{% set x = y %}{{ x }}", {"y"}, id="nor a variable of its own"),
+        pytest.param("{% for x in range(3) %}{{ x }}{% endfor %}", set[str](), id="nor a function"),
+        pytest.param("plain", set[str](), id="nothing"),
+    ],
+)
+def test_the_names_that_a_template_reads(source: str, names: set[str]) -> None:
+    assert names_read(source) == names

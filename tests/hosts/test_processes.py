@@ -34,6 +34,7 @@ async def test_what_a_killed_owner_acknowledged_is_there_and_comes_to_its_end(op
     assert {(row.status, str(row.output)) for row in rows.values()} == {("completed", str({"n": NODES}))}
 
 
+@pytest.mark.long
 async def test_an_owner_killed_again_and_again_still_finishes(open_host: OpenHost, path: Path) -> None:
     chance = random.Random(7)
     for _ in range(4):

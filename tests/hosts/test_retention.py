@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -26,6 +27,8 @@ from tests.hosts.library import chain, library
 from tests.hosts.parked import BEGIN_MS, PARKED, park
 from tests.hosts.trivial import TrivialWorkers
 from tests.hosts.works import work
+
+Value = TypeVar("Value")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +158,7 @@ async def test_a_long_history_goes_in_steps_and_may_stop_after_any(path: Path, m
     host = await park(path)
     steps = 0
 
-    async def interrupted(act: Callable[[Connection], object]) -> object:
+    async def interrupted(act: Callable[[Connection], Value]) -> Value:
         nonlocal steps
         steps += 1
         if steps == 6:
@@ -283,7 +286,7 @@ async def test_a_firing_whose_run_has_not_begun_is_kept(path: Path) -> None:
         await guest.fire(fired.trigger, Delivery(delivery, "manual", BEGIN_MS))
     await guest.close()
 
-    async def at_once(act: Callable[[Connection], object]) -> object:
+    async def at_once(act: Callable[[Connection], Value]) -> Value:
         db = connect(path)
         try:
             with db:

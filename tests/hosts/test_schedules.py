@@ -106,9 +106,19 @@ def wanted(line: str, zone: str, missed: Missed, down: int, up: int) -> set[int]
     ("down", "zone"),
     [
         pytest.param("2026-03-25T10:10:30", ZONES[0], id="down while clocks go forward in Berlin"),
-        pytest.param("2026-10-21T10:10:30", ZONES[0], id="down while they go back"),
-        pytest.param("2026-06-10T10:10:30", ZONES[1], id="down in June, on an island with half an hour of summer"),
-        pytest.param("2026-09-03T10:10:30", ZONES[3], id="down while midnight is missing in Santiago"),
+        pytest.param("2026-10-21T10:10:30", ZONES[0], id="down while they go back", marks=pytest.mark.long),
+        pytest.param(
+            "2026-06-10T10:10:30",
+            ZONES[1],
+            id="down in June, on an island with half an hour of summer",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "2026-09-03T10:10:30",
+            ZONES[3],
+            id="down while midnight is missing in Santiago",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_year_in_which_each_line_fires_as_often_as_it_says(down: str, zone: str) -> None:

@@ -1,16 +1,10 @@
 """Bugs we know engines like this one have, as small changes to the source. The tests must notice every one of them."""
 
-from typing import NamedTuple
-
-
-class Mutant(NamedTuple):
-    """One bug: where, what stands there, and what stands there instead."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-
+from tests.mutants.doors import DOOR_MUTANTS
+from tests.mutants.memory import MEMORY_MUTANTS
+from tests.mutants.mutant import Mutant
+from tests.mutants.questions import QUESTION_MUTANTS
+from tests.mutants.talk import TALK_MUTANTS
 
 PLAN_RUN = "src/jeton/planning/plan_run.py"
 NODE = "src/jeton/planning/tokens/node.py"
@@ -42,6 +36,18 @@ MUTANTS = (
         FAN_IN,
         "    if node not in state.progress[group_id].fan_ins:  # the first arrival\n",
         "    if True:\n",
+    ),
+    Mutant(
+        "a fan-in that opens drops the quorums of the others of its group",
+        GROUP,
+        "if node in left}\n    draft.put_progress",
+        "if node not in left}\n    draft.put_progress",
+    ),
+    Mutant(
+        "a deadline acts before timers of the same time that are older",
+        TOKEN,
+        "token.entering(phase))\n    draft.timers.watch_token(decision.deadline, decision.at, token.id)",
+        "token.entering(phase))\n    draft.timers.watch_token(decision.deadline, 0, token.id)",
     ),
     Mutant(
         "a group is told by its name alone",
@@ -151,8 +157,8 @@ MUTANTS = (
     Mutant(
         "deliveries are not counted",
         PLAN_RUN,
-        "token.attempt, deliveries + 1)]",
-        "token.attempt, deliveries)]",
+        "message.at, deliveries + 1)\n",
+        "message.at, deliveries)\n",
     ),
     Mutant(
         "a cancelled task is not stopped",
@@ -321,8 +327,8 @@ MUTANTS = (
     Mutant(
         "a call that timed out leaves its child running",
         "src/jeton/planning/waits/deadline.py",
-        'Plan([*stop_children(token, "timed out"), *plan_failure(',
-        "Plan([*plan_failure(",
+        'after its start"\n            )\n            return Plan([*stop_children(token, "timed out"), *plan_failure(',
+        'after its start"\n            )\n            return Plan([*plan_failure(',
     ),
     Mutant(
         "a paused run tries again",
@@ -418,8 +424,8 @@ MUTANTS = (
     Mutant(
         "a run that is short does not wait for those it called",
         "src/jeton/planning/credits.py",
-        "Dispatched | Executing | WaitingForSubworkflow) for token in under_way",
-        "Dispatched | Executing) for token in under_way",
+        "    return isinstance(token.phase, Dispatched | Executing | WaitingForSubworkflow)\n",
+        "    return isinstance(token.phase, Dispatched | Executing)\n",
     ),
     Mutant(
         "a run whose call is exhausted fails",
@@ -448,8 +454,8 @@ MUTANTS = (
     Mutant(
         "waking a task counts as losing its worker",
         TOKEN,
-        "    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))",
-        "    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline, 2))",
+        "    hand_out(draft, woken, Dispatched(decision.at, decision.deadline))",
+        "    hand_out(draft, woken, Dispatched(decision.at, decision.deadline, 2))",
     ),
     Mutant(
         "a fork of a flow at its limit goes on without the node that was one too many",
@@ -518,4 +524,8 @@ MUTANTS = (
         "        self.fire_soon()\n        self._look_after()\n",
         "        self._look_after()\n",
     ),
+    *TALK_MUTANTS,
+    *DOOR_MUTANTS,
+    *MEMORY_MUTANTS,
+    *QUESTION_MUTANTS,
 )

@@ -53,8 +53,10 @@ class Driver:
         given: Json = None,
         overrides: dict[str, JsonObject] | None = None,
         fired: str | None = None,
+        facts: JsonObject | None = None,
     ) -> None:
         self.program = program
+        self.facts: JsonObject = facts or {}
         self.state = FlowState(given, overrides)
         self.calls: dict[str, NodeCall] = {}
         self.begun: list[str] = []
@@ -93,7 +95,7 @@ class Driver:
 
     @property
     def output(self) -> JsonObject:
-        found = flow_output(self.program, self.state, {})
+        found = flow_output(self.program, self.state, self.facts)
         assert isinstance(found, FlowOutput), found
         return found.value
 
@@ -109,7 +111,7 @@ class Driver:
             return
         self.begun.append(node)
         self.state.executing[node] = None
-        begun = begin_node(self.program, self.state, node, self.now, {})
+        begun = begin_node(self.program, self.state, node, self.now, self.facts)
         if isinstance(begun, NodeCall):
             self.calls[node] = begun
         else:

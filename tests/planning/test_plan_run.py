@@ -21,6 +21,7 @@ from jeton.model.message import (
     PauseRun,
     SignalRun,
     StartRun,
+    TaskAsked,
     TaskFinished,
     TaskLost,
     TaskNoted,
@@ -58,6 +59,8 @@ FLOW = flow("{nodes: {a: {type: work}, b: {type: merge}}, connections: [{from: a
 RUNNING = given(TASK, started())
 ASKS = TaskFailed("boom", "it broke", retry=True)
 WAITED = RunError("cancelled", "enough")
+ASKED = TaskAsked(1, ZERO, 1, "How many?")
+TOLD = AnswerGate(2, "m", 7, token=ZERO)
 
 
 def late(why: str, token: TokenId = ZERO, attempt: int = 1) -> Plan:
@@ -142,6 +145,42 @@ BRANCH_LATE = d.IgnoreLate(TWO, 1, "the branch was abandoned")
             TaskSuspended(60, ZERO, 1, 51, "next"),
             Plan([d.SuspendToken(ZERO, "a", 60, 51, "next")]),
             id="the next one is",
+        ),
+        pytest.param(
+            RUNNING,
+            TaskSuspended(NOW, ZERO, 1, 50, "nap", {"at": 3}),
+            Plan([d.SuspendToken(ZERO, "a", NOW, 50, "nap", {"at": 3})]),
+            id="what it wants to find again is kept",
+        ),
+        pytest.param(
+            RUNNING,
+            TaskAsked(NOW, ZERO, 1, "How many?", {"type": "integer"}, "s", 30),
+            Plan([d.AskInput(ZERO, "a", NOW, "How many?", {"type": "integer"}, "s", NOW + 30)]),
+            id="what a task asks is a gate",
+        ),
+        pytest.param(
+            given(TASK, started(), ASKED),
+            TaskAsked(NOW, ZERO, 1, "Again?"),
+            late("the token waits for no result"),
+            id="it asks one thing at a time",
+        ),
+        pytest.param(
+            given(TASK, started(), ASKED, TOLD),
+            ASKED,
+            late("that question was answered"),
+            id="a question that was answered is not asked again",
+        ),
+        pytest.param(
+            given(TASK, started(), ASKED, TOLD),
+            TaskAsked(NOW, ZERO, 1, "And?", continued=1),
+            Plan([d.AskInput(ZERO, "a", NOW, "And?")]),
+            id="the next one is",
+        ),
+        pytest.param(
+            ABANDONED,
+            TaskAsked(NOW, TWO, 1, "Who?"),
+            Plan([BRANCH_LATE, d.RouteToken(TWO, "a", "failed")]),
+            id="nobody is asked for an abandoned branch",
         ),
         pytest.param(
             RUNNING,

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import get_args
 
+from jeton.expression import Expression
 from jeton.hosts.simulated.faults import KINDS
 from jeton.hosts.simulated.observer import Step
 from jeton.model import decision as d
@@ -16,7 +17,7 @@ ENDS = (
     "completed", "cancelled", "timed_out", "failed: boom", "failed: timed_out", "failed: worker_lost",
     "failed: no_matching_transition", "failed: expression_error", "failed: not_a_list", "failed: limit_exceeded",
     "failed: quorum_impossible", "failed: fan_in_lost", "failed: fan_in_timed_out", "failed: merge_failed",
-    "failed: stopped", "failed: template_error",
+    "failed: stopped", "failed: template_error", "failed: not_a_count", "failed: bad_wait",
 )  # fmt: skip
 CASES = (
     "nested fan-out", "fan-out in a loop", "empty fan-out", "fan-out of one", "max_parallel", "two groups at once",
@@ -26,7 +27,8 @@ CASES = (
     "fifth delivery", "timed wait", "token ends for want of a match", "late result after the token ended",
     "late result of an earlier attempt", "result of an abandoned branch", "stale alarm", "batch of three or more",
     "run in short batches", "crash", "clock set back", "quorum with a slot of several tokens",
-    "an end cancels what is under way",
+    "an end cancels what is under way", "quorum from data", "max_parallel from data", "task timeout from data",
+    "run timeout from data", "wait from data", "fan-in whose number is no count",
 )  # fmt: skip
 EXPECTED = (
     *ENDS,
@@ -43,6 +45,7 @@ class Coverage:
         self.seen: Counter[str] = Counter()
         self._opened: set[tuple[RunId, GroupId]] = set()
         self._failed: set[tuple[RunId, int]] = set()
+        self._needed: dict[tuple[RunId, GroupId, str], int] = {}  # quorums from data
 
     def committed(self, step: Step) -> None:
         entry = step.entry
@@ -62,10 +65,20 @@ class Coverage:
         match decision:
             case d.OpenGroup():
                 self._count_group(decision)
+                ways = [program.transitions[segment.transition].max_parallel for segment in decision.segments]
+                self.seen["max_parallel from data"] += any(isinstance(way, Expression) for way in ways)
+            case d.BeginRun(deadline=int()):
+                self.seen["run timeout from data"] += isinstance(program.timeout, Expression)
+            case d.DispatchToken(node=node):
+                self.seen["task timeout from data"] += isinstance(program.nodes[node].timeout, Expression)
+            case d.SettleSlot(slot=slot, node=str() as node, needed=int() as needed):
+                self.seen["quorum from data"] += 1
+                self._needed[run, slot[0], node] = needed
             case d.SettleSlot(escaped=dict()):
                 self.seen["slot leaves its group outwards"] += 1
             case d.OpenFanIn(group, node, slots=slots, tokens=tokens):
-                if _quorum(program, node) > 1 and count_in(tokens) > count_in(slots):
+                quorum = self._needed.get((run, group, node)) or _quorum(program, node)
+                if quorum > 1 and count_in(tokens) > count_in(slots):
                     self.seen["quorum with a slot of several tokens"] += 1
                 self.seen["two joins of one group open"] += (run, group) in self._opened
                 self.seen["every slot lost, opens empty"] += not slots and isinstance(before, d.SettleSlot)
@@ -96,8 +109,10 @@ class Coverage:
                 self.seen["business retry"] += 1
             case d.RedeliverToken():
                 self.seen["redelivery"] += 1
-            case d.WaitForTimer():
+            case d.WaitForTimer(node=node):
+                seconds = program.nodes[node].seconds
                 self.seen["timed wait"] += 1
+                self.seen["wait from data"] += seconds is not None and bool(seconds.reads)
             case d.IgnoreLate(why=why):
                 self.seen["late result after the token ended"] += why == "the token has ended"
                 self.seen["late result of an earlier attempt"] += why.startswith("attempt")
@@ -105,6 +120,9 @@ class Coverage:
             case d.EndRun(status=status, error=error):
                 failed = status == "failed" and error is not None
                 self.seen[f"failed: {error.type}" if failed and error is not None else status] += 1
+                at_fan_in = error is not None and error.node is not None and error.token is None
+                no_count = error is not None and error.type in ("not_a_count", "expression_error")
+                self.seen["fan-in whose number is no count"] += at_fan_in and no_count
             case _:
                 pass
 

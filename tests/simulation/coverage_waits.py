@@ -5,7 +5,7 @@ from collections import Counter
 from jeton.hosts.simulated.observer import Step
 from jeton.model import decision as d
 from jeton.model.message import AnswerGate, CancelRun, ChildEnded, SignalRun
-from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow
+from jeton.model.state.phase import Asking, WaitingForGate, WaitingForSignal, WaitingForSubworkflow
 from jeton.model.state.run import RunState
 from tests.simulation.stories.naps import sleeps_until
 
@@ -20,6 +20,7 @@ WAIT_CASES = (
     "task fell asleep", "task woken", "paused with a task asleep", "forked with a task asleep",
     "first of several signals taken", "wait timed out with a default", "signal sent by a task",
     "forked at a wait for several", "ended by a node beside a child",
+    "task asked", "task told", "task told in a pause", "late question", "forked with a question",
 )  # fmt: skip
 
 
@@ -88,6 +89,12 @@ class WaitCoverage:
                 seen["task fell asleep"] += 1
             case d.WakeToken():
                 seen["task woken"] += 1
+            case d.AskInput():
+                seen["task asked"] += 1
+            case d.ContinueTask(paused=paused):
+                seen["task told in a pause" if paused else "task told"] += 1
+            case d.IgnoreLate(why=why):
+                seen["late question"] += why == "that question was answered"
             case d.SetPaused(paused=paused):
                 calls = any(isinstance(token.phase, WaitingForSubworkflow) for token in state.tokens.values())
                 seen["paused"] += paused
@@ -99,12 +106,13 @@ class WaitCoverage:
                 seen["forked"] += 1
                 seen["forked with a task asleep"] += _sleeps(state)
                 seen["forked with a child"] += any(isinstance(phase, WaitingForSubworkflow) for phase in phases)
+                seen["forked with a question"] += any(isinstance(phase, Asking) for phase in phases)
                 seen["forked at an open gate"] += any(isinstance(phase, WaitingForGate) for phase in phases)
                 seen["forked at a wait for a signal"] += any(isinstance(phase, WaitingForSignal) for phase in phases)
                 several = any(isinstance(phase, WaitingForSignal) and phase.names for phase in phases)
                 seen["forked at a wait for several"] += several
                 seen["forked with a fan-in under way"] += bool(state.progress)
-            case d.WaitForSignal() | d.IgnoreLate() | _:
+            case d.WaitForSignal() | _:
                 pass
 
 

@@ -1,12 +1,11 @@
 """The engine and the oracle side by side: every message a commit of the engine answered is told to the oracle too.
 
-Late and doubled answers are told as well, since both have to ignore them. Two things the oracle knows nothing of are
-worked out here: deliveries (tasks-and-actions.md#deliveries: the fifth without an answer is a failure) and the deadline
-of a task once it has begun.
+Late and doubled answers are told as well, since both have to ignore them.
 """
 
 from collections import Counter
 from copy import deepcopy
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import msgspec
@@ -15,14 +14,13 @@ from msgspec import UNSET
 from jeton.hosts.simulated.observer import Step
 from jeton.model import message as m
 from jeton.model.failure import TaskFailed
-from jeton.model.ids import TokenId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
-from jeton.model.state.phase import Dispatched, Executing, WaitingForRetry, WaitingForTimer
+from jeton.model.state.phase import Dispatched, Executing
 from jeton.model.state.run import RunState
 from tests.simulation.oracle.settled import SettledOracle
 from tests.simulation.token_view import TokenView
 
-MOST_DELIVERIES = 5
 Attempt: TypeAlias = tuple[TokenId, int]
 Open: TypeAlias = tuple[str, str, int, bytes]
 """A call as both sides see it: node, path, attempt, input."""
@@ -35,15 +33,12 @@ class Disagreement(AssertionError):
 class Twin:
     """The oracle of one run, and what it takes to tell it what the engine was told."""
 
-    def __init__(self, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
+    def __init__(self, run: RunId, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
         limits = {k: v for k, v in workflow.get("limits", {}).items() if k != "max_tokens"}
-        self.oracles = [SettledOracle({**workflow, "limits": limits}, tasks)]  # more than one: either may be right
-        self._tasks_timeout = {name: int(task["timeout_ms"]) for name, task in tasks.items()}
-        self._workflow = workflow
+        self.oracle = SettledOracle({**workflow, "limits": limits}, tasks)
+        self._run = run
         self._tokens = TokenView()
         self._keys: dict[Attempt, int] = {}
-        self._work: dict[Attempt, Dispatched | Executing] = {}
-        self._nodes: dict[TokenId, str] = {}
 
     def committed(self, step: Step) -> None:
         """Tell the oracle the batch, and compare."""
@@ -56,96 +51,42 @@ class Twin:
             return  # token-graphs.md#nested-slots: from here on the two may hold different outputs
         for message in step.batch:
             self._tell(message)
-        self._keep_those_that_agree(step)
+        self._compare(step.live.state)
         if not step.turn.ended:
             self._meet_new_calls(step.live.state)
 
     # telling
 
     def _tell(self, message: m.Message) -> None:
+        oracle = self.oracle
         match message:
             case m.StartRun(at, given):
-                for oracle in self.oracles:
-                    oracle.start(deepcopy(given) if isinstance(given, dict) else {}, at)
-            case m.TaskFinished():
-                self._tell_answer(message)
+                oracle.start(deepcopy(given) if isinstance(given, dict) else {}, at, facts_of(self._run, at))
+            case m.TaskFinished(at, token, attempt, result, failure):
+                key = self._keys.get((token, attempt))
+                if key is None:
+                    return  # begun and withdrawn within one batch: neither side ever showed it
+                if failure is None:
+                    oracle.finish(key, None if result is UNSET else result, at)
+                else:
+                    oracle.fail(key, _told(failure), at)
             case m.TaskStarted(at, token, attempt):
-                self._begin(at, (token, attempt))
+                if (token, attempt) in self._keys:
+                    oracle.begin(self._keys[token, attempt], at)
             case m.TaskLost(at, token, attempt):
-                self._lose(at, (token, attempt))
+                if (token, attempt) in self._keys:
+                    oracle.lose(self._keys[token, attempt], at)
             case m.AlarmRang(at, wall):
-                self._ring(at, at if wall is None else wall)
+                oracle.alarm(at, at if wall is None else wall)
             case m.CancelRun(at, reason):
-                for oracle in self.oracles:
-                    oracle.cancel(reason, at)
+                oracle.cancel(reason, at)
             case _:
                 raise NotImplementedError(f"{message} is not told to the oracle")
 
-    def _tell_answer(self, message: m.TaskFinished) -> None:
-        attempt = (message.token, message.attempt)
-        self._work.pop(attempt, None)
-        if attempt not in self._keys:
-            return  # begun and withdrawn within one batch: neither side ever showed it
-        if message.failure is not None:
-            self._fail(attempt, message.failure, message.at)
-            return
-        for oracle in self.oracles:
-            oracle.finish(self._keys[attempt], None if message.result is UNSET else message.result, message.at)
-
-    def _fail(self, attempt: Attempt, failure: TaskFailed, at: int) -> None:
-        for oracle in self.oracles:
-            oracle.fail(self._keys[attempt], _told(failure), at)
-
-    def _timeout(self, token: TokenId) -> int:
-        return self._tasks_timeout[self._workflow["nodes"][self._nodes[token]]["task"]]
-
-    def _begin(self, at: int, attempt: Attempt) -> None:
-        phase = self._work.get(attempt)
-        if isinstance(phase, Dispatched):
-            self._work[attempt] = Executing(at, at + self._timeout(attempt[0]), phase.deliveries)
-
-    def _lose(self, at: int, attempt: Attempt) -> None:
-        phase = self._work.get(attempt)
-        if phase is None:
-            return
-        if phase.deliveries < MOST_DELIVERIES:
-            self._work[attempt] = Dispatched(at, at + self._timeout(attempt[0]), phase.deliveries + 1)
-        else:
-            del self._work[attempt]
-            self._fail(attempt, TaskFailed("worker_lost", "nobody answered"), at)
-
-    def _ring(self, now: int, wall: int) -> None:
-        """Task deadlines and the oracle's own timers, in the order they were due; in either order if on the same ms."""
-        due = sorted((phase.deadline, attempt) for attempt, phase in self._work.items() if phase.deadline <= now)
-        late = [(deadline, attempt) for deadline, attempt in due if isinstance(self._work[attempt], Executing)]
-        tied = {oracle.next_due() for oracle in self.oracles} & {deadline for deadline, _ in late}
-        if tied:
-            self.oracles += deepcopy(self.oracles)
-        for number, oracle in enumerate(self.oracles):
-            task_first = not tied or number < len(self.oracles) // 2
-            for deadline, attempt in late:
-                oracle.ring_until(now, deadline - task_first, wall)
-                oracle.fail(self._keys[attempt], _told(TaskFailed("timed_out", "it took too long")), now)
-            oracle.alarm(now, wall)
-        for _, attempt in late:
-            del self._work[attempt]
-
     # comparing
 
-    def _keep_those_that_agree(self, step: Step) -> None:
-        objections: list[Disagreement] = []
-        for oracle in self.oracles[:]:
-            try:
-                self._compare(oracle, step.live.state)
-            except Disagreement as objection:
-                objections.append(objection)
-                self.oracles.remove(oracle)
-        if not self.oracles:
-            raise objections[0]
-        del self.oracles[1:]
-
-    def _compare(self, oracle: SettledOracle, state: RunState) -> None:
-        head = state.head
+    def _compare(self, state: RunState) -> None:
+        head, oracle = state.head, self.oracle
         self._same("status", head.status, oracle.status)
         self._same("open calls", sorted(self._open_calls(state).elements()), _calls(oracle))
         self._same("state", state.state, oracle.state)
@@ -174,27 +115,29 @@ class Twin:
         """Which of the oracle's calls each new one of the engine's is: by what it looks like, the older first."""
         known = set(self._keys.values())
         unmet: dict[Open, list[int]] = {}
-        for call in self.oracles[0].calls():
+        for call in self.oracle.calls():
             if call.key not in known:
                 unmet.setdefault((call.node, call.path, call.attempt, _plain(call.input)), []).append(call.key)
-        self._work = _working(state)
-        for attempt in sorted(self._work):
+        for attempt in sorted(_working(state)):
             if attempt not in self._keys:
                 self._keys[attempt] = unmet[self._signature(state, attempt)].pop(0)
-                self._nodes[attempt[0]] = state.tokens[attempt[0]].node
 
 
-def _working(state: RunState) -> dict[Attempt, Dispatched | Executing]:
-    return {
-        (token.id, token.attempt): token.phase
-        for token in state.tokens.values()
-        if isinstance(token.phase, Dispatched | Executing)
-    }
+def facts_of(run: RunId, started_at: int) -> dict[str, Any]:
+    """expressions.md#run: of a run that nobody gave a key, started by hand from the first version."""
+    moment = datetime.fromtimestamp(started_at / 1000, UTC).isoformat(timespec="milliseconds")
+    shown = moment.replace("+00:00", "Z")
+    facts = {"id": run, "root_id": run, "workflow": "w", "version": 1, "key": None}
+    return {**facts, "started_at": shown, "trigger": None}
+
+
+def _working(state: RunState) -> list[Attempt]:
+    tokens = state.tokens.values()
+    return [(token.id, token.attempt) for token in tokens if isinstance(token.phase, Dispatched | Executing)]
 
 
 def _next_timer(state: RunState) -> int | None:
-    """The soonest that is not a task's deadline, which the oracle does not keep."""
-    due = [t.phase.due for t in state.tokens.values() if isinstance(t.phase, WaitingForTimer | WaitingForRetry)]
+    due = [token.phase.wakes_at for token in state.tokens.values() if token.phase.wakes_at is not None]
     due += [f.deadline for p in state.progress.values() for f in p.fan_ins.values() if f.deadline is not None]
     due += [] if state.head.deadline is None else [state.head.deadline]
     return min(due, default=None)

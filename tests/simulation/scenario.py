@@ -15,6 +15,7 @@ from jeton.model.ids import RunId
 from tests.simulation.coverage import Coverage
 from tests.simulation.differential import Twin
 from tests.simulation.grammar import words
+from tests.simulation.grammar.data import tasks_with_data, with_data
 from tests.simulation.grammar.ends import with_ends
 from tests.simulation.grammar.graph import workflow_from
 from tests.simulation.grammar.words import Object, SeededScript
@@ -55,10 +56,12 @@ def scenario_from(seed: int) -> Scenario:
     plan = storm_from_seed(seed)
     short = rng.random() < 0.1
     runs = rng.choice((1, 1, 1, 1, 2, 3))
+    data = Random(f"{seed}/data")
+    workflow = with_data(data, with_ends(Random(f"{seed}/ends"), workflow_from(Random(f"{seed}/graph"))))
     return Scenario(
         seed=seed,
-        workflow=with_ends(Random(f"{seed}/ends"), workflow_from(Random(f"{seed}/graph"))),
-        tasks=words.tasks(rng),
+        workflow=workflow,
+        tasks=tasks_with_data(data, words.tasks(rng)),
         inputs=tuple(words.run_input(rng) for _ in range(runs)),
         cancels=tuple((run, rng.randint(0, 80)) for run in range(runs) if rng.random() < 0.07),
         plan=msgspec.structs.replace(plan, moves=rng.randint(1, 6)) if short else plan,
@@ -88,7 +91,7 @@ class Watchers:
             self._of(step.run).committed(Seen(step.program, step.turn, entry, step.live, step.turn.effects))
         if self._scenario.compared:
             if step.run not in self._twins:
-                self._twins[step.run] = Twin(self._scenario.workflow, self._scenario.tasks)
+                self._twins[step.run] = Twin(step.run, self._scenario.workflow, self._scenario.tasks)
             self._twins[step.run].committed(step)
         if step.turn.ended or self._chance.random() < CLOSE_LOOKS:
             self._look_closely(step)

@@ -2,9 +2,9 @@
 
 Each seed is a random workflow under random faults, compared with the oracle and watched by every invariant. Every
 fourth is beside that a few workflows that call one another and wait for people (`--waits 17`), every second a flow
-(`--flow 17`), every tenth a few workflows that call one another and have little to spend (`--credits 17`), and every
-twentieth a tree of runs that is cancelled (`--tree 17`). A sweep of some size fails as well if it never reached one of
-the cases it is there for.
+(`--flow 17`), every tenth a few workflows that call one another and have little to spend (`--credits 17`), every fifth
+a few conversations with agents (`--talk 17`), and every twentieth a tree of runs that is cancelled (`--tree 17`). A
+sweep of some size fails as well if it never reached one of the cases it is there for.
 """
 
 import argparse
@@ -17,16 +17,18 @@ from multiprocessing import Pool
 import msgspec
 
 from tests.simulation.coverage import EXPECTED
+from tests.simulation.coverage_talk import TALK_CASES
 from tests.simulation.coverage_waits import WAIT_CASES
 from tests.simulation.scenario import Played, play, scenario_from
 from tests.simulation.stories.credit_trees import CREDIT_TREE_CASES, play_credit_tree
 from tests.simulation.stories.flows import FLOW_CASES, flows_from, play_flow
 from tests.simulation.stories.story import problem_of, tell, with_fewer_faults
+from tests.simulation.stories.talk import play_talk, talk_from, tell_talk
 from tests.simulation.stories.tree import TREE_CASES, play_tree
 from tests.simulation.stories.waits import play_waits, waits_from
 
 SEEDS_PER_CHUNK = 50
-EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES, *FLOW_CASES, *CREDIT_TREE_CASES)
+EVERY_CASE = (*EXPECTED, *WAIT_CASES, *TREE_CASES, *FLOW_CASES, *CREDIT_TREE_CASES, *TALK_CASES)
 ENOUGH_TO_MEET_ALL = 10_000  # a smaller sweep may miss a rare case by chance
 SHOWN_FAILURES = 10
 
@@ -71,6 +73,8 @@ def sweep(seeds: Sequence[int]) -> Swept:
             swept.try_one("--flow", seed, lambda seed: play_flow(flows_from(seed)))
         if seed % 10 == 0:
             swept.try_one("--credits", seed, play_credit_tree)
+        if seed % 5 == 0:
+            swept.try_one("--talk", seed, lambda seed: play_talk(talk_from(seed)))
         if seed % 20 == 0:
             swept.try_one("--tree", seed, play_tree)
     return swept
@@ -123,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tree", type=int, help="only this one of the trees that are cancelled")
     parser.add_argument("--flow", type=int, help="only this one of the flows")
     parser.add_argument("--credits", type=int, help="only this one of those with little to spend")
+    parser.add_argument("--talk", type=int, help="only this one of the conversations, with its story")
     given = parser.parse_args(arguments)
     if given.seed is not None:
         return reproduce(given.seed)
@@ -132,6 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if play_flow(flows_from(given.flow)) else 1
     if given.credits is not None:
         return 0 if play_credit_tree(given.credits) else 1
+    if given.talk is not None:
+        return tell_talk(given.talk)
     if given.tree is not None:
         return 0 if play_tree(given.tree) else 1
     return report(sweep_in_parallel(given.first, given.seeds, given.jobs))

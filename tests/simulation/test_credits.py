@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jeton.definitions import library_from
+from jeton.hosts.simulated.faults import FaultPlan
 from jeton.model.event import CreditsReserved, CreditsShort, TaskDispatched
 from jeton.testing import Answer, Script, World, simulated_run
 from tests.simulation.stories.credit_trees import CREDIT_TREE_CASES, play_credit_tree
@@ -14,7 +15,7 @@ from tests.simulation.stories.credits import play_credits
 
 def test_no_credit_is_lost_or_made_under_faults() -> None:
     met: Counter[str] = Counter()
-    for seed in range(120):
+    for seed in range(40):
         try:
             met.update(play_credits(seed))
         except Exception as problem:
@@ -26,7 +27,7 @@ def test_no_credit_is_lost_or_made_under_faults() -> None:
 
 def test_no_credit_of_a_tree_is_lost_or_made_under_faults() -> None:
     met: Counter[str] = Counter()
-    for seed in range(150):
+    for seed in range(50):
         try:
             met += play_credit_tree(seed).cases
         except Exception as problem:
@@ -66,9 +67,11 @@ def fan_out(**more: Any) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("own", [True, False], ids=["its own", "the project's"])
-def test_how_far_credits_go(own: bool, credits: int, dispatched: int, status: str) -> None:
+@pytest.mark.parametrize("moves", [10_000, 1], ids=["in one batch", "step by step"])
+def test_how_far_credits_go(moves: int, own: bool, credits: int, dispatched: int, status: str) -> None:
     settings = {} if own else {"project": {"settings": {"credits": {"balance": credits}}}}
-    world = World(library_from(fan_out(**settings)).require(), script=Script({"work": Answer({}, takes_ms=7)}))
+    library, script = library_from(fan_out(**settings)).require(), Script({"work": Answer({}, takes_ms=7)})
+    world = World(library, script=script, plan=FaultPlan(moves=moves))
     run = world.start("w", {"items": [1, 2, 3, 4]}, credits=credits if own else None)
     world.run()
     outcome = simulated_run(world, run)

@@ -1,5 +1,6 @@
 """What the simulation found, each as the smallest case that shows it."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -162,3 +163,75 @@ def test_a_sleep_that_is_told_of_again_when_it_is_over_is_not_slept_again() -> N
     assert isinstance(live.state.tokens[token].phase, Executing)
     advance(program, live, [TaskSuspended(40, token, 1, 50, "another nap")])
     assert live.state.tokens[token].last_sleep == "another nap"
+
+
+QUORUM_THAT_IS_NONE: dict[str, Any] = {"synchronization": {"strategy": {"m_of_n": "input.gone"}}}
+
+
+@pytest.mark.parametrize(
+    ("first", "waits_s", "begins_ms", "error"),
+    [
+        pytest.param("wait", (0.105,), 5, "not_a_count", id="a wait that is older than the task goes first"),
+        pytest.param("wait", (0.1,), 0, "not_a_count", id="of two that are as old, the one with the lower number"),
+        pytest.param("task", (0.1,), 0, "timed_out", id="of two that are as old, the lower number: a task"),
+        pytest.param("wait", (0.05, 0.055), 5, "timed_out", id="a task that is older than the wait times out first"),
+    ],
+)
+def test_a_deadline_and_a_wait_of_the_same_millisecond_act_in_the_order_they_began(
+    first: str, waits_s: tuple[float, ...], begins_ms: int, error: str
+) -> None:
+    """Found by seed 715109612, where the wait led to a fan-in whose quorum was no count."""
+    waits = {f"w{number}": {"wait": {"seconds": seconds}} for number, seconds in enumerate(waits_s)}
+    names = [*waits, "join"]
+    ways = [{"from": "a", "to": "w0"}, {"from": "a", "to": "t"}]
+    workflow = flow(
+        {"a": {}, **waits, "t": {"task": "t"}, "join": {}},
+        *(ways if first == "wait" else reversed(ways)),
+        *({"from": a, "to": b, **(QUORUM_THAT_IS_NONE if b == "join" else {})} for a, b in pairwise(names)),
+        {"from": "t", "to": "join", **QUORUM_THAT_IS_NONE},
+    )
+    library = library_of(workflow, TASKS)
+    program, live = compile_program(library.workflows["w"], library), LiveRun(RunState(Head(RunId("r"), "w")))
+    advance(program, live, [StartRun(1000, {})])
+    task = next(token.id for token in live.state.tokens.values() if token.node == "t")
+    for message in (TaskStarted(1000 + begins_ms, task, 1), AlarmRang(1050), AlarmRang(1100 + begins_ms)):
+        advance(program, live, [message])
+    assert live.state.head.error is not None
+    assert live.state.head.error.type == error
+
+
+def test_a_fan_in_keeps_its_quorum_from_data_when_another_of_its_group_opens() -> None:
+    """Found by seed 382."""
+    quorums: dict[str, Any] = {"j": "size([1, 2])", "k": 1}
+
+    def join(node: str) -> dict[str, Any]:
+        return {"synchronization": {"strategy": {"m_of_n": quorums[node]}, "sibling_group": "g"}}
+
+    workflow = flow(
+        {"s": {}, "a": {}, "b": {"wait": {"seconds": 0.001}}, "j": {}, "k": {}},
+        {"from": "s", "to": "a", "foreach": {"collection": "[0, 1, 2]"}, "sibling_group": "g"},
+        {"from": "a", "to": "j", "condition": "_branch.index == 0", **join("j")},
+        {"from": "a", "to": "b", "priority": 2},
+        {"from": "b", "to": "k", **join("k")},
+    )
+    error = played(library_of(workflow, TASKS)).error
+    assert error is not None
+    assert (error.type, error.node) == ("quorum_impossible", "j")
+
+
+def test_a_slot_that_arrives_with_several_tokens_is_one_slot_of_a_quorum() -> None:
+    """Two of three are needed, and each brings two tokens: one slot alone does not open the fan-in."""
+    workflow = flow(
+        {"s": {}, "a": {}, "quick": {"task": "t"}, "slow": {"task": "t"}, "b": {"task": "t"}, "j": {}},
+        {"from": "s", "to": "a", "foreach": {"collection": "[0, 1, 2]"}, "sibling_group": "g"},
+        {"from": "a", "to": "quick", "condition": "_branch.index == 0"},
+        {"from": "a", "to": "slow", "condition": "_branch.index != 0"},
+        *({"from": name, "to": "b", "spawn_count": 2} for name in ("quick", "slow")),
+        {"from": "b", "to": "j", "synchronization": {
+            "strategy": {"m_of_n": 2}, "sibling_group": "g",
+            "merge": {"source": "_branch.output.i", "target": "state.arrived", "strategy": "collect"},
+        }},
+    )  # fmt: skip
+    workflow["nodes"]["a"]["output_mapping"] = {"_branch.output.i": "_branch.index"}
+    answers = {"quick": Answer({}, takes_ms=1), "slow": Answer({}, takes_ms=20), "b": Answer({}, takes_ms=1)}
+    assert played(library_of(workflow, TASKS), script=Script(answers)).state == {"arrived": [0, 1]}

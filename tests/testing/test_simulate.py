@@ -309,13 +309,13 @@ def test_no_fault_of_a_seed_changes_the_outcome() -> None:
     plain = outcome(simulate(shop(), {"amount": 80}, **GIVEN, fail={"send": "lost"}))
     retried = outcome(simulate(shop(), {"amount": 80}, **GIVEN, fail={"pay": 2}))
     crashes = 0
-    for seed in range(150):
+    for seed in range(40):
         plan = plan_from_seed(seed)
         assert outcome(simulate(shop(), {"amount": 80}, **GIVEN, fail={"send": "lost"}, seed=seed, plan=plan)) == plain
         run = simulate(shop(), {"amount": 80}, **GIVEN, fail={"pay": 2}, seed=seed, plan=plan)
         assert outcome(run) == retried
         crashes += len(run.called) > 4
-    assert crashes > 10, "some seeds repeat a call"
+    assert crashes > 3, "some seeds repeat a call"
 
 
 def test_with_failures_a_seed_may_change_it() -> None:

@@ -10,18 +10,21 @@ import msgspec
 
 from jeton.apply.batch import batch_creations
 from jeton.apply.draft import Draft, Touched
-from jeton.apply.fold import fold
+from jeton.apply.fold import fold, fold_all
 from jeton.apply.record import count_events
 from jeton.apply.timers import Timers
-from jeton.model.cue import TokenReady
-from jeton.model.decision import BeginRun, Decision, EndRun, SetStatus
-from jeton.model.effect import Effect
+from jeton.model.cue import TokenReady, TurnMoved
+from jeton.model.decision import AwaitCredits, BeginRun, Decision, EndRun, SetStatus
+from jeton.model.effect import Effect, SendMessage
 from jeton.model.entry import Entry
 from jeton.model.failure import BrokenInvariant, RunError
 from jeton.model.ids import TokenId
 from jeton.model.json import Json
 from jeton.model.message import (
     AlarmRang,
+    BudgetAnswered,
+    BudgetSettled,
+    ChatSent,
     ContinueRun,
     CreditsGranted,
     Message,
@@ -31,9 +34,12 @@ from jeton.model.message import (
     TaskStarted,
     TriggerHeard,
     UnpauseRun,
+    turned_away,
 )
+from jeton.model.state.day_budget import DAYS
 from jeton.model.state.phase import Pending
 from jeton.model.state.run import RunState
+from jeton.model.state.talk import place_of
 from jeton.planning.plan_run import plan_cue, plan_idle, plan_run, plan_started
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.node import Plan, plan_onward
@@ -70,7 +76,8 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
     finished = _finished_attempts(batch)
     for message in batch:
         if state.head.ended_at is not None:
-            break
+            _turn_away(draft, message)
+            continue
         if type(message) is TaskStarted and (message.token, message.attempt) in finished:
             handling.made += plan_started(program, state, message)  # only recorded: the attempt ends in this batch
             continue
@@ -82,12 +89,26 @@ def advance(program: Program, run: LiveRun, batch: Sequence[Message], moves: int
             broken = EndRun(message.at, "failed", error=_evidence(problem, message), broken=True)
             fold(draft, broken)
             handling.made[made:] = [broken]
-            break
     return _commit(run, draft, batch, handling.made, handling.again)
+
+
+def _turn_away(draft: Draft, message: Message) -> None:
+    """After the end only chat messages of tokens are answered, because these would wait for ever.
+
+    What was reserved of an agent's budget goes back."""
+    run = draft.state.head.run
+    if type(message) is BudgetAnswered and message.granted:
+        back = BudgetSettled(message.at, message.agent, message.day, message.amount)
+        draft.effects.append(SendMessage(DAYS, back))
+    if type(message) is ChatSent:
+        told = turned_away(message, run, "run_ended", f"the conversation {run} has ended", message.at)
+        draft.effects += [] if told is None else [SendMessage(*told)]
 
 
 def _finished_attempts(batch: Sequence[Message]) -> Container[tuple[TokenId, int]]:
     """Attempts that end in this batch; none if it has a message for which it matters that they were running."""
+    if len(batch) == 1:
+        return ()  # none of them starts in it
     finished: set[tuple[TokenId, int]] = set()
     for message in batch:
         if type(message) is TaskFinished:
@@ -149,6 +170,7 @@ class _Handling:
             return  # nothing follows from these
         if kind in _RESUMING:
             draft.ready.extend(TokenReady(t.id) for t in state.tokens.values() if type(t.phase) is Pending)
+            draft.urgent.extend(TurnMoved(turn.number) for turn in state.talk.active() if state.has_talk)
         self._run_cues()
         if kind in _WAKING:
             wall = _wall_time(message)
@@ -172,7 +194,7 @@ class _Handling:
                 draft.ready.clear()  # these tokens begin when the run is unpaused
             elif draft.ready and self._moves > 0:
                 plan = plan_cue(self._program, state, draft.ready.popleft(), self._now)
-                self._moves -= bool(plan.decisions)  # a token that cannot begin is not counted
+                self._moves -= _moved(plan.decisions)
                 self._fold(plan)
             elif draft.ready:
                 self.again = True
@@ -187,18 +209,24 @@ class _Handling:
 
     def _fold(self, plan: Plan) -> None:
         """Fold decisions. A node that finished with them is routed at once, before anything else moves."""
-        decisions = batch_creations(plan.decisions)
-        for decision in decisions:
-            fold(self._draft, decision)
+        decisions = plan.decisions
+        if len(decisions) > 1:
+            decisions = batch_creations(decisions)
+        fold_all(self._draft, decisions)
         self.made += decisions
         if plan.then is not None:
             self._fold(Plan(plan_onward(self._program, self._draft.state, plan.then, self._now)))
 
 
+def _moved(decisions: Sequence[Decision]) -> bool:
+    """Whether a token began. One that waits for credits is not counted: each batch would have it ask anew."""
+    return bool(decisions) and type(decisions[0]) is not AwaitCredits
+
+
 def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: list[Decision], again: bool) -> Commit:
     head = run.state.head
     if not head.ended and decisions and head.status != "submitted":  # a message before the start does not begin the run
-        status = "waiting" if head.busy == 0 and head.parked else "running"
+        status = "waiting" if _is_waiting(run.state) else "running"
         if status != head.status:
             change = SetStatus("waiting" if status == "waiting" else "running")
             fold(draft, change)
@@ -212,6 +240,14 @@ def _commit(run: LiveRun, draft: Draft, batch: Sequence[Message], decisions: lis
     return Commit(entry, draft.touched, tuple(draft.effects), run.timers.next_due(), again, head.ended)
 
 
+def _is_waiting(state: RunState) -> bool:
+    """Whether nothing moves by itself. Of a conversation, async work is not a turn that moves."""
+    if not state.has_talk:
+        return state.head.busy == 0 and state.head.parked > 0
+    moving = {turn.number for turn in state.talk.active() if turn.moving}
+    return not any(token.phase.busy and place_of(token.path)[0] in moving for token in state.tokens.values())
+
+
 def _wall_time(message: Message) -> int:
     """The system clock's time, as far as a message tells it."""
     if type(message) is not AlarmRang:
@@ -221,7 +257,7 @@ def _wall_time(message: Message) -> int:
 
 def _without_input(start: StartRun) -> StartRun:
     """A start as the journal stores it, because the first decision has the input."""
-    return StartRun(start.at, None, start.workflow)
+    return StartRun(start.at, None, start.workflow, under=start.under)
 
 
 def _evidence(problem: Exception, message: Message) -> RunError:

@@ -1,12 +1,14 @@
 """Deployed definitions: one bundle per version, numbered by content, and compiled once."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
-from jeton.definitions.bundle import bundle_of
-from jeton.definitions.version import definition_hash
+from jeton.definitions.bundle import bundle_of, deployable
+from jeton.definitions.version import Hashed, definition_hash
 from jeton.model.definition.trigger import Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
@@ -62,7 +64,9 @@ class Bundles:
         body, number = found
         if version is None:
             self.set_newest(name, number)
-        return self._libraries.setdefault((name, number), _decode(body)), number
+        if (name, number) not in self._libraries:
+            self._libraries[name, number] = _decode(body)
+        return self._libraries[name, number], number
 
     def child(self, name: str, version: int, reference: str) -> tuple[str, int]:
         """The workflow and version that a run of this version calls: the named version, or the one deployed with it."""
@@ -86,8 +90,25 @@ class Bundles:
             problem = f"version {version} of workflow '{name}' is not in this store"
             raise Refused("unknown_workflow", problem, "deploy it first")
         if (name, version) not in self._programs:
-            self._programs[name, version] = compile_definition(found[0], name)
+            self._programs[name, version] = self._compiled(name, version, found[0])
         return self._programs[name, version], found[0]
+
+    def _compiled(self, name: str, version: int, bundle: Library) -> Program:
+        program = compile_definition(bundle, name)
+        if program.talk is None:
+            return program
+
+        def at(other: int) -> Program:
+            return self.program(name, other)[0]
+
+        # turns that began with another version go on with it
+        talk = replace(program.talk, version=version, at=at)
+        return replace(program, talk=talk)
+
+    def newest(self, name: str, version: int) -> tuple[Program, Library]:
+        """The version of an agent that turns which begin now get. `version`: what is taken if it was not deployed."""
+        found = self.find(name)
+        return self.program(name, version if found is None else found[1])
 
     def startable(self, trigger: Trigger) -> Startable | None:
         """What a trigger starts, as it is deployed now; None if it is not deployed."""
@@ -102,22 +123,29 @@ def encode_bundle(bundle: Library) -> bytes:
 
 
 def called_bundles(name: str, bundle: Library) -> list[tuple[str, Library]]:
-    """The bundles of all that a workflow calls. They are stored with it, as the versions that its runs will call."""
+    """The bundles of all that a workflow or agent calls. They are stored with it, as the versions that it will call."""
     whole = bundle_of(bundle, name)
-    return [(child, bundle_of(bundle, child)) for child in (*whole.workflows, *whole.flows) if child != name]
+    return [(child, bundle_of(bundle, child)) for child in deployable(whole) if child != name]
 
 
 def bundle_hash(bundle: Library) -> str:
     """A hash that is the same for bundles that do the same, whatever their descriptions."""
     parts = {
-        section: {name: definition_hash(definition) for name, definition in definitions.items()}
-        for section, definitions in (
-            ("workflows", bundle.workflows),
-            ("flows", bundle.flows),
-            ("tasks", bundle.tasks),
-            ("actions", bundle.actions),
-        )
+        "workflows": _hashes(bundle.workflows),
+        "flows": _hashes(bundle.flows),
+        "tasks": _hashes(bundle.tasks),
+        "actions": _hashes(bundle.actions),
     }
-    if bundle.model_profiles:
-        parts["model_profiles"] = {name: definition_hash(each) for name, each in bundle.model_profiles.items()}
+    later = {
+        "model_profiles": _hashes(bundle.model_profiles),
+        "prompts": _hashes(bundle.prompts),
+        "tools": _hashes(bundle.tools),
+        "personas": _hashes(bundle.personas),
+        "agents": _hashes(bundle.agents),
+    }
+    parts.update((section, found) for section, found in later.items() if found)  # stored hashes know no empty ones
     return hashlib.sha256(_encode({**parts, "settings": bundle.settings})).hexdigest()
+
+
+def _hashes(definitions: Mapping[str, Hashed]) -> dict[str, str]:
+    return {name: definition_hash(definition) for name, definition in definitions.items()}

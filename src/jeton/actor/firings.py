@@ -51,7 +51,7 @@ def settle_firing(planned: Planned, known: FiringRow | None, disabled: bool, run
 
     A delivery that was refused before may be tried again; one that started a run starts no other."""
     if known is not None and known.run is not None:
-        return SettledFiring(known, new=False)
+        return SettledFiring(msgspec.structs.replace(known, again=True), new=False)
     trigger, delivery, firing = planned.trigger, planned.delivery, planned.firing
     if disabled:
         workflow = started_workflow(trigger)

@@ -10,6 +10,7 @@ import msgspec
 
 from jeton.model.decision import (
     BeginNode,
+    BeginTurn,
     BreakNode,
     CreateToken,
     CreateTokens,
@@ -47,6 +48,18 @@ def shared_history(entries: Sequence[Entry], at: int) -> list[Entry]:
     if not any(isinstance(d, CreateToken | CreateTokens) for entry in shared for d in entry.decisions):
         raise Refused("nothing_shared", "the run ended before anything of it began", "start a new run")
     return shared
+
+
+def history_before(entries: Sequence[Entry], turn: int) -> list[Entry]:
+    """The entries of a conversation up to the beginning of a turn."""
+    shared = list[Entry]()
+    for entry in entries:
+        for index, decision in enumerate(entry.decisions):
+            if isinstance(decision, BeginTurn) and decision.turn == turn:
+                kept = entry.decisions[:index]
+                return [*shared, msgspec.structs.replace(entry, decisions=kept)] if kept else shared
+        shared.append(entry)
+    raise Refused("unknown_turn", f"the conversation has no turn {turn} that has begun", "see its turns with show")
 
 
 def _before_end(decisions: tuple[Decision, ...], end: EndRun) -> int:

@@ -20,13 +20,30 @@ A host holds no rule of the graph. It decides how bytes are stored, found, locke
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
+from jeton.actor.access.store import AccessStore
 from jeton.actor.advance import LiveRun
+from jeton.actor.queries.listing import Listing
+from jeton.actor.queries.vitals import Census, Vitals
 from jeton.actor.retention import Pruned, Rule
-from jeton.actor.rows import Account, FiringRow, GateRow, Published, RunRow, TriggerRow, Usage
+from jeton.actor.rows import (
+    Account,
+    EntryPlace,
+    FiringRow,
+    GateRow,
+    LinePage,
+    PlacedEntry,
+    Published,
+    RunRow,
+    TreePositions,
+    TriggerRow,
+    Usage,
+)
 from jeton.actor.starts import NewFork, NewRun, Started
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import CurrentMetric, EventSink
 from jeton.executor.limits.idempotency import IdempotencyStore
+from jeton.executor.mcp.pins import PinStore
+from jeton.executor.memory import MemoryStore
 from jeton.model.definition.trigger import Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
@@ -51,8 +68,9 @@ class Reads(Protocol):
         status: RunStatus | None = None,
         after: RunId | None = None,
         limit: int = 100,
+        conversations: bool = False,
     ) -> list[RunRow]:
-        """Runs, newest first. `after` is the last one of the previous page."""
+        """Runs, or conversations, newest first. `after` is the last one of the previous page."""
         ...
 
     async def children(self, run: RunId) -> list[RunRow]:
@@ -67,6 +85,54 @@ class Reads(Protocol):
         """A run's journal behind an entry, oldest first."""
         ...
 
+    async def stretch(self, run: RunId, first: int, last: int) -> list[Entry]:
+        """A run's entries from one number to another, both included, oldest first."""
+        ...
+
+    async def oldest(self, run: RunId) -> int | None:
+        """The number of the oldest stored entry of a run; None if it has none. Those before it were pruned."""
+        ...
+
+    async def place(self, run: RunId, event: int) -> EntryPlace | None:
+        """The stored entry that has this event, or is the last one before it; None if there is none.
+
+        Costs the logarithm of the journal's length."""
+        ...
+
+    # the line of positions
+
+    async def census(self) -> Census:
+        """All runs, counted. It looks at each of them, and is meant for once."""
+        ...
+
+    async def head(self) -> int:
+        """The last position of the line; 0 if there is none."""
+        ...
+
+    async def line(self, after: int = 0, limit: int = 500, within: RunId | None = None) -> LinePage:
+        """Entries of all runs behind a position; `within`: only those of a run and of the runs it called.
+
+        Costs what there is behind the position, of which only the entries that are given are decoded."""
+        ...
+
+    async def tree_positions(self, run: RunId, after: int = 0) -> TreePositions:
+        """The positions behind `after` that a run has, and those of the runs it called."""
+        ...
+
+    async def placed(self, positions: Sequence[int]) -> list[PlacedEntry]:
+        """The entries at these positions, without those that were pruned."""
+        ...
+
+    async def unended(self, run: RunId) -> int:
+        """How many have not ended, of a run and the runs it called."""
+        ...
+
+    async def changed(self, after: int, run: RunId | None = None) -> None:
+        """Wait until the line is longer than this. Raises Refused if the store fails, or if `run` is damaged."""
+        ...
+
+    # what happens
+
     def watch(self, run: RunId, after: int = -1) -> AsyncIterator[Entry]:
         """A run's entries behind `after`: those stored, then each after its commit, until the run has ended."""
         ...
@@ -77,6 +143,10 @@ class Reads(Protocol):
 
     async def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
         """A version of a workflow with all it calls; without a number, the version deployed last."""
+        ...
+
+    async def deployed(self) -> list[str]:
+        """The names of all that was deployed: workflows, flows, and agents as `agent:NAME`."""
         ...
 
     async def triggers(self) -> list[TriggerRow]:
@@ -163,6 +233,30 @@ class Host(Protocol):
     @property
     def events(self) -> EventSink:
         """Where events and metrics of actions go."""
+        ...
+
+    @property
+    def pins(self) -> PinStore:
+        """What tools of MCP servers were when they were first used. Needs no ownership."""
+        ...
+
+    @property
+    def access(self) -> AccessStore:
+        """The keys, sessions and saved queries of a server. Needs no ownership."""
+        ...
+
+    @property
+    def listing(self) -> Listing:
+        """Lists of the store for servers."""
+        ...
+
+    @property
+    def memory(self) -> MemoryStore:
+        """The memories of agents. Without ownership they can be read and deleted, and not written."""
+        ...
+
+    async def vitals(self) -> Vitals:
+        """How the host fares."""
         ...
 
     # definitions and triggers

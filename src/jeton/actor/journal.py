@@ -16,6 +16,15 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Entry).decode
 
 
+class _Numbers(msgspec.Struct):
+    """The part of an entry that says which events it has."""
+
+    first_event: int
+
+
+_numbers = msgspec.json.Decoder(_Numbers).decode
+
+
 class JournalEntry(msgspec.Struct, frozen=True):
     """An entry as it is stored."""
 
@@ -32,6 +41,11 @@ def encode_entry(entry: Entry) -> bytes:
 def decode_entry(body: bytes) -> Entry:
     """The journal entry that was stored as these bytes."""
     return _decode(body)
+
+
+def first_event_in(body: bytes) -> int:
+    """The number of the first event of a stored entry, which is not decoded for it."""
+    return _numbers(body).first_event
 
 
 def first_hash(run: RunId) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from jeton.actor.advance import LiveRun
+from jeton.model.ids import TokenId
 from jeton.model.message import AlarmRang, ContinueRun, Message, TaskLost
 from jeton.model.state.phase import Dispatched, Executing, Pending
 
@@ -16,10 +17,10 @@ class RecoveryPlan(msgspec.Struct, frozen=True):
     needs_app: str | None
 
 
-def plan_recovery(run: LiveRun, now: int, wall: int, missing: Callable[[str], str | None]) -> RecoveryPlan:
+def plan_recovery(run: LiveRun, now: int, wall: int, missing: Callable[[TokenId], str | None]) -> RecoveryPlan:
     """The messages that a run needs to go on. Delivering them twice changes nothing.
 
-    `missing` gives the name of a function that a node's task needs and that is not here. The run counts lost tasks, so
+    `missing` gives the name of a function that a token's task needs and that is not here. The run counts lost tasks, so
     one that kills its worker is not started for ever. A paused run does not start a task that no worker had begun."""
     messages, needs_app, pending = list[Message](), None, False
     for token in run.state.tokens.values():
@@ -27,7 +28,7 @@ def plan_recovery(run: LiveRun, now: int, wall: int, missing: Callable[[str], st
             case Dispatched() if run.state.head.paused:
                 pass
             case Dispatched() | Executing():
-                function = missing(token.node)
+                function = missing(token.id)
                 needs_app = needs_app or function
                 if function is None:
                     messages.append(TaskLost(now, token.id, token.attempt))

@@ -14,9 +14,14 @@ def replay(head: Head, entries: Iterable[Entry]) -> LiveRun:
     """Fold all decisions of a journal. Of `head` only the names of the run and its workflow are used."""
     run = LiveRun(RunState(Head(head.run, head.workflow, head.version)))
     for entry in entries:
-        draft = Draft(run.state, run.timers)
-        for decision in entry.decisions:
-            fold(draft, decision)
-        run.state.head.entries += 1
-        run.state.head.events += count_events(entry.decisions)
+        replay_entry(run, entry)
     return run
+
+
+def replay_entry(run: LiveRun, entry: Entry) -> None:
+    """Fold the next entry of a journal into the run that those before it gave."""
+    draft = Draft(run.state, run.timers)
+    for decision in entry.decisions:
+        fold(draft, decision)
+    run.state.head.entries += 1
+    run.state.head.events += count_events(entry.decisions)

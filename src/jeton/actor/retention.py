@@ -10,9 +10,19 @@ from jeton.model.entry import Entry
 from jeton.model.event import Fact, TokenCancelled, TokenCompleted, TokenCreated, TokenFailed, TokenTimedOut
 from jeton.model.ids import RunId, TokenId
 from jeton.model.state.run import TERMINAL, RunStatus
+from jeton.model.times import rfc3339
 
 Counts: TypeAlias = dict[str, dict[str, int]]
 """By node and status."""
+
+
+UPLOADS_DAYS = 30
+DAY_MS = 24 * 60 * 60 * 1000
+
+
+def uploads_kept_from(now: int) -> str:
+    """The first day whose uploads are kept without a run that holds them, in UTC."""
+    return rfc3339(max(now - UPLOADS_DAYS * DAY_MS, 0))[:10]
 
 
 class Rule(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 from jeton.executor.event_sink import ActionEvent
 from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import Trigger
+from jeton.model.entry import Entry
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
@@ -32,6 +33,7 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
     parent: Parent | None = None
     forked: Fork | None = None
     trigger: FiredBy | None = None
+    key: str | None = None  # that it was started with
 
 
 def run_row(head: Head, wake: int | None) -> RunRow:
@@ -52,6 +54,7 @@ def run_row(head: Head, wake: int | None) -> RunRow:
         parent=head.parent,
         forked=head.forked,
         trigger=head.trigger,
+        key=head.key,
     )
 
 
@@ -66,6 +69,7 @@ class GateRow(msgspec.Struct, frozen=True):
     since: int
     due: int | None
     answers: int
+    question: str | None = None  # the schema of what a task asks, as JSON; the node of any other gate has it
 
 
 class TriggerRow(msgspec.Struct, frozen=True):
@@ -77,7 +81,9 @@ class TriggerRow(msgspec.Struct, frozen=True):
 
 
 class FiringRow(msgspec.Struct, frozen=True):
-    """The result of one delivery to a trigger: the run it started, or the reason why it started none."""
+    """The result of one delivery to a trigger: the run it started, or the reason why it started none.
+
+    `again`: the delivery was known, and this is what came of it the first time. It is stored nowhere."""
 
     trigger: str
     delivery: str
@@ -88,6 +94,7 @@ class FiringRow(msgspec.Struct, frozen=True):
     run: RunId | None
     code: RefusalCode | None
     problem: str | None
+    again: bool = False
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -122,3 +129,41 @@ class Published(msgspec.Struct, frozen=True):
     number: int
     at: int
     emitted: ActionEvent
+
+
+# the line of positions: journal entries of all runs in the order of their commits; positions begin with 1
+
+
+class PlacedEntry(msgspec.Struct, frozen=True):
+    """A journal entry with its position."""
+
+    position: int
+    run: RunId
+    entry: Entry
+
+
+class LinePage(msgspec.Struct, frozen=True):
+    """A part of the line, oldest first.
+
+    `reached`: nothing up to this position is missing here; `head`: the last position there was when the page was read;
+    `pruned`: the last position whose entry was pruned by then, 0 if none was."""
+
+    entries: tuple[PlacedEntry, ...]
+    reached: int
+    head: int
+    pruned: int
+
+
+class TreePositions(msgspec.Struct, frozen=True):
+    """The positions, ascending, that a run and the runs it called have up to `head`, the last position there was."""
+
+    positions: tuple[int, ...]
+    head: int
+
+
+class EntryPlace(msgspec.Struct, frozen=True):
+    """Where an entry is: its number in its run, its position, and the number of its first event."""
+
+    number: int
+    position: int
+    first_event: int

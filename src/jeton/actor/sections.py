@@ -24,6 +24,7 @@ from jeton.model.state.run import (
     Slot,
     Token,
 )
+from jeton.model.state.talk import CallResult, Given, Move, TalkHead, TalkState, Turn
 
 Sections = dict[str, bytes | None]
 """By name; None: the section was removed."""
@@ -41,23 +42,31 @@ _facts = msgspec.json.Decoder(NodeFacts)
 _overrides = msgspec.json.Decoder(dict[str, dict[str, Any]])
 _signal = msgspec.json.Decoder(Signal)
 _early = msgspec.json.Decoder(EarlyAnswer)
+_talk_head = msgspec.json.Decoder(TalkHead)
+_turn = msgspec.json.Decoder(Turn)
+_given = msgspec.json.Decoder(Given)
+_move = msgspec.json.Decoder(Move)
+_result = msgspec.json.Decoder(CallResult)
+_keys = msgspec.json.Decoder(str)
 
 
 def encode_sections(state: RunState, touched: Touched) -> Sections:
-    """The sections that a commit stores: the head, and every section that was touched."""
+    """The sections that a commit stores: the head, and every section that was touched. Sorted by name."""
     sections: Sections = {"head": _encode(state.head)}
     if touched.input:
         sections["input"] = _encode(state.input)
-    for key in touched.state:
-        sections[f"state/{key}"] = _encode(state.state[key]) if key in state.state else None
     for key in touched.output:
         sections[f"output/{key}"] = _encode(state.output[key]) if key in state.output else None
-    for chunk in touched.tokens:
-        sections[f"tokens/{chunk}"] = _token_chunk(state, chunk)
     if touched.overrides:
         sections["overrides"] = _encode(state.flow.overrides)
+    for key in touched.state:
+        sections[f"state/{key}"] = _encode(state.state[key]) if key in state.state else None
+    for chunk in touched.tokens:
+        sections[f"tokens/{chunk}"] = _token_chunk(state, chunk)
     if touched.more:
         _encode_rest(state, touched.rest, sections)
+    elif sorted(sections) == [*sections]:
+        return sections  # as most often
     return dict(sorted(sections.items()))  # the order of sets differs between processes
 
 
@@ -83,6 +92,9 @@ def _encode_rest(state: RunState, touched: TouchedRest, sections: Sections) -> N
     for number in touched.early:
         early = state.early.get(number)
         sections[f"early/{number}"] = None if early is None else _encode(early)
+    for row in touched.talk:
+        found_row = state.talk.row(row)
+        sections["/".join(map(str, row))] = None if found_row is None else _encode(found_row)
     for run in touched.lent:
         sections[f"lent/{run}"] = _encode(state.lent[run]) if run in state.lent else None
 
@@ -145,11 +157,42 @@ def _load_node(flow: FlowState, node: str, facts: NodeFacts) -> None:
 _NO_FACTS = NodeFacts()
 
 
+_TALK = frozenset(("talk", "turn", "given", "move", "result", "came", "edit", "keys"))
+
+
+def _load_talk(talk: TalkState, kind: str, rest: str, body: bytes) -> None:
+    """Load one row of a conversation."""
+    if kind == "keys":  # by far the most, in a long one
+        talk.keys[int(rest)] = _keys.decode(body)
+        return
+    key = tuple(map(int, rest.split("/"))) if rest else ()
+    match kind, key:
+        case "talk", ():
+            talk.heads[0] = _talk_head.decode(body)
+        case "turn", (turn,):
+            talk.turns[turn] = _turn.decode(body)
+        case "given", (turn,):
+            talk.given[turn] = _given.decode(body)
+        case "move", (turn, move):
+            talk.moves[turn, move] = _move.decode(body)
+        case "result", (turn, move, call):
+            talk.results[turn, move, call] = _result.decode(body)
+        case "came", (turn, move, call):
+            talk.came[turn, move, call] = _result.decode(body)
+        case "edit", (turn, move, call):
+            talk.edits[turn, move, call] = _plain(body)
+        case _:
+            raise BrokenInvariant("a row of a conversation with another name", section=f"{kind}/{rest}")
+
+
 def load_run(sections: Mapping[str, bytes]) -> LiveRun:
     """The run of stored sections."""
     state = RunState(_head.decode(sections["head"]), _plain(sections.get("input", b"null")))
     for name, body in sections.items():
         kind, _, rest = name.partition("/")
+        if kind in _TALK:
+            _load_talk(state.talk, kind, rest, body)
+            continue
         match kind:
             case "head" | "input":
                 pass
@@ -219,6 +262,8 @@ def _rebuild(state: RunState) -> None:
     state.tokens = dict(sorted(state.tokens.items()))
     state.groups = dict(sorted(state.groups.items()))
     state.early = dict(sorted(state.early.items()))
+    if state.has_talk:
+        state.talk.sort()
     state.signals = {name: dict(sorted(kept.items())) for name, kept in state.signals.items()}
     waiting = [
         (token.phase.turn, name, token.id)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from jeton.actor.advance import LiveRun
-from jeton.actor.fork import shared_history
+from jeton.actor.fork import history_before, shared_history
 from jeton.actor.journal import JournalEntry, chained
 from jeton.actor.replay import replay
 from jeton.actor.rows import RunRow
@@ -19,8 +19,21 @@ from jeton.model.entry import Entry
 from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.message import ChildEnded, ForkRun, Message, StartRun
+from jeton.model.message import (
+    ChatSent,
+    ChildEnded,
+    ContinueRun,
+    ForkRun,
+    Message,
+    StartRun,
+    StopTurn,
+    TurnOver,
+    WaitersAdded,
+    turned_away,
+)
 from jeton.model.state.run import FiredBy, Head, RunState
+from jeton.model.state.talk import TalkFork
+from jeton.model.trace_parent import TraceParent
 
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -29,7 +42,7 @@ class NewRun(msgspec.Struct, frozen=True):
     """A start. One run per workflow and `key`; `run` is its name, or chosen by the host.
 
     `overrides` are inputs of a flow's nodes, by node and handle; `trigger` is what started it; `credits` is all that it
-    may cost."""
+    may cost; `under` is the span of another system that it was started under."""
 
     workflow: str
     version: int
@@ -39,6 +52,7 @@ class NewRun(msgspec.Struct, frozen=True):
     overrides: dict[str, JsonObject] = {}
     trigger: FiredBy | None = None
     credits: int | None = None
+    under: TraceParent | None = None
 
 
 class Started(NamedTuple):
@@ -65,6 +79,7 @@ class NewFork(msgspec.Struct, frozen=True):
     writes: dict[str, Json] = {}
     again: bool = False
     credits: int = 0
+    talk: TalkFork | None = None  # of a conversation: the turn it goes on with; `entry` is then not used
 
 
 def check_start(new: NewRun) -> None:
@@ -75,7 +90,15 @@ def check_start(new: NewRun) -> None:
 
 def start_message(new: NewRun, at: int) -> StartRun:
     """The first message of a new run."""
-    return StartRun(at, new.input, trigger=new.trigger, overrides=new.overrides, credits=new.credits, key=new.key)
+    return StartRun(
+        at,
+        new.input,
+        trigger=new.trigger,
+        overrides=new.overrides,
+        credits=new.credits,
+        key=new.key,
+        under=new.under,
+    )
 
 
 def input_hash(new: NewRun) -> bytes:
@@ -111,6 +134,18 @@ def fresh_run(run: RunId, workflow: str, version: int) -> LiveRun:
     return LiveRun(RunState(Head(run, workflow, version)))
 
 
+def undeliverable(run: RunId, message: Message, at: int) -> tuple[RunId, TurnOver | ContinueRun] | None:
+    """The message to the run that sent something to a run which does not exist, with that run; None if it needs none.
+
+    A token that waits for an agent would wait for ever. The answer to anything else changes nothing, but the message
+    that nobody takes leaves the inbox with the commit that handles it."""
+    if isinstance(message, StopTurn | WaitersAdded) and message.run is not None:
+        return message.run, ContinueRun(at)
+    if not isinstance(message, ChatSent):
+        return None
+    return turned_away(message, run, "unknown_run", f"there is no conversation {run} in this store", at)
+
+
 def impossible_start(run: RunId, message: Message, refused: Refused, at: int) -> tuple[RunId, ChildEnded] | None:
     """The message to the caller of a run that cannot be started, with the caller; None if no run called it."""
     if not isinstance(message, StartRun) or message.parent is None:
@@ -135,14 +170,16 @@ class PlannedFork(msgspec.Struct, frozen=True):
 
 def plan_fork(fork: NewFork, row: RunRow, entries: Sequence[Entry], name: RunId, at: int) -> PlannedFork:
     """Everything a host stores for a fork. Raises Refused if the run cannot be forked there."""
-    if row.parent is not None:
+    if row.parent is not None and fork.talk is None:
         problem = f"run {row.run} was called by run {row.parent.run}, and goes on only with it"
         raise Refused("child_run", problem, f"fork its root, {row.parent.root}")
     if len(entries) != row.entries:
         problem = f"the first entries of run {row.run} were pruned"
         raise Refused("history_pruned", problem, "start a new run")
-    history = shared_history(entries, fork.entry)
-    message = ForkRun(at, fork.run, fork.entry, history[-1].at, fork.writes, fork.again, fork.credits)
+    talk = fork.talk
+    history = shared_history(entries, fork.entry) if talk is None else history_before(entries, talk.turn)
+    last = fork.entry if talk is None else history[-1].number
+    message = ForkRun(at, fork.run, last, history[-1].at, fork.writes, fork.again, fork.credits, talk)
     check_storable(message)
     live = replay(Head(name, row.workflow, row.version), history)
     slept = {token.id: sleep for token in live.state.tokens.values() if (sleep := token.last_sleep) is not None}

@@ -77,12 +77,18 @@ def turn_of(
         commit.touched.everything(state)
     body = _encode_entry(entry)
     hash = next_hash(before, body)
+    touched, typed = commit.touched, program.workflow.state_schema is not None
+    sections = encode_sections(state, touched)
+    if commit.ended or policy.every or typed or touched.more or touched.usage:
+        queries = queries_of(state, touched, entry, policy, typed, sections)
+    else:
+        queries = UNCHANGED  # as most often
     return Turn(
         state.head,
         JournalEntry(entry.number, hash, body),
         hash,
-        encode_sections(state, commit.touched),
-        queries_of(state, commit.touched, entry, policy, program.workflow.state_schema is not None),
+        sections,
+        queries,
         commit.effects,
         commit.wake,
         commit.again,
@@ -106,7 +112,6 @@ def take_turn(
     batch: Sequence[Message],
     before: bytes,
     reload: Callable[[], LiveRun],
-    *,
     policy: SnapshotPolicy = ON_COMPLETE,
     shared: tuple[JournalEntry, ...] = (),
     moves: int = MOVES_PER_BATCH,

@@ -5,28 +5,30 @@ Each write records the previous value, to undo it, and the section it belongs to
 
 from collections import deque
 from collections.abc import Hashable
-from copy import copy
 from typing import Any, TypeVar
 
 import msgspec
 
 from jeton.apply.timers import Timers
+from jeton.model.chat import Speaker
 from jeton.model.cue import Cue, SlotQuiet, TokenReady
 from jeton.model.effect import Effect, SendMessage, StopTask
 from jeton.model.failure import BrokenInvariant
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json
-from jeton.model.message import CancelRun
+from jeton.model.message import CancelRun, StopTurn
 from jeton.model.paths import branch_keys, written
 from jeton.model.state.phase import (
     Dispatched,
     Executing,
     Pending,
+    WaitingForAgent,
     WaitingForGate,
     WaitingForSignal,
     WaitingForSubworkflow,
 )
 from jeton.model.state.run import SLOTS_PER_STRETCH, Arrived, ArrivedId, Group, Progress, RunState, Slot, Token
+from jeton.model.state.talk import Turn, place_of, speaker_of
 
 TOKENS_PER_SECTION = 32
 
@@ -38,7 +40,7 @@ _ABSENT: Any = object()
 class Touched:
     """The sections that differ from what is stored. Most commits touch a few tokens and keys and nothing else."""
 
-    __slots__ = ("_rest", "input", "output", "overrides", "state", "tokens", "usage")
+    __slots__ = ("_rest", "input", "more", "output", "overrides", "state", "tokens", "usage")
 
     def __init__(self) -> None:
         self.input = False
@@ -47,18 +49,14 @@ class Touched:
         self.state: set[str] = set()
         self.output: set[str] = set()
         self.tokens: set[int] = set()
+        self.more = False  # anything in `rest` may have been touched
         self._rest: TouchedRest | None = None
 
     @property
     def rest(self) -> "TouchedRest":
         if self._rest is None:
-            self._rest = TouchedRest()
+            self._rest, self.more = TouchedRest(), True
         return self._rest
-
-    @property
-    def more(self) -> bool:
-        """Whether anything in `rest` may have been touched."""
-        return self._rest is not None
 
     def everything(self, state: RunState) -> None:
         """Mark every section, as for a run that was never stored."""
@@ -75,7 +73,19 @@ class Touched:
 class TouchedRest:
     """The sections that fan-outs, waits, flows and credits touch."""
 
-    __slots__ = ("arrived", "early", "gates", "groups", "heard", "lent", "nodes", "progress", "signals", "slots")
+    __slots__ = (
+        "arrived",
+        "early",
+        "gates",
+        "groups",
+        "heard",
+        "lent",
+        "nodes",
+        "progress",
+        "signals",
+        "slots",
+        "talk",
+    )
 
     def __init__(self) -> None:
         self.nodes: set[str] = set()  # of a flow
@@ -88,6 +98,7 @@ class TouchedRest:
         self.early: set[int] = set()
         self.lent: set[RunId] = set()
         self.gates: set[TokenId] = set()  # gates that opened or closed, for lists of gates
+        self.talk: set[tuple[str | int, ...]] = set()  # rows of a conversation's tables
 
     def everything(self, state: RunState) -> None:
         flow = state.flow
@@ -102,6 +113,8 @@ class TouchedRest:
         self.early.update(state.early)
         self.lent.update(state.lent)
         self.gates.update(t.id for t in state.tokens.values() if isinstance(t.phase, WaitingForGate))
+        if state.has_talk:
+            self.talk.update(state.talk.rows())
 
 
 class Draft:
@@ -125,7 +138,7 @@ class Draft:
         """Set the point that `roll_back` returns to. Returns the number of effects so far."""
         self.now = now
         self._undo.clear()
-        self._head = copy(self.state.head)
+        self._head = msgspec.structs.replace(self.state.head)
         return len(self.effects)
 
     def roll_back(self, effects: int) -> None:
@@ -137,6 +150,7 @@ class Draft:
                 table[key] = before
         self._undo.clear()
         self.state.head = self._head
+        self.state.renew_facts()
         del self.effects[effects:]
         self.urgent.clear()
         self.ready.clear()
@@ -196,6 +210,22 @@ class Draft:
     def stop_child(self, child: RunId, reason: str) -> None:
         """Cancel a child run, which cancels its own children."""
         self.effects.append(SendMessage(child, CancelRun(self.now, reason, by_parent=True)))
+
+    def stop_agent(self, token: TokenId, conversation: RunId, reason: str) -> None:
+        """Stop the turn that a token asked for."""
+        stop = StopTurn(self.now, run=self.state.head.run, token=token, reason=reason)
+        self.effects.append(SendMessage(conversation, stop))
+
+    def turn_of(self, token: Token) -> Turn | None:
+        """The turn that a token belongs to, if this is a conversation."""
+        return self.state.talk.turns.get(place_of(token.path)[0]) if self.state.has_talk else None
+
+    def speaker(self, token: Token) -> Speaker | None:
+        """The agent that a token works for."""
+        head = self.state.head
+        if self.state.has_talk and (turn := self.turn_of(token)) is not None:
+            return speaker_of(head.run, turn)
+        return None if head.parent is None else head.parent.speaker
 
     def _update_lists(self, token: Token, *, listed: bool) -> None:
         """Update the lists of waiters of signals, and mark a gate as changed."""
@@ -298,6 +328,8 @@ class Draft:
             self.stop_task(token)
             if isinstance(token.phase, WaitingForSubworkflow):
                 self.stop_child(token.phase.child, "its parent came to a contradiction")
+            if isinstance(token.phase, WaitingForAgent):
+                self.stop_agent(token.id, token.phase.conversation, "its caller came to a contradiction")
             self._update_lists(token, listed=False)
         self.touched.tokens.update(token // TOKENS_PER_SECTION for token in state.tokens)
         for slot in state.slots:

@@ -8,6 +8,7 @@ from msgspec import UnsetType
 from jeton.apply.credits import forked_purse
 from jeton.apply.draft import Draft
 from jeton.apply.rule import rule
+from jeton.apply.turn import rewind
 from jeton.apply.waits import start_child
 from jeton.model import decision as d
 from jeton.model import event as ev
@@ -35,6 +36,7 @@ def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
     state.head.paused = False
     state.head.key = None
     state.head.submitted_at = state.head.started_at = decision.at
+    state.renew_facts()
     state.head.deadline = decision.deadline
     forked_purse(draft, decision.credits)
     for path, value in decision.writes.items():
@@ -42,10 +44,13 @@ def _fork_history(draft: Draft, decision: d.ForkHistory) -> None:
     for dropped in decision.dropped:  # nothing has been asked for in this run yet
         draft.drop_token(draft.token(dropped))
         state.head.alive -= 1
+    if decision.turn is not None:
+        rewind(draft, decision.turn)
     for token in list(state.tokens.values()):
         phase = _moved(draft, token, decision)
-        slept = None if isinstance(phase, Pending) else token.slept
-        moved = msgspec.structs.replace(token, phase=phase, reserved=0, cost=None, slept=slept)
+        moved = msgspec.structs.replace(token, phase=phase, reserved=0, cost=None)
+        if isinstance(phase, Pending):
+            moved = msgspec.structs.replace(moved, slept=None, continuation=None)
         draft.put_token(moved)
         _ask_again(draft, moved)
     for waiters in state.waiters.values():
@@ -90,8 +95,10 @@ def _ask_again(draft: Draft, token: Token) -> None:
     match token.phase:
         case Dispatched(since=since):
             given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
-            state = draft.state
-            draft.effects.append(StartTask(token.id, token.node, token.attempt, 1, given, since, state.facts))
+            facts, left = draft.state.facts, token.continuation
+            draft.effects.append(
+                StartTask(token.id, token.node, token.attempt, 1, given, since, facts, continuation=left)
+            )
         case WaitingForSubworkflow():
             start_child(draft, token, token.phase)
         case _:

@@ -145,7 +145,8 @@ def _open_fan_in(draft: Draft, decision: d.OpenFanIn) -> None:
     draft.drop_arrived(group, decision.node)
     draft.state.head.alive -= count_in(decision.tokens)
     left = {node: fan_in for node, fan_in in progress.fan_ins.items() if node != decision.node}
-    draft.put_progress(group.id, Progress(0, progress.started, (0,) * len(progress.flying), left, opened=True))
+    needed = {node: count for node, count in progress.needed.items() if node in left}
+    draft.put_progress(group.id, Progress(0, progress.started, (0,) * len(progress.flying), left, True, needed))
     draft.urgent.append(GroupChanged(group.id))
 
 

@@ -27,6 +27,6 @@ def count_events(decisions: Iterable[Decision]) -> int:
     """The number of facts, without making them."""
     counted = 0
     for decision in decisions:
-        fixed = _FIXED.get(type(decision))
-        counted += _COUNTED[type(decision)](decision) if fixed is None else fixed
+        kind = type(decision)
+        counted += _FIXED[kind] if kind in _FIXED else _COUNTED[kind](decision)
     return counted

@@ -7,6 +7,7 @@ import msgspec
 from jeton.apply.credits import close_purse
 from jeton.apply.draft import Draft
 from jeton.apply.rule import no_change, no_facts, rule
+from jeton.apply.turn import end_turns
 from jeton.apply.waits import forget_waits
 from jeton.model import decision as d
 from jeton.model import event as ev
@@ -30,6 +31,7 @@ def _begin_run(draft: Draft, decision: d.BeginRun) -> None:
         draft.put(draft.state.state, key, value)
         draft.touched.state.add(key)
     head.key = decision.key
+    draft.state.renew_facts()
     if decision.overrides:
         draft.state.flow.overrides = decision.overrides
         draft.touched.overrides = True
@@ -53,6 +55,8 @@ def _end_run(draft: Draft, decision: d.EndRun) -> None:
         raise BrokenInvariant("the run ends with tokens under way", alive=head.alive)
     head.status, head.ended_at = decision.status, decision.at
     head.error, head.result = decision.error, decision.output
+    if draft.state.has_talk:
+        end_turns(draft, decision.at, decision.error)
     for group in list(draft.state.groups):
         if group in draft.state.groups:
             draft.drop_group(group)
@@ -62,7 +66,9 @@ def _end_run(draft: Draft, decision: d.EndRun) -> None:
     draft.ready.clear()
     if head.parent is not None and not decision.untold:
         output = None if decision.output is msgspec.UNSET else decision.output
-        ended = ChildEnded(decision.at, head.parent.token, head.run, decision.status, output, decision.error)
+        ended = ChildEnded(
+            decision.at, head.parent.token, head.run, decision.status, output, decision.error, head.model_cost
+        )
         draft.effects.append(SendMessage(head.parent.run, ended))
 
 

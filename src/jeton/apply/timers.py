@@ -49,7 +49,8 @@ class Timers:
         self._state = state
         self._heap: list[_Timer] = []
         self._points: list[_Timer] = []
-        self.rebuild()
+        if state.tokens or state.progress or state.head.deadline is not None:  # a new run has none of them
+            self.rebuild()
 
     def rebuild(self) -> None:
         """Collect every timer from the state."""
@@ -81,19 +82,20 @@ class Timers:
 
     def next_due(self) -> int | None:
         """The smallest time of a timer, whichever clock it follows, or None."""
-        length = self._first(self._heap)
+        length = self._first(self._heap, False)
         if not self._points:
             return None if length is None else length[0]
-        return min((timer[0] for timer in (length, self._first(self._points)) if timer is not None), default=None)
+        point = self._first(self._points, True)
+        return min((timer[0] for timer in (length, point) if timer is not None), default=None)
 
     def next_each(self) -> NextDue:
         """The next timer by each clock."""
-        length, point = self._first(self._heap), self._first(self._points)
+        length, point = self._first(self._heap, False), self._first(self._points, True)
         return NextDue(NEVER if length is None else length[0], NEVER if point is None else point[0])
 
     def take_due(self, now: int, wall: int) -> TimerDue | None:
         """Remove and return the next timer due by `now`, or, of points in time, by the system clock's time."""
-        length, point = self._first(self._heap), self._first(self._points)
+        length, point = self._first(self._heap, False), self._first(self._points, True)
         length = length if length is not None and length[0] <= now else None
         point = point if point is not None and point[0] <= wall else None
         if point is not None and (length is None or point < length):
@@ -107,11 +109,14 @@ class Timers:
             return TimerDue(group=GroupId(number), node=node)
         return TimerDue() if kind == _RUN else TimerDue(token=TokenId(number))
 
-    def _first(self, heap: list[_Timer]) -> _Timer | None:
+    def _first(self, heap: list[_Timer], is_point: bool) -> _Timer | None:
         """The first timer of a heap, once the stale ones before it are removed."""
-        while heap and not self._holds(heap[0], heap is self._points):
+        while heap:
+            timer = heap[0]
+            if self._holds(timer, is_point):
+                return timer
             heappop(heap)
-        return heap[0] if heap else None
+        return None
 
     def _holds(self, timer: _Timer, is_point: bool) -> bool:
         due, _, kind, number, node = timer
@@ -122,8 +127,11 @@ class Timers:
             token = state.tokens.get(TokenId(number))
             if token is None:
                 return False
+            phase = token.phase
+            if type(phase) is Dispatched and not state.head.paused:  # as most often
+                return phase.deadline == due and not is_point
             found = self._due(token)
-            return found is not None and found[0] == due and token.phase.is_point == is_point
+            return found is not None and found[0] == due and phase.is_point == is_point
         if kind == _FAN_IN:
             progress = state.progress.get(GroupId(number))
             fan_in = progress.fan_ins.get(node) if progress is not None else None

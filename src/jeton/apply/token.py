@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from jeton.apply.draft import Draft
 from jeton.apply.rule import no_change, no_facts, rule
@@ -11,10 +12,20 @@ from jeton.model import event as ev
 from jeton.model.effect import StartTask
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import TokenId
+from jeton.model.json import Json
 from jeton.model.note import CostNote, LogNote, MissingNote, ProgressNote, RetryNote, TokensNote
-from jeton.model.state.phase import Dispatched, Executing, Pending, Sleeping, WaitingForRetry
+from jeton.model.state.phase import (
+    Continuation,
+    Dispatched,
+    Executing,
+    Pending,
+    Sleeping,
+    WaitingForGate,
+    WaitingForRetry,
+)
 from jeton.model.state.ranges import count_in, numbers_in
 from jeton.model.state.run import Slept, Slot, Token, TokenEnd
+from jeton.model.transcript import model_input
 
 _PENDING = Pending()
 _EMPTY_SLOT = Slot()
@@ -58,36 +69,27 @@ def _create_tokens(draft: Draft, decision: d.CreateTokens) -> None:
 
 def _dispatch_token(draft: Draft, decision: d.DispatchToken) -> None:
     token = draft.token(decision.token)
-    if type(token.phase) is not Pending and type(token.phase) is not WaitingForRetry:
-        raise BrokenInvariant("the token is neither pending nor waiting for a retry", token=token.id)
+    if type(token.phase) not in _DISPATCHABLE:
+        raise BrokenInvariant("the token is neither pending nor waiting for a retry or an approval", token=token.id)
     if type(token.phase) is Pending:
         draft.state.head.executions += 1
     phase = Dispatched(decision.at, decision.deadline)
-    draft.put_token(
-        Token(
-            token.id,
-            token.node,
-            token.path,
-            phase,
-            token.slot,
-            token.loops,
-            token.error,
-            decision.attempt,
-            decision.input,
-            token.abandoned,
-            token.reserved,
-            token.cost,
-            token.slept,
+    draft.put_token(msgspec.structs.replace(token, phase=phase, attempt=decision.attempt, input=decision.input))
+    draft.timers.watch_token(decision.deadline, decision.at, token.id)
+    given = given_input(draft, token, decision.input)
+    draft.effects.append(
+        StartTask(
+            token.id, token.node, decision.attempt, 1, given, decision.at, draft.state.facts, draft.speaker(token)
         )
     )
-    draft.timers.watch_token(decision.deadline, decision.at, token.id)
-    given = draft.state.input if decision.input is msgspec.UNSET else decision.input
-    draft.effects.append(StartTask(token.id, token.node, decision.attempt, 1, given, decision.at, draft.state.facts))
+
+
+_DISPATCHABLE = frozenset((Pending, WaitingForRetry, WaitingForGate))
 
 
 def _redeliver_token(draft: Draft, decision: d.RedeliverToken) -> None:
     token = draft.token(decision.token)
-    _hand_out(draft, token, Dispatched(decision.at, decision.deadline, decision.deliveries))
+    hand_out(draft, token, Dispatched(decision.at, decision.deadline, decision.deliveries))
 
 
 def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
@@ -95,8 +97,16 @@ def _suspend_token(draft: Draft, decision: d.SuspendToken) -> None:
     if not isinstance(token.phase, Dispatched | Executing):
         raise BrokenInvariant("no worker has the task", token=token.id)
     phase = Sleeping(decision.at, decision.due, decision.sleep)
-    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=None))
+    continuation = left_behind(token, decision.state)
+    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=None, continuation=continuation))
     draft.timers.watch_token(decision.due, decision.at, token.id)
+
+
+def left_behind(token: Token, state: Json) -> Continuation | None:
+    """What the token's task leaves behind as it gives its worker back."""
+    if state is None and token.continuation is None:
+        return None
+    return Continuation(token.continued + 1, state)
 
 
 def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
@@ -104,17 +114,34 @@ def _wake_token(draft: Draft, decision: d.WakeToken) -> None:
     if not isinstance(token.phase, Sleeping):
         raise BrokenInvariant("the task does not sleep", token=token.id)
     woken = msgspec.structs.replace(token, slept=Slept(token.phase.name, decision.at))
-    _hand_out(draft, woken, Dispatched(decision.at, decision.deadline))
+    hand_out(draft, woken, Dispatched(decision.at, decision.deadline))
 
 
-def _hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
+def hand_out(draft: Draft, token: Token, phase: Dispatched) -> None:
     """Hand the same attempt, with the same input, to a worker again."""
     draft.put_token(token.entering(phase))
     draft.timers.watch_token(phase.deadline, phase.since, token.id)
-    given = draft.state.input if token.input is msgspec.UNSET else token.input
+    given = given_input(draft, token, token.input)
     draft.effects.append(
-        StartTask(token.id, token.node, token.attempt, phase.deliveries, given, phase.since, draft.state.facts)
+        StartTask(
+            token.id,
+            token.node,
+            token.attempt,
+            phase.deliveries,
+            given,
+            phase.since,
+            draft.state.facts,
+            draft.speaker(token),
+            token.continuation,
+        )
     )
+
+
+def given_input(draft: Draft, token: Token, input: Json | UnsetType) -> Json:
+    """The input of a task. A model call's is built from the conversation, and never stored."""
+    if input is not UNSET:
+        return input
+    return model_input(draft.state.talk, token.path) if draft.state.has_talk else draft.state.input
 
 
 def _mark_executing(draft: Draft, decision: d.MarkExecuting) -> None:
@@ -128,8 +155,10 @@ def _mark_executing(draft: Draft, decision: d.MarkExecuting) -> None:
 
 def _retry_token(draft: Draft, decision: d.RetryToken) -> None:
     token = draft.token(decision.token)
+    if decision.failure.type == "timed_out":  # its worker does not know
+        draft.stop_task(token)
     phase = WaitingForRetry(decision.at, decision.due)
-    draft.put_token(msgspec.structs.replace(token, phase=phase, attempt=decision.attempt))
+    draft.put_token(msgspec.structs.replace(token, phase=phase, attempt=decision.attempt, continuation=None))
     draft.timers.watch_token(decision.due, decision.at, token.id)
 
 
@@ -177,7 +206,11 @@ def _abandon_tokens(draft: Draft, decision: d.AbandonTokens) -> None:
 
 def _note_task(draft: Draft, decision: d.NoteTask) -> None:
     """Keep the cost that a note reports. Other notes are only recorded."""
-    draft.touched.usage |= type(decision.note) is TokensNote
+    note, head = decision.note, draft.state.head
+    if isinstance(note, TokensNote):
+        draft.touched.usage = True
+        works_for_agent = head.parent is not None and head.parent.speaker is not None and not draft.state.has_talk
+        head.model_cost += note.millionths or 0 if works_for_agent else 0
     if isinstance(decision.note, CostNote) and draft.state.head.purse is not None:
         draft.put_token(msgspec.structs.replace(draft.token(decision.token), cost=decision.note.credits))
 
@@ -190,9 +223,9 @@ def _created(decision: d.CreateToken) -> ev.Fact:
     return ev.TokenCreated(decision.token, decision.node, decision.path, decision.parent, index)
 
 
-def _dispatched(decision: d.DispatchToken | d.WakeToken) -> tuple[ev.Fact, ev.Fact]:
-    dispatched = ev.TaskDispatched(decision.token, decision.node, decision.attempt)
-    return ev.TokenDispatched(decision.token), dispatched
+def dispatched(decision: d.DispatchToken | d.WakeToken | d.ContinueTask) -> tuple[ev.Fact, ev.Fact]:
+    task = ev.TaskDispatched(decision.token, decision.node, decision.attempt)
+    return ev.TokenDispatched(decision.token), task
 
 
 def _suspended(decision: d.SuspendToken) -> tuple[ev.Fact, ev.Fact]:
@@ -253,14 +286,14 @@ def _all_ended(decision: d.EndTokens) -> Iterator[ev.Fact]:
 RULES = (
     rule(d.CreateToken, _create_token, lambda x: (_created(x),)),
     rule(d.CreateTokens, _create_tokens, lambda x: map(_created, x.tokens), lambda x: len(x.tokens)),
-    rule(d.DispatchToken, _dispatch_token, _dispatched, 2),
+    rule(d.DispatchToken, _dispatch_token, dispatched, 2),
     rule(
         d.RedeliverToken,
         _redeliver_token,
         lambda x: (ev.TaskDispatched(x.token, x.node, x.attempt, x.deliveries),),
     ),
     rule(d.SuspendToken, _suspend_token, _suspended, 2),
-    rule(d.WakeToken, _wake_token, lambda x: (ev.TimerFired(x.token), *_dispatched(x)), 3),
+    rule(d.WakeToken, _wake_token, lambda x: (ev.TimerFired(x.token), *dispatched(x)), 3),
     rule(d.MarkExecuting, _mark_executing, lambda x: (ev.TokenExecuting(x.token),)),
     rule(d.NoteTask, _note_task, _noted),
     rule(d.RetryToken, _retry_token, _retrying, 2),

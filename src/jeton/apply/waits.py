@@ -5,14 +5,29 @@ from msgspec import UnsetType
 
 from jeton.apply.draft import Draft
 from jeton.apply.rule import no_change, no_facts, rule
+from jeton.apply.token import dispatched, hand_out
 from jeton.model import decision as d
 from jeton.model import event as ev
 from jeton.model.effect import SendMessage
 from jeton.model.failure import BrokenInvariant
 from jeton.model.json import Json
 from jeton.model.message import StartRun
-from jeton.model.state.phase import WaitingForGate, WaitingForSignal, WaitingForSubworkflow, WaitingForTimer
+from jeton.model.state.phase import (
+    Asking,
+    Continuation,
+    Dispatched,
+    Executing,
+    Sleeping,
+    WaitingForGate,
+    WaitingForSignal,
+    WaitingForSubworkflow,
+    WaitingForTimer,
+)
 from jeton.model.state.run import EarlyAnswer, Parent, Signal, Token
+from jeton.model.transcript import depth_of, waiting_for
+
+ANSWERED = "answered"
+"""The name of the sleep of a task that was answered in a paused run."""
 
 
 def _wait_for_timer(draft: Draft, decision: d.WaitForTimer) -> None:
@@ -41,7 +56,17 @@ def start_child(draft: Draft, token: Token, call: WaitingForSubworkflow) -> None
     """Ask for the start of a child run. Its id follows from the token's, so a second request changes nothing."""
     head = draft.state.head
     given: Json = draft.state.input if isinstance(token.input, UnsetType) else token.input
-    parent = Parent(head.run, token.id, head.root, head.depth + 1, call.inherit_artifacts)
+    turn = draft.turn_of(token)
+    depth = head.depth if turn is None else depth_of(draft.state, turn)
+    parent = Parent(
+        head.run,
+        token.id,
+        head.root,
+        depth + 1,
+        call.inherit_artifacts,
+        draft.speaker(token),
+        waiting_for(draft.state, token),
+    )
     trigger = None if head.trigger is None else msgspec.structs.replace(head.trigger, node=None)
     account = None if head.purse is None else head.purse.account or head.run
     start = StartRun(call.since, given, call.workflow, parent, trigger, account=account)
@@ -55,6 +80,12 @@ def _stop_child(draft: Draft, decision: d.StopChild) -> None:
     draft.stop_child(decision.child, decision.reason)
 
 
+def _end_child(draft: Draft, decision: d.EndChild) -> None:
+    """Count what the child cost in a run that works for an agent. A conversation counts it against a budget."""
+    if not draft.state.has_talk:
+        draft.state.head.model_cost += decision.spent
+
+
 def _open_gate(draft: Draft, decision: d.OpenGate) -> None:
     token = draft.token(decision.token)
     draft.state.head.executions += 1
@@ -62,6 +93,30 @@ def _open_gate(draft: Draft, decision: d.OpenGate) -> None:
     draft.put_token(msgspec.structs.replace(token, phase=phase))
     if decision.deadline is not None:
         draft.timers.watch_token(decision.deadline, decision.at, token.id)
+
+
+def _ask_input(draft: Draft, decision: d.AskInput) -> None:
+    token = draft.token(decision.token)
+    if not isinstance(token.phase, Dispatched | Executing):
+        raise BrokenInvariant("no worker has the task", token=token.id)
+    phase = Asking(decision.at, decision.title, decision.deadline, schema=decision.schema)
+    continuation = Continuation(token.continued + 1, decision.state)
+    draft.put_token(msgspec.structs.replace(token, phase=phase, slept=None, continuation=continuation))
+    if decision.deadline is not None:
+        draft.timers.watch_token(decision.deadline, decision.at, token.id)
+
+
+def _continue_task(draft: Draft, decision: d.ContinueTask) -> None:
+    token = draft.token(decision.token)
+    if not isinstance(token.phase, Asking) or not token.phase.answers or token.continuation is None:
+        raise BrokenInvariant("the task has asked nothing, or nobody has answered", token=token.id)
+    answered = msgspec.structs.replace(token.continuation, answer=token.phase.answers[0].value)
+    token = msgspec.structs.replace(token, continuation=answered)
+    if decision.paused:
+        draft.put_token(token.entering(Sleeping(decision.at, decision.at, ANSWERED)))
+        draft.timers.watch_token(decision.at, decision.at, token.id)
+    else:
+        hand_out(draft, token, Dispatched(decision.at, decision.deadline))
 
 
 def _take_answer(draft: Draft, decision: d.TakeAnswer) -> None:
@@ -121,12 +176,14 @@ def forget_waits(draft: Draft) -> None:
         touched.rest.signals.update((name, number) for number in kept)
         for number in list(kept):
             draft.drop(kept, number)
-    touched.rest.early.update(state.early)
-    for number in list(state.early):
-        draft.drop(state.early, number)
-    touched.rest.heard.update(state.heard)
-    for key in list(state.heard):
-        draft.drop(state.heard, key)
+    if state.early:
+        touched.rest.early.update(state.early)
+        for number in list(state.early):
+            draft.drop(state.early, number)
+    if state.heard:
+        touched.rest.heard.update(state.heard)
+        for key in list(state.heard):
+            draft.drop(state.heard, key)
 
 
 # facts
@@ -151,17 +208,26 @@ def _child_ended(decision: d.EndChild) -> tuple[ev.Fact]:
     return (ev.ChildFailed(decision.token, decision.child, decision.error),)
 
 
-def _gate_opened(decision: d.OpenGate) -> tuple[ev.Fact, ev.Fact]:
+def _gate_opened(decision: d.OpenGate | d.AskInput) -> tuple[ev.Fact, ev.Fact]:
     waiting = ev.TokenWaiting(decision.token, "gate", due=decision.deadline)
     return waiting, ev.GateOpened(decision.token, decision.node, decision.title, decision.deadline)
+
+
+def _continued(decision: d.ContinueTask) -> tuple[ev.Fact, ev.Fact]:
+    if decision.paused:
+        waiting = ev.TokenWaiting(decision.token, "timer", due=decision.at)
+        return waiting, ev.TimerSet(decision.token, decision.at, ANSWERED)
+    return dispatched(decision)
 
 
 RULES = (
     rule(d.WaitForTimer, _wait_for_timer, _timer_set, 2),
     rule(d.CallWorkflow, _call_workflow, _called, 2),
-    rule(d.EndChild, no_change, _child_ended),
+    rule(d.EndChild, _end_child, _child_ended),
     rule(d.StopChild, _stop_child, lambda x: (ev.ChildCancelled(x.token, x.child, x.reason),)),
     rule(d.OpenGate, _open_gate, _gate_opened, 2),
+    rule(d.AskInput, _ask_input, _gate_opened, 2),
+    rule(d.ContinueTask, _continue_task, _continued, 2),
     rule(d.TakeAnswer, _take_answer, lambda x: (ev.GateAnswered(x.token, x.node, x.answer.value, x.answer.by),)),
     rule(d.KeepAnswer, _keep_answer, no_facts, 0),
     rule(d.TimeOutGate, no_change, lambda x: (ev.GateTimedOut(x.token, x.node),)),

@@ -27,15 +27,15 @@ class View(Protocol):
 
 
 @asynccontextmanager
-async def stop_event() -> AsyncGenerator[asyncio.Event, None]:
-    """An event set by the first SIGINT or SIGTERM; the second ends the process at once."""
+async def stop_event(what: str = "running tasks may finish") -> AsyncGenerator[asyncio.Event, None]:
+    """An event set by the first SIGINT or SIGTERM; the second ends the process at once. `what` happens meanwhile."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def on_signal(number: signal.Signals) -> None:
         if stop.is_set():
             os._exit(128 + number)
         stop.set()
-        echo("stopping: running tasks may finish; interrupt again to end at once", err=True)
+        echo(f"stopping: {what}; interrupt again to end at once", err=True)
 
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:

@@ -14,6 +14,8 @@ VERBS = {
     "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
     "import-flow": ("define.import_flow", "Convert an exported graph into a library file."),
     "run": ("act.run", "Start a workflow and follow the run to its end."),
+    "chat": ("act.chat", "Talk to an agent."),
+    "mcp": ("act.mcp", "Serve workflows and agents as MCP tools, and pin tools of others."),
     "resume": ("act.resume", "Drive every unfinished run."),
     "answer": ("act.answer", "Answer a gate."),
     "signal": ("act.signal", "Send a run a signal."),
@@ -22,7 +24,10 @@ VERBS = {
     "unpause": ("act.unpause", "Let paused runs go on."),
     "retry": ("act.retry", "Retry a failed run, as a new run."),
     "fork": ("act.fork", "Start a new run from a point in a run's history."),
+    "replay": ("act.replay", "Do the turns of a conversation again, and show what differs."),
     "fire": ("act.fire", "Fire a trigger by hand."),
+    "serve": ("serve.serve", "Serve the store over HTTP."),
+    "keys": ("serve.keys", "Make, list and revoke the keys of a server."),
     "ls": ("look.ls", "List runs."),
     "show": ("look.show", "Show a run's record."),
     "events": ("look.events", "List a run's events."),
@@ -34,13 +39,14 @@ VERBS = {
     "gates": ("look.gates", "List open gates."),
     "triggers": ("look.triggers", "List, deploy and change triggers."),
     "credits": ("look.credits", "Show the credit account, and what was used."),
+    "memory": ("look.memory", "Look after the memory of an agent."),
     "verify": ("store.verify", "Check a store for damage."),
     "backup": ("store.backup", "Copy a store while it is in use."),
     "prune": ("store.prune", "Remove old runs."),
     "export": ("store.export", "Write a run to a file."),
     "import": ("store.import_", "Import a run from a file."),
 }
-SECTIONS = {"define": "Definitions", "act": "Runs", "look": "Reading", "store": "Stores"}
+SECTIONS = {"define": "Definitions", "act": "Runs", "serve": "Serving", "look": "Reading", "store": "Stores"}
 
 
 class Verbs(click.Group):

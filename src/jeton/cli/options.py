@@ -31,8 +31,45 @@ class Exit(IntEnum):
     REFUSED = 5
 
 
+def at_option(command: _Command) -> _Command:
+    """`--at ENTRY`."""
+    return click.option(
+        "--at", type=click.IntRange(min=0), metavar="ENTRY", help="Show it as it was after this journal entry."
+    )(command)
+
+
 def store_option(command: _Command) -> _Command:
-    """`--store PATH`."""
+    """`--store PATH`, and `--url URL` in its place: the verb then has the URL as its store."""
+    return click.option(
+        "--url",
+        expose_value=False,
+        is_eager=True,
+        metavar="URL",
+        callback=_remember_url,
+        help="Ask the server at this address instead; its key is taken from $JETON_KEY.",
+    )(_store_only(command))
+
+
+URL = "jeton.url"
+
+
+def _remember_url(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Keep the URL for the option `--store`, which is read next."""
+    if value is None:
+        return
+    if not value.startswith(("http://", "https://")):
+        raise click.BadParameter("an address begins with http:// or https://", ctx=context, param=option)
+    context.meta[URL] = value
+
+
+def _store_or_url(context: click.Context, option: click.Parameter, value: str) -> str:
+    url: str | None = context.meta.get(URL)
+    if url is not None and context.get_parameter_source("store") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--store and --url exclude each other", ctx=context)
+    return value if url is None else url
+
+
+def _store_only(command: _Command) -> _Command:
     return click.option(
         "--store",
         envvar="JETON_STORE",
@@ -40,6 +77,7 @@ def store_option(command: _Command) -> _Command:
         show_default=True,
         show_envvar=True,
         type=click.Path(dir_okay=False),
+        callback=_store_or_url,
         help="The SQLite file with the runs.",
     )(command)
 
@@ -62,13 +100,15 @@ def wait_option(command: _Command) -> _Command:
 
 
 def given_options(app: str | None = None) -> str:
-    """`--store` and `--app` as they were given to this command, to be added to commands that people may paste."""
+    """`--store`, `--url` and `--app` as they were given to this command, for commands that people may paste."""
     context = click.get_current_context(silent=True)
     if context is None:
         return ""
     given = [name for name in ("store", "app") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     values = {**({"app": app} if app is not None else {}), **{name: context.params[name] for name in given}}
-    return "".join(f" --{name} {quote(values[name])}" for name in ("store", "app") if name in values)
+    if URL in context.meta:
+        values["url"] = context.meta[URL]
+    return "".join(f" --{name} {quote(values[name])}" for name in ("store", "url", "app") if name in values)
 
 
 class Duration(click.ParamType[int]):
@@ -92,6 +132,7 @@ def read_text(given: str, option: str) -> str:
     """The text of an option's value: the value itself, a file (`@FILE`) or standard input (`@-`)."""
     if not given.startswith("@"):
         return given
+    name = "standard input" if given == "@-" else given[1:]
     try:
         if given == "@-":
             data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
@@ -99,8 +140,8 @@ def read_text(given: str, option: str) -> str:
             with Path(given[1:]).open("rb") as file:
                 data = file.read(MAX_TEXT_BYTES + 1)
         if len(data) > MAX_TEXT_BYTES:
-            problem = f"{given[1:]} is larger than {MAX_TEXT_BYTES // 1_000_000} MB"
+            problem = f"{name} is larger than {MAX_TEXT_BYTES // 1_000_000} MB"
             raise click.BadParameter(problem, param_hint=option)
         return data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{given[1:]} cannot be read: {error}", param_hint=option) from None
+        raise click.BadParameter(f"{name} cannot be read: {error}", param_hint=option) from None

@@ -23,17 +23,35 @@ EXITS: dict[RefusalCode, Exit] = {
     "which_workflow": Exit.BAD_USAGE,
     "bad_reference": Exit.BAD_USAGE,
     "ambiguous": Exit.BAD_USAGE,
+    "bad_amount": Exit.BAD_USAGE,
+    "bad_query": Exit.BAD_USAGE,
+    "not_a_conversation": Exit.BAD_USAGE,
+    "not_a_flow": Exit.BAD_USAGE,
+    "unknown_handle": Exit.BAD_USAGE,
     "bad_path": Exit.BAD_USAGE,
     "state_invalid": Exit.BAD_USAGE,
+    "bad_argument": Exit.BAD_USAGE,
+    "key_missing": Exit.BAD_USAGE,
+    "unknown_key": Exit.NOT_FOUND,
     "file_not_found": Exit.NOT_FOUND,
     "unknown_run": Exit.NOT_FOUND,
     "unknown_gate": Exit.NOT_FOUND,
+    "unknown_group": Exit.NOT_FOUND,
     "unknown_entry": Exit.NOT_FOUND,
     "no_fan_in": Exit.NOT_FOUND,
     "token_not_found": Exit.NOT_FOUND,
     "transition_not_found": Exit.NOT_FOUND,
     "unknown_workflow": Exit.NOT_FOUND,
     "unknown_trigger": Exit.NOT_FOUND,
+    "unknown_memory": Exit.NOT_FOUND,
+    "unknown_agent": Exit.NOT_FOUND,
+    "unknown_server": Exit.NOT_FOUND,
+    "unknown_tool": Exit.NOT_FOUND,
+    "unknown_turn": Exit.NOT_FOUND,
+    "unknown_persona": Exit.NOT_FOUND,
+    "unknown_profile": Exit.NOT_FOUND,
+    "unknown_query": Exit.NOT_FOUND,
+    "unknown_artifact": Exit.NOT_FOUND,
     "no_store": Exit.NOT_FOUND,
 }
 STATUS_COLOURS = {
@@ -162,12 +180,26 @@ def reporting_errors(as_json: bool) -> Generator[None]:
         else:
             echo_problems(error.problems, err=True)
         sys.exit(exit_for(error.problems))
+    except click.UsageError as error:
+        if not as_json:
+            raise
+        _echo_refusal(_usage_refusal(error), None, as_json)
+        sys.exit(Exit.BAD_USAGE)
     except Exception as error:
         refused = refusal_of(error)
         if refused is None:
             raise
         _echo_refusal(refused, getattr(error, "problems", None), as_json)  # InputInvalid has several problems
         sys.exit(EXITS.get(refused.code, Exit.REFUSED))
+
+
+def _usage_refusal(error: click.UsageError) -> Refused:
+    """An option that cannot be used, as a refusal: the one that it comes from, if there is one."""
+    if isinstance(error.__cause__, Refused):
+        return error.__cause__
+    context = click.get_current_context(silent=True)
+    verb = "jeton" if context is None else context.command_path
+    return Refused("bad_argument", error.format_message(), f"see `{verb} --help`")
 
 
 def echo_problems(problems: tuple[Problem, ...], *, err: bool = False) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from jeton.cli.options import UNFINISHED, Exit
 from jeton.cli.output import echo, echo_json, reporting_errors, styled_status
-from jeton.cli.store import open_beside_owner, wait_until_idle
+from jeton.cli.store import open_beside_owner, settled
 from jeton.engine.control import ControlOutcome
 from jeton.engine.engine import Engine
 from jeton.engine.views.plain import plain
@@ -89,13 +89,13 @@ async def _carry_out(operation: Operation, selection: Selection, store: str, as_
 
 
 async def _one(operation: Operation, engine: Engine, run: str, dry_run: bool, as_json: bool) -> Exit:
-    record = await engine.get(run)
-    outcome: ControlOutcome = "ended" if record.ended else "accepted"
-    if not dry_run:
+    if dry_run:
+        record = await engine.get(run)
+        outcome: ControlOutcome = "ended" if record.ended else "accepted"
+    else:
         outcome, record = await operation.change(engine, run)
     if operation.works and not dry_run:
-        await wait_until_idle(engine)
-        record = await engine.get(run)
+        record = await settled(engine, run, record)
     if as_json:
         echo_json({"accepted": outcome == "accepted", "outcome": outcome, **plain(record)})
     elif dry_run and outcome == "accepted":
@@ -113,8 +113,7 @@ async def _all(operation: Operation, engine: Engine, selection: Selection, as_js
     else:
         changed = [await _change_unless_ended(operation, engine, run) for run in found]
     if operation.works and not selection.dry_run:
-        await wait_until_idle(engine)
-        changed = [(outcome, await engine.get(run.run_id)) for outcome, run in changed]
+        changed = [(outcome, await settled(engine, run.run_id, run)) for outcome, run in changed]
     if as_json:
         runs = [{**plain(run), "outcome": outcome} for outcome, run in changed]
         echo_json({"runs": runs, "dry_run": selection.dry_run})

@@ -12,7 +12,15 @@ import msgspec
 import yaml
 
 from jeton.definitions.checks.graph.cycles import components
-from jeton.definitions.import_nodes import Untranslatable, built_in, input_handle, translated, untranslated
+from jeton.definitions.import_nodes import (
+    Untranslatable,
+    built_in,
+    input_handle,
+    request_task,
+    translated,
+    untranslated,
+    variable_of,
+)
 from jeton.definitions.load import library_from
 from jeton.definitions.read.fields import Fields, fields_of
 from jeton.definitions.read.location import NAME, SourceLocation
@@ -55,11 +63,12 @@ def import_flow(text: str, file: str, name: str = "imported") -> ImportedFlow:
     graph = None if document is None else _graph(document.value, SourceLocation(file, document.mark), report)
     if graph is None or report.error_count:
         raise DefinitionError(report.problems)
-    flow = _flow(graph)
+    tasks: JsonObject = {}
+    flow = _flow(graph, tasks)
     if report.error_count:
         raise DefinitionError(report.problems)
     called = _name(graph.value("name"), graph.value("id"), name)
-    library: JsonObject = {"flows": {called: flow}}
+    library: JsonObject = {"flows": {called: flow}, **({"tasks": tasks} if tasks else {})}
     return ImportedFlow(called, library, library_text(library))
 
 
@@ -92,7 +101,8 @@ class _Node(NamedTuple):
     fields: Fields
 
 
-def _flow(graph: Fields) -> JsonObject:
+def _flow(graph: Fields, tasks: JsonObject) -> JsonObject:
+    """The flow. Tasks that its nodes need are added to `tasks`."""
     found = _nodes(graph)
     key = "connections" if "connections" in graph else "edges"
     locations: list[SourceLocation] = []
@@ -105,7 +115,7 @@ def _flow(graph: Fields) -> JsonObject:
             locations.append(location)
     if key == "connections":
         _unnamed_outputs(found, connections)
-    nodes: JsonObject = {node.name: _node(node, connections) for node in found.values()}
+    nodes: JsonObject = {node.name: _node(node, connections, tasks) for node in found.values()}
     flow: JsonObject = {"nodes": nodes, "connections": list[Json](connections)}
     if key == "connections":
         flow["on_error"] = "fail"
@@ -114,7 +124,7 @@ def _flow(graph: Fields) -> JsonObject:
     if len(nodes) > DEFAULT_MAX_NODES and key == "edges":
         flow["limits"] = {"max_nodes": len(nodes)}
     if not graph.report.error_count:
-        _check_outputs(flow, found, locations, graph.report)
+        _check_outputs(flow, tasks, found, locations, graph.report)
     return flow
 
 
@@ -139,8 +149,10 @@ def _nodes(graph: Fields) -> dict[str, _Node]:
     return found
 
 
-def _node(node: _Node, connections: list[JsonObject]) -> JsonObject:
-    """Translate a node. What cannot be is reported, and left as it is."""
+def _node(node: _Node, connections: list[JsonObject], tasks: JsonObject) -> JsonObject:
+    """Translate a node. What cannot be is reported, and left as it is.
+
+    A request that keeps its answer under a name of its own becomes a task, which is added to `tasks`."""
     fields, incoming = node.fields, [each for each in connections if each["to"] == node.name]
     type = built_in(node.type, root=not incoming)
     inputs, repeated = _inputs(fields)
@@ -150,7 +162,11 @@ def _node(node: _Node, connections: list[JsonObject]) -> JsonObject:
         data = {}
     if type is not None:
         try:
+            variable = variable_of(node.type, data)
             data, inputs = translated(node.type, data, inputs, [str(each.get("to_input", MAIN)) for each in incoming])
+            if variable is not None:
+                type = _unused(f"request_{node.name}"[:60], tasks)
+                tasks[type], data = request_task(data, variable), {}
         except Untranslatable as problem:
             given = fields.value("name")
             untranslated(fields, given if isinstance(given, str) and given else node.name, node.type, problem)
@@ -177,10 +193,12 @@ def _unnamed_outputs(nodes: dict[str, _Node], connections: list[JsonObject]) -> 
                 each.pop("from_output", None)
 
 
-def _check_outputs(flow: JsonObject, nodes: dict[str, _Node], locations: list[SourceLocation], report: Report) -> None:
+def _check_outputs(
+    flow: JsonObject, tasks: JsonObject, nodes: dict[str, _Node], locations: list[SourceLocation], report: Report
+) -> None:
     """Report connections from outputs that their node never has: nothing behind them would run."""
     types = {node.name: node.type for node in nodes.values()}
-    for problem in library_from({"flows": {"f": flow}}).problems:
+    for problem in library_from({"flows": {"f": flow}, "tasks": tasks}).problems:
         index = re.match(r"flows\.f\.connections\[(\d+)\]", problem.path)
         if problem.code == "handle_without_output" and index is not None:
             connection = cast("list[JsonObject]", flow["connections"])[int(index[1])]

@@ -3,6 +3,7 @@
 What has no equal here is reported with the node's name, because a graph that only looks translated would do nothing.
 """
 
+import json
 import re
 from collections.abc import Collection
 
@@ -61,6 +62,8 @@ OPERATORS = {
     "exists": ("exists", "is_set", "is_not_empty", "not_empty"),
     "not_exists": ("not_exists", "is_not_set", "is_empty", "empty"),
 }
+METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SIGNS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 LOOKED_UP = "_categories"  # a field that the editor looks up in its own database
 
@@ -117,7 +120,7 @@ def translated(
         case "constant":  # other inputs say how the editor asks for the value
             return data, {key: value for key, value in inputs.items() if key == "value"}
         case "http":
-            return {"url" if key == "endpoint" else key: _plain(value) for key, value in data.items()}, inputs
+            return _request(data), inputs
         case _:
             return data, inputs
 
@@ -235,6 +238,50 @@ def _wait_until(data: JsonObject) -> JsonObject:
     if not isinstance(when, str):
         raise Untranslatable("says no time to wait for", "write 'timestamp'")
     return {"timestamp": when, "label": data["label"]} if data.get("label") else {"timestamp": when}
+
+
+def _request(data: JsonObject) -> JsonObject:
+    """The implementation of an `http` action. Editors write the body as a text, and send it as JSON."""
+    made: JsonObject = {}
+    for key, value in data.items():
+        if key == "endpoint":
+            made["url"] = _plain(value)
+        elif key == "body" and data.get("method") not in METHODS_WITH_BODY:
+            continue  # the editor keeps what was written for another method, and does not send it
+        elif key == "body" and value not in (None, ""):
+            made["json"] = _body(value)
+        elif key not in ("body", "variableName"):
+            made[key] = _plain(value)
+    return made
+
+
+def _body(value: Json) -> Json:
+    plain = _plain(value)
+    try:
+        body: Json = json.loads(plain) if isinstance(plain, str) else plain
+    except ValueError:
+        raise Untranslatable(f"sends {shown(value)}, which is no JSON", "write 'body' as JSON") from None
+    return body
+
+
+def variable_of(type: str, data: JsonObject) -> str | None:
+    """The name under which a request keeps its answer in the context, if it has one. Raises Untranslatable."""
+    written = data.get("variableName")
+    if built_in(type, root=False) != "http" or written in (None, ""):
+        return None
+    if not isinstance(written, str) or not VARIABLE.fullmatch(written):
+        problem = f"keeps its answer as {shown(written)}, which is no name of a variable"
+        raise Untranslatable(problem, "write 'variableName' with letters, digits and underscores")
+    return written
+
+
+def request_task(request: JsonObject, variable: str) -> JsonObject:
+    """A task that keeps the answer of a request where later nodes look for it: `items.httpResponse.data`."""
+    place = f"output.{variable}.httpResponse"
+    body = "has(result.json) ? result.json : has(result.text) ? result.text : null"
+    output_mapping: JsonObject = {f"{place}.status": "result.status", f"{place}.data": body}
+    action: JsonObject = {"kind": "http", "implementation": request}
+    return {"steps": [{"ref": "request", "action": action, "output_mapping": output_mapping}]}
 
 
 def _plain(value: Json) -> Json:

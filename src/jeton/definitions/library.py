@@ -1,28 +1,34 @@
 """Library files into one library: sections and names."""
 
 from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
 
 import msgspec
 
 from jeton.definitions.read.action import read_action
+from jeton.definitions.read.artifact_type import check_artifact_type
 from jeton.definitions.read.fields import Fields, check_name, fields_of
 from jeton.definitions.read.flow import FlowSource, read_flow
 from jeton.definitions.read.location import SourceLocation
-from jeton.definitions.read.profile import read_profile
+from jeton.definitions.read.persona import read_agent, read_persona
+from jeton.definitions.read.profile import ProfileSource, read_profile
+from jeton.definitions.read.prompt import read_prompt
 from jeton.definitions.read.settings import check_setting
 from jeton.definitions.read.task import TaskSource, read_task
+from jeton.definitions.read.tool import read_tool
 from jeton.definitions.read.trigger import TriggerSource, read_trigger
 from jeton.definitions.read.workflow import WorkflowSource, read_workflow
 from jeton.definitions.report import Report, shown
 from jeton.definitions.text.files import SourceFile
-from jeton.model.definition.profile import ModelProfile
+from jeton.model.definition.agent import Agent, Persona, Prompt, Tool
 from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
-# Sections that this version reads but cannot run.
-UNSUPPORTED = ("prompts", "artifact_types", "tools", "personas", "agents")
-SECTIONS = ("workflows", "flows", "tasks", "actions", "triggers", "model_profiles", "project", *UNSUPPORTED)
+SECTIONS = (
+    "workflows", "flows", "tasks", "actions", "triggers", "prompts", "model_profiles", "artifact_types", "tools",
+    "personas", "agents", "project",
+)  # fmt: skip
 STARTABLE = ("workflows", "flows")  # a name may be in only one of these, because a start gives the name alone
 HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
 
@@ -34,17 +40,31 @@ class ActionSource(msgspec.Struct, frozen=True):
     location: SourceLocation
 
 
+Definition = TypeVar("Definition")
+
+
+class Located(msgspec.Struct, Generic[Definition], frozen=True):
+    """A definition and its location."""
+
+    value: Definition
+    location: SourceLocation
+
+
 class LibrarySource(msgspec.Struct, frozen=True):
-    """All definitions of a project with their locations. Of agents only the names are read."""
+    """All definitions of a project with their locations."""
 
     workflows: dict[str, WorkflowSource]
     tasks: dict[str, TaskSource]
     actions: dict[str, ActionSource]
-    agents: frozenset[str]
     settings: JsonObject
     flows: dict[str, FlowSource]
     triggers: dict[str, TriggerSource]
-    model_profiles: dict[str, ModelProfile]
+    model_profiles: dict[str, ProfileSource]
+    prompts: dict[str, Located[Prompt]]
+    tools: dict[str, Located[Tool]]
+    personas: dict[str, Located[Persona]]
+    agents: dict[str, Located[Agent]]
+    setting_locations: dict[str, SourceLocation] = {}
 
     def all_tasks(self) -> Iterator[TaskSource]:
         """Named and inline tasks."""
@@ -61,7 +81,11 @@ class LibrarySource(msgspec.Struct, frozen=True):
             settings=self.settings,
             flows={name: source.flow for name, source in self.flows.items()},
             triggers={name: source.trigger for name, source in self.triggers.items()},
-            model_profiles=self.model_profiles,
+            model_profiles={name: source.profile for name, source in self.model_profiles.items()},
+            prompts={name: source.value for name, source in self.prompts.items()},
+            tools={name: source.value for name, source in self.tools.items()},
+            personas={name: source.value for name, source in self.personas.items()},
+            agents={name: source.value for name, source in self.agents.items()},
         )
 
 
@@ -84,44 +108,39 @@ class _Found:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._places: dict[tuple[str, str], SourceLocation] = {}
-        self._workflows: dict[str, WorkflowSource] = {}
-        self._tasks: dict[str, TaskSource] = {}
-        self._actions: dict[str, ActionSource] = {}
-        self._agents: set[str] = set()
-        self._settings: JsonObject = {}
-        self._flows: dict[str, FlowSource] = {}
-        self._triggers: dict[str, TriggerSource] = {}
-        self._profiles: dict[str, ModelProfile] = {}
+        self._source = LibrarySource({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})
 
     def source(self) -> LibrarySource:
-        agents = frozenset(self._agents)
-        return LibrarySource(
-            self._workflows,
-            self._tasks,
-            self._actions,
-            agents,
-            self._settings,
-            self._flows,
-            self._triggers,
-            self._profiles,
-        )
+        return self._source
 
     def take(self, fields: Fields) -> None:
-        report = self._report
+        found, report = self._source, self._report
         for name, value, location in self._named(fields, "workflows"):
-            self._workflows[name] = read_workflow(name, value, location, report)
+            found.workflows[name] = read_workflow(name, value, location, report)
         for name, value, location in self._named(fields, "flows"):
-            self._flows[name] = read_flow(name, value, location, report)
+            found.flows[name] = read_flow(name, value, location, report)
         for name, value, location in self._named(fields, "triggers"):
-            self._triggers[name] = read_trigger(name, value, location, report)
+            found.triggers[name] = read_trigger(name, value, location, report)
         for name, value, location in self._named(fields, "tasks"):
-            self._tasks[name] = TaskSource(read_task(value, location, report), location)
+            found.tasks[name] = TaskSource(read_task(value, location, report), location)
         for name, value, location in self._named(fields, "actions"):
-            self._actions[name] = ActionSource(read_action(value, location, report), location)
-        for name, value, location in self._named(fields, "model_profiles"):
-            self._profiles[name] = read_profile(value, location, report)
+            found.actions[name] = ActionSource(read_action(value, location, report), location)
+        self._take_agents(fields)
         self._take_project(fields)
-        self._refuse_unsupported(fields)
+        self._check_artifact_types(fields)
+
+    def _take_agents(self, fields: Fields) -> None:
+        found, report = self._source, self._report
+        for name, value, location in self._named(fields, "model_profiles"):
+            found.model_profiles[name] = read_profile(value, location, report)
+        for name, value, location in self._named(fields, "prompts"):
+            found.prompts[name] = Located(read_prompt(value, location, report), location)
+        for name, value, location in self._named(fields, "tools"):
+            found.tools[name] = Located(read_tool(name, value, location, report), location)
+        for name, value, location in self._named(fields, "personas"):
+            found.personas[name] = Located(read_persona(name, value, location, report), location)
+        for name, value, location in self._named(fields, "agents"):
+            found.agents[name] = Located(read_agent(name, value, location, report), location)
 
     def _named(self, fields: Fields, section: str) -> list[tuple[str, Json, SourceLocation]]:
         """The definitions of a section, without duplicates. The section may be empty."""
@@ -151,16 +170,16 @@ class _Found:
                 problem = f"the setting {shown(key)} is duplicated; the first is in {first.file}:{first.line}"
                 self._report.error(location, "duplicate_definition", problem, "keep one of the two")
             else:
-                self._settings[key] = value
+                self._source.settings[key] = value
+                self._source.setting_locations[key] = location
                 check_setting(key, value, location, self._report)
 
-    def _refuse_unsupported(self, fields: Fields) -> None:
-        for section in UNSUPPORTED:
-            if not fields.value(section):
-                continue
-            if section == "agents":
-                self._agents.update(fields.object(section) or {})
-            problem = f"this version cannot run {section.replace('_', ' ')} yet"
-            self._report.error(
-                fields.location(section), "unsupported_section", problem, "leave the section out for now"
-            )
+    def _check_artifact_types(self, fields: Fields) -> None:
+        """Check types of artifacts. A warning says that this version does not use them."""
+        found = self._named(fields, "artifact_types")
+        for _, value, location in found:
+            check_artifact_type(value, location, self._report)
+        if found:
+            problem = "artifact types are checked, and this version does not use them"
+            remedy = "leave the section out, unless it is for a later version"
+            self._report.warning(fields.location("artifact_types"), "unsupported_section", problem, remedy)

@@ -9,7 +9,7 @@ from jeton.definitions.checks import check_library
 from jeton.definitions.checks.implementations import ActionKinds
 from jeton.definitions.library import read_library
 from jeton.definitions.report import Report
-from jeton.definitions.text.files import AnyPath, SourceFile, read_files
+from jeton.definitions.text.files import AnyPath, SourceFile, document_of, read_files
 from jeton.definitions.text.python import read_python
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import DefinitionError, Problem
@@ -55,6 +55,16 @@ def library_from(
     report = Report()
     document = read_python(data, file, report)
     files = [] if document is None else [SourceFile(file, document)]
+    return _loaded(files, known, kinds, report)
+
+
+def library_of_texts(
+    texts: Iterable[tuple[str, str]], known: Library = NOTHING, kinds: ActionKinds = BUILT_IN_KINDS
+) -> Loaded:
+    """Load definitions from names and texts of files that somebody sent. No file is read, whatever they name."""
+    report = Report(reads_files=False)
+    documents = [(name, document_of(text.removeprefix("\ufeff"), name, report)) for name, text in texts]
+    files = [SourceFile(name, document) for name, document in documents if document is not None]
     return _loaded(files, known, kinds, report)
 
 

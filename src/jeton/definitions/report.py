@@ -20,9 +20,10 @@ Severity = Literal["error", "warning"]
 
 
 class Report:
-    """Collects the problems found so far."""
+    """Collects the problems found so far. `reads_files`: what is read may name other files, which are then read too."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, reads_files: bool = True) -> None:
+        self.reads_files = reads_files
         self._problems: dict[Problem, None] = {}
 
     def error(self, location: SourceLocation, code: ProblemCode, problem: str, remedy: str) -> None:

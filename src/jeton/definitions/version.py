@@ -3,16 +3,18 @@
 import hashlib
 from collections.abc import Sequence
 from functools import cache
-from typing import cast
+from typing import TypeAlias, cast
 
 import msgspec
 
+from jeton.model.definition.agent import Agent, Persona, Prompt, Tool
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Workflow
 
 ABOUT = ("name", "description", "tags")  # descriptions, which do not change behaviour
+ABOUT_TOOL = ("name", "tags")  # a tool's description is what a model is told
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
@@ -24,9 +26,13 @@ class Version(msgspec.Struct, frozen=True):
     is_new: bool
 
 
-def definition_hash(definition: Workflow | Flow | Task | Action | ModelProfile) -> str:
+Hashed: TypeAlias = Workflow | Flow | Task | Action | ModelProfile | Prompt | Tool | Persona | Agent
+
+
+def definition_hash(definition: Hashed) -> str:
     """The SHA-256 hash of the definition as canonical JSON."""
-    plain = {key: value for key, value in _canonical_struct(definition).items() if key not in ABOUT}
+    about = ABOUT_TOOL if isinstance(definition, Tool) else ABOUT
+    plain = {key: value for key, value in _canonical_struct(definition).items() if key not in about}
     return hashlib.sha256(_encoder.encode(plain)).hexdigest()
 
 

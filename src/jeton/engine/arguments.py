@@ -1,6 +1,7 @@
 """Checks of arguments, before anything is stored."""
 
 from jeton.model.codes import RefusalCode
+from jeton.model.definition.agent import agent_of
 from jeton.model.failure import Refused
 from jeton.model.storable import is_valid_text
 
@@ -27,6 +28,14 @@ def check_whole(name: str, value: object, least: int, most: int, code: RefusalCo
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         problem = f"must be a whole number from {least} to {most}, and is {_shown(value)}"
         raise _refused(name, problem, "give such a number", code)
+
+
+def check_startable(name: str) -> None:
+    """Raise Refused for the bundle of an agent, which is talked to and not started."""
+    agent = agent_of(name)
+    if agent is not None:
+        problem = f"'{agent}' is an agent, and only workflows and flows are started"
+        raise Refused("unknown_workflow", problem, f"write engine.converse('{agent}')")
 
 
 def check_credits(name: str, value: object, least: int = 0) -> None:

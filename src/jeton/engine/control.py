@@ -51,28 +51,31 @@ class Control:
     async def cancel(self, run: str, reason: str) -> CancelAnswer:
         """Stop a run. Whichever of cancel, timeout and completion is committed first wins; the answer says which."""
         check_texts(reason=reason)
-        row = await self._lookup.row(run)
-        if row.status in TERMINAL:
+        row = await self._lookup.row_unless_set_aside(run)
+        if row is not None and row.status in TERMINAL:
             return CancelAnswer("ended", record_of(row, None))
-        await self._host.deliver(row.run, CancelRun(self._host.now(), reason))
+        await self._host.deliver(RunId(run), CancelRun(self._host.now(), reason))
         try:
-            record = await self._reading.ended(row.run, timeout=ANSWER_WITHIN_S)
+            record = await self._reading.ended(run, timeout=ANSWER_WITHIN_S)
         except TimeoutError:
             return CancelAnswer("sent", await self._reading.get(run))
         return CancelAnswer("accepted" if record.status == "cancelled" else "ended", record)
 
     async def pause(self, run: str, *, paused: bool) -> RunRecord:
         """Pause or unpause a run. If the owner does not answer in time, the message is left for the next owner."""
-        row = await self._lookup.row(run)
-        if row.status in TERMINAL:
+        row = await self._lookup.row_unless_set_aside(run)
+        if row is not None and row.status in TERMINAL:
             raise ended(run, row.status)
         now = self._host.now()
-        await self._host.deliver(row.run, PauseRun(now) if paused else UnpauseRun(now))
+        await self._host.deliver(RunId(run), PauseRun(now) if paused else UnpauseRun(now))
         with suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_WITHIN_S):
-                while (row := await self._lookup.row(run)).paused != paused and row.status not in TERMINAL:
+                while True:
+                    row = await self._lookup.row_unless_set_aside(run)
+                    if row is not None and (row.paused == paused or row.status in TERMINAL):
+                        break
                     await asyncio.sleep(LOOK_AGAIN_S)
-        if row.paused != paused and row.status in TERMINAL:  # it ended before it was paused
+        if row is not None and row.paused != paused and row.status in TERMINAL:  # it ended before it was paused
             raise ended(run, row.status)
         return await self._reading.get(run)
 

@@ -3,56 +3,97 @@
 It checks arguments and calls a host through the `Host` protocol. The rules are in the layers below.
 """
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 
-from msgspec import UNSET, UnsetType
-
+from jeton.actor.access.store import AccessStore
 from jeton.actor.host import Host
+from jeton.actor.queries.vitals import Census, Vitals
 from jeton.actor.retention import Pruned, Rule
 from jeton.actor.starts import NewRun
-from jeton.engine.arguments import check_credits, check_maybe_texts, check_texts, check_whole
+from jeton.definitions.bundle import bundle_of, deployable
+from jeton.engine.arguments import check_credits, check_maybe_texts, check_startable, check_texts, check_whole
+from jeton.engine.browse.browse import Browse
+from jeton.engine.build.agent import Agent
 from jeton.engine.build.source import Built, Source, declared_in, is_built, load_source
 from jeton.engine.control import CancelAnswer, Control
 from jeton.engine.credits import Credits, CreditsView, UsageView
-from jeton.engine.deploying import Deployment, deploy_library
+from jeton.engine.deploy.deploying import Deployment, deploy_library
 from jeton.engine.input import check_input, plain_input
+from jeton.engine.look.queries import Queries
 from jeton.engine.lookup import Lookup
+from jeton.engine.mcp.pins import PinView, mcp_pins, pin_again
 from jeton.engine.misuse import awaited
-from jeton.engine.reading import Context, Reading
 from jeton.engine.reply import Reply
 from jeton.engine.run import Run
+from jeton.engine.talk.conversation import Conversation
+from jeton.engine.talk.conversations import Conversations
+from jeton.engine.talk.looking_back import LookingBack
+from jeton.engine.talk.memories import Memories
 from jeton.engine.triggers import Triggers, TriggerView
-from jeton.engine.views.explain.views import Explanation
-from jeton.engine.views.firings import FiringView
+from jeton.engine.views.conversation import ConversationRow, ConversationView
+from jeton.engine.views.firings import Delivered, FiringView
 from jeton.engine.views.flows import Overrides, overrides_in
-from jeton.engine.views.gates import GateView
-from jeton.engine.views.published import EmittedEvent, MetricValue
+from jeton.engine.views.memory import ForgottenMemory, MemoryView
 from jeton.engine.views.record import RunRecord
-from jeton.engine.views.tokens import TokenView
-from jeton.engine.views.what_if import WhatIf
+from jeton.executor.deltas import Deltas
+from jeton.model.chat import Delta
 from jeton.model.definition.workflow import Library
-from jeton.model.entry import Entry
 from jeton.model.failure import Problem
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, RunStatus
+from jeton.model.trace_parent import parse_traceparent
 
 DAY_MS = 24 * 60 * 60 * 1000
 LONGEST_MS = 1 << 53
 
 
 @awaited
-class Engine:
+class Engine(Queries):
     """All runs of one store, on any host."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(
+        self,
+        host: Host,
+        deltas: Deltas | None = None,
+        pin_tools: Callable[[Library], Awaitable[None]] | None = None,
+    ) -> None:
+        """`pin_tools` pins the tools of MCP servers that definitions use."""
         self._host = host
+        self._pin_tools = pin_tools
         self._lookup = Lookup(host)
-        self._reading = Reading(self._lookup)
+        super().__init__(self._lookup)
         self._control = Control(self._lookup, self._reading)
         self._triggers = Triggers(self._lookup)
         self._credits = Credits(self._lookup)
+        self._conversations = Conversations(self._lookup, deltas)
+        self._looking_back = LookingBack(self._lookup, self._conversations)
+        self._memories = Memories(self._lookup)
+
+    @property
+    def access(self) -> AccessStore:
+        """The keys, sessions and saved queries of a server."""
+        return self._host.access
+
+    @cached_property
+    def browse(self) -> Browse:
+        """What a server's clients look through."""
+        return Browse(self._lookup)
+
+    async def vitals(self) -> Vitals:
+        """How the host fares: commits, runs in memory, messages that wait, and whether it can still write."""
+        return await self._host.vitals()
+
+    async def census(self) -> Census:
+        """All runs by workflow and status, and the position of the line at which they were counted."""
+        return await self._host.reads.census()
+
+    def wall(self) -> int:
+        """The system clock's time, in milliseconds."""
+        return self._host.wall()
 
     # definitions
 
@@ -65,7 +106,30 @@ class Engine:
         self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()
     ) -> Deployment:
         """Store definitions that were loaded and checked. `file` is where they are declared."""
-        return await deploy_library(self._host, library, file, warnings)
+        deployment = await deploy_library(self._host, library, file, warnings)
+        if self._pin_tools is not None and library.settings.get("mcp"):
+            for name in deployable(library):
+                await self._pin_tools(bundle_of(library, name))
+        return deployment
+
+    async def deployed(self) -> tuple[str, ...]:
+        """The names of all that was deployed: workflows, flows, and agents as `agent:NAME`."""
+        return tuple(await self._host.reads.deployed())
+
+    async def mcp_pins(self, server: str | None = None) -> tuple[PinView, ...]:
+        """The tools of MCP servers that are pinned: of one server, or of all."""
+        return await mcp_pins(self._host, server)
+
+    async def pin_mcp(
+        self, server: str, tool: str | None = None, *, settings: JsonObject | None = None, folder: str = "."
+    ) -> tuple[PinView, ...]:
+        """Pin a tool of an MCP server as it is now, or all that are pinned, and return the new pins.
+
+        The server is started or reached as `settings` (`project.settings`) say; without them, as the definitions say
+        that were deployed. `folder` is that of the store. Raises Refused if the server cannot be reached."""
+        check_texts(server=server, folder=folder)
+        check_maybe_texts(tool=tool)
+        return await pin_again(self._host, server, tool, settings, Path(folder).absolute())
 
     async def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it calls. Raises Refused if there is none."""
@@ -82,15 +146,20 @@ class Engine:
         overrides: Overrides | None = None,
         trace: bool = False,
         credits: int | None = None,
+        traceparent: str | None = None,
     ) -> Run:
         """Start a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
         for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
         With `trace` the run's events include what was decided. `credits` is all that the run, with the runs it calls,
-        may cost; without it the project's account pays, if there is one.
+        may cost; without it the project's account pays, if there is one. `traceparent` is the header of that name (W3C
+        Trace Context) of a request that led to the run: its spans go on with that trace. What is none is ignored.
         """
-        check_maybe_texts(key=key)
+        if key is not None:
+            check_texts(key=key)
+        if traceparent is not None:
+            check_texts(traceparent=traceparent)
         if credits is not None:
             check_credits("credits", credits)
         if is_built(workflow):
@@ -98,12 +167,46 @@ class Engine:
         else:
             check_texts(workflow=workflow)
         name, version = parse_reference(workflow if isinstance(workflow, str) else workflow.name)
+        check_startable(name)
         bundle, version = await self._lookup.bundle(name, version)
         value = plain_input({} if input is None else input)
         check_input(await self._lookup.program(name, version), value)
         given = {} if overrides is None else overrides_in(bundle, name, overrides)
-        started = await self._host.start(NewRun(name, version, value, key, overrides=given, credits=credits))
-        return Run(self, started.run, trace=trace)
+        under = None if traceparent is None else parse_traceparent(traceparent)
+        new = NewRun(name, version, value, key, overrides=given, credits=credits, under=under)
+        started = await self._host.start(new)
+        return Run(self, started.run, trace=trace, new=started.new)
+
+    async def converse(
+        self, agent: str | Agent, *, key: str | None = None, user: str | None = None, conversation: str | None = None
+    ) -> Conversation:
+        """Begin a conversation with an agent, or go on with one. One conversation per agent and `key`.
+
+        The agent is given by name, by `name@3`, or as one built in Python, which is deployed first. `user` is who
+        speaks in it; an agent with `scope: user` keeps memories for each user apart."""
+        if isinstance(agent, Agent):
+            await self.deploy(agent)
+            agent = agent.name
+        if conversation is not None:
+            return Conversation(self, self._looking_back, (await self._conversations.row(conversation)).run)
+        return Conversation(self, self._looking_back, await self._conversations.begin(agent, key, user))
+
+    async def conversation(self, conversation: str) -> ConversationView:
+        """A conversation with all its turns."""
+        return await self._conversations.view(conversation)
+
+    async def conversations(
+        self, *, agent: str | None = None, active: bool = False, after: str | None = None, limit: int = 100
+    ) -> tuple[ConversationRow, ...]:
+        """Conversations, newest first; `after` is the last one of the previous page.
+
+        With `active`, only those in which a turn moves."""
+        return await self._conversations.list(agent, after, limit, active)
+
+    def listen_to_deltas(self, conversation: str, listener: Callable[[Delta], None]) -> Callable[[], None]:
+        """Call a function with each piece of an answer while it is made. Returns a function that ends this."""
+        deltas = self._conversations.deltas
+        return (lambda: None) if deltas is None else deltas.listen(conversation, listener)
 
     async def run(self, run: str) -> Run:
         """A run that was started before. Raises Refused if there is none of that name."""
@@ -157,94 +260,6 @@ class Engine:
         check_maybe_texts(workflow=workflow)
         rule = Rule("run", older_than_ms, frozenset(statuses), workflow)
         return await self._host.prune((rule,), dry_run=dry_run)
-
-    # queries
-
-    async def get(self, run: str) -> RunRecord:
-        """A run's record."""
-        return await self._reading.get(run)
-
-    async def list(
-        self,
-        *,
-        workflow: str | None = None,
-        status: RunStatus | None = None,
-        after: str | None = None,
-        limit: int = 100,
-    ) -> tuple[RunRecord, ...]:
-        """Runs, newest first; `after` is the last run of the previous page.
-
-        A damaged run keeps its status, and has the error `run_damaged`."""
-        return await self._reading.list(workflow=workflow, status=status, after=after, limit=limit)
-
-    async def children(self, run: str) -> tuple[RunRecord, ...]:
-        """The runs it called, in order; not those that they called."""
-        return await self._reading.children(run)
-
-    async def ended(self, run: str, timeout: float | None = None) -> RunRecord:
-        """Wait for a run's end. Raises TimeoutError if it has not ended in time; the run goes on."""
-        return await self._reading.ended(run, timeout)
-
-    async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
-        """Open gates, oldest first: of one run and the runs it called, or of all."""
-        return await self._reading.gates(run)
-
-    def events(
-        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
-    ) -> AsyncGenerator[JsonObject, None]:
-        """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
-
-        `after` is a sequence number of the run itself, or one for each run: those up to it are left out, and so are
-        runs that ended by then. With `follow`, also events to come, until the run has ended.
-        """
-        return self._reading.events(run, after, follow=follow, trace=trace)
-
-    def tree(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[tuple[RunId, Entry], None]:
-        """The journals of a run and of the runs it called, in an order in which they may have been made.
-
-        Calls that ended by event `after` of the run are left out."""
-        return self._reading.tree(run, after, follow=follow)
-
-    def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
-        """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
-        return self._reading.journal(run, after, follow=follow)
-
-    async def tokens(self, run: str) -> tuple[TokenView, ...]:
-        """Every token the run ever had."""
-        return await self._reading.tokens(run)
-
-    async def context(self, run: str, *, token: int | None = None) -> Context:
-        """The run's data as it is now, or was when the run ended; with `token`, as that token sees or saw it."""
-        return await self._reading.context(run, token)
-
-    async def emitted(
-        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
-    ) -> tuple[EmittedEvent, ...]:
-        """Events that actions published, oldest first: of a run, of a name, or all, behind the number `after`."""
-        return await self._reading.emitted(run=run, event=event, after=after, limit=limit)
-
-    async def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
-        """What actions measured in a run; or in all runs, including those that were pruned."""
-        return await self._reading.metrics(run)
-
-    async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
-        """Why the run, one of its tokens or one of its transitions did what it did."""
-        return await self._reading.explain(run, token=token, transition=transition)
-
-    async def simulate(
-        self,
-        run: str,
-        token: int,
-        *,
-        result: Json | UnsetType = UNSET,
-        failure: str | None = None,
-        arrives_at: str | None = None,
-    ) -> WhatIf:
-        """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
-
-        `result` is what its task returns, its gate is answered, its signal carries or the run it called puts out.
-        Nothing is changed, and nothing is done."""
-        return await self._reading.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at)
 
     @property
     def needs_app(self) -> dict[RunId, str]:
@@ -302,7 +317,7 @@ class Engine:
 
     async def deliver_webhook(
         self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
-    ) -> FiringView:
+    ) -> Delivered:
         """Take a request to `/hooks/{path}`: check its signature, then its body, and fire the trigger.
 
         The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
@@ -320,6 +335,43 @@ class Engine:
     async def remove_trigger(self, trigger: str) -> None:
         """Remove a trigger. What it fired stays on record."""
         await self._triggers.remove_trigger(trigger)
+
+    # memories
+
+    async def memories(
+        self,
+        agent: str,
+        *,
+        user: str | None = None,
+        type: str | None = None,
+        superseded: bool = False,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> tuple[MemoryView, ...]:
+        """What an agent remembers, newest first; `after` is the last memory of the previous page.
+
+        `user`: only what belongs to the agent and this user; an empty text is nobody."""
+        return await self._memories.list(agent, user, type, superseded, after, limit)
+
+    async def search_memories(
+        self, agent: str, query: str, *, user: str | None = None, type: str | None = None, limit: int = 10
+    ) -> tuple[MemoryView, ...]:
+        """What an agent remembers about the words of a query, best first, with scores."""
+        return await self._memories.search(agent, query, user, type, limit)
+
+    async def memory(self, agent: str, id: str) -> MemoryView:
+        """One memory with all of its content, superseded or not."""
+        return await self._memories.get(agent, id)
+
+    async def delete_memories(self, agent: str, ids: Sequence[str]) -> tuple[ForgottenMemory, ...]:
+        """Delete memories for good: rows, words, vectors and artifacts, overwritten in the file.
+
+        Also works beside the owner of the store. Each answer names the conversations whose history still has it."""
+        return await self._memories.delete(agent, ids)
+
+    def export_memories(self, agent: str, *, user: str | None = None) -> AsyncGenerator[MemoryView, None]:
+        """All memories of an agent with all of their content, oldest first, also those that were superseded."""
+        return self._memories.export(agent, user)
 
     # credits
 

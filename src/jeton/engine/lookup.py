@@ -21,9 +21,16 @@ class Lookup:
 
     async def row(self, run: str) -> RunRow:
         """A run's row."""
+        row = await self.row_unless_set_aside(run)
+        if row is None:
+            raise self.host.set_aside[RunId(run)]
+        return row
+
+    async def row_unless_set_aside(self, run: str) -> RunRow | None:
+        """A run's row; None if it is set aside and has none, because its start ends the process."""
         check_texts(run=run)
         row = await self.host.reads.row(RunId(run))
-        if row is None:
+        if row is None and RunId(run) not in self.host.set_aside:
             raise Refused("unknown_run", f"there is no run '{run}' in this store", "list the runs there are")
         return row
 

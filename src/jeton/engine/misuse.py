@@ -18,6 +18,9 @@ _Opened = TypeVar("_Opened", covariant=True)
 _Class = TypeVar("_Class", bound=type)
 
 
+BLOCKING = ("jeton.open", "jeton.connect")  # what has a twin for code that is not async
+
+
 class Opening(AbstractAsyncContextManager[_Opened, None], Generic[_Opened]):
     """What `open` gives: to be entered with `async with`."""
 
@@ -42,7 +45,7 @@ class Opening(AbstractAsyncContextManager[_Opened, None], Generic[_Opened]):
             raise TypeError(f"{self._call}(…) cannot be awaited: {self._remedy()}")
 
         def __enter__(self) -> NoReturn:
-            blocking = "; in code that is not async, 'with jeton.open_sync(…)'" if self._call == "jeton.open" else ""
+            blocking = f"; in code that is not async, 'with {self._call}_sync(…)'" if self._call in BLOCKING else ""
             raise TypeError(f"{self._call}(…) needs 'async with': {self._remedy()}{blocking}")
 
         def __exit__(self, *_: object) -> None:
@@ -53,15 +56,17 @@ class Opening(AbstractAsyncContextManager[_Opened, None], Generic[_Opened]):
 
 
 class SyncOpening(AbstractContextManager[_Opened, None], Generic[_Opened]):
-    """What `open_sync` gives: to be entered with `with`, where no event loop runs."""
+    """What `open_sync` and `connect_sync` give: to be entered with `with`, where no event loop runs."""
 
-    def __init__(self, inner: AbstractContextManager[_Opened]) -> None:
+    def __init__(self, inner: AbstractContextManager[_Opened], call: str) -> None:
         self._inner = inner
+        self._call = call
 
     def __enter__(self) -> _Opened:
         if _in_a_loop():
-            problem = "jeton.open_sync(…) would block the event loop that runs here"
-            raise Refused("running_loop", problem, "write 'async with jeton.open(…) as engine:', and await its methods")
+            problem = f"{self._call}(…) would block the event loop that runs here"
+            call = self._call.removesuffix("_sync")
+            raise Refused("running_loop", problem, f"write 'async with {call}(…) as engine:', and await its methods")
         return self._inner.__enter__()
 
     def __exit__(
@@ -72,8 +77,8 @@ class SyncOpening(AbstractContextManager[_Opened, None], Generic[_Opened]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            remedy = "write 'with jeton.open_sync(…) as engine:', and use the engine inside"
-            raise AttributeError(f"jeton.open_sync(…) is not open yet, so it has no '{name}': {remedy}")
+            remedy = f"write 'with {self._call}(…) as engine:', and use the engine inside"
+            raise AttributeError(f"{self._call}(…) is not open yet, so it has no '{name}': {remedy}")
 
 
 def _in_a_loop() -> bool:
@@ -111,7 +116,7 @@ def opens_sync(
 
     @wraps(function)
     def opening(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> SyncOpening[_Opened]:
-        return SyncOpening(enter(*args, **kwargs))
+        return SyncOpening(enter(*args, **kwargs), f"jeton.{function.__name__}")
 
     return opening
 
@@ -151,8 +156,9 @@ class Awaiting(Coroutine[Any, Any, Any]):
 
 
 def awaited(cls: _Class) -> _Class:
-    """Have the public coroutine functions of a class give an `Awaiting`."""
-    for name, member in list(vars(cls).items()):
+    """Have the public coroutine functions of a class and of its bases give an `Awaiting`."""
+    members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
+    for name, member in members.items():
         if not name.startswith("_") and iscoroutinefunction(member):
             setattr(cls, name, _awaiting(member, f"{cls.__name__.lower()}.{name}"))
     return cls

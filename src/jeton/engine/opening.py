@@ -37,4 +37,4 @@ async def open(
         if workers is not None:
             stack.enter_context(redacted_logs(workers.secrets))
             stack.enter_context(fewer_collections())
-        yield Engine(host)
+        yield Engine(host) if workers is None else Engine(host, workers.deltas, workers.pin_tools)

@@ -1,15 +1,22 @@
 """Queries. They need no ownership of the store, and change nothing."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
 from functools import partial
 from typing import cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from jeton.actor.rows import RunRow
+from jeton.actor.queries.listing import RunFilter
+from jeton.actor.rows import EntryPlace, GateRow, RunRow
+from jeton.apply.record import count_events
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
+from jeton.engine.browse.query import read_query
+from jeton.engine.browse.search import Search
+from jeton.engine.look.line import LineReader, end_last, entries_of_line
+from jeton.engine.look.position import START, LineEntry, Position, behind, position_in
 from jeton.engine.lookup import Lookup
 from jeton.engine.views.events import events_in, trace_in
 from jeton.engine.views.explain.explain import (
@@ -22,11 +29,10 @@ from jeton.engine.views.explain.explain import (
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.firings import firing_view
 from jeton.engine.views.flows import node_views
-from jeton.engine.views.gates import GateView, gate_view
+from jeton.engine.views.gates import GateView, approval_view, gate_view, question_view
 from jeton.engine.views.published import EmittedEvent, MetricValue, emitted_event, metric_value
 from jeton.engine.views.record import RunRecord, record_of
 from jeton.engine.views.tokens import TokenView, token_views
-from jeton.engine.views.tree import follow_tree, read_tree
 from jeton.engine.views.what_if import WhatIf, what_if
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
@@ -35,6 +41,7 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, Head, RunStatus
+from jeton.model.state.talk import place_of
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -52,6 +59,7 @@ class Reading:
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
         self._reads = lookup.host.reads
+        self._search = Search(lookup)
 
     # runs
 
@@ -77,16 +85,26 @@ class Reading:
         status: RunStatus | None = None,
         after: str | None = None,
         limit: int = 100,
+        q: str | None = None,
     ) -> tuple[RunRecord, ...]:
         """Runs, newest first; `after` is the last run of the previous page.
 
         A damaged run keeps its status, and has the error `run_damaged`; one that is set aside, `run_set_aside`."""
-        check_maybe_texts(workflow=workflow, status=status, after=after)
+        check_maybe_texts(workflow=workflow, status=status, after=after, q=q)
         check_whole("limit", limit, 1, MOST_ROWS)
         last = None if after is None else RunId(after)
-        rows = await self._reads.rows(workflow=workflow, status=status, after=last, limit=limit)
-        ended = {row.run: record_of(row, None) for row in rows if row.status in TERMINAL}
-        return tuple([ended.get(row.run) or await self._record_or_damage(row) for row in rows])
+        if q is None:
+            rows = await self._reads.rows(workflow=workflow, status=status, after=last, limit=limit)
+        else:
+            statuses: frozenset[RunStatus] = frozenset() if status is None else frozenset((status,))
+            rows = await self._search.all(read_query(q), RunFilter(workflow, statuses), last, limit)
+        return await self.listed(rows)
+
+    async def listed(self, rows: Iterable[RunRow]) -> tuple[RunRecord, ...]:
+        """The records of rows as lists have them."""
+        return tuple(
+            [record_of(row, None) if row.status in TERMINAL else await self._record_or_damage(row) for row in rows]
+        )
 
     async def _record_or_damage(self, row: RunRow) -> RunRecord:
         """The record of a run; of one that cannot be read, its row with the error `run_damaged`."""
@@ -130,8 +148,22 @@ class Reading:
             known = await self._reads.row(row.run)
             if known is not None:
                 program = await self._lookup.program(known.workflow, known.version)
-                views.append(gate_view(row, program.workflow))
+                if row.question is not None:
+                    views.append(question_view(row, row.question))
+                elif program.talk is None:
+                    views.append(gate_view(row, program.workflow))
+                else:
+                    views.append(approval_view(row, program, await self._call_input(row)))
         return tuple(views)
+
+    async def _call_input(self, row: GateRow) -> Json:
+        """The input of the tool call that an approval is for."""
+        live = await self._reads.live(row.run)
+        turn, move, call = place_of(row.path)
+        talk = None if live is None else live.state.talk
+        if talk is None or move is None or call is None or (turn, move) not in talk.moves:
+            return None
+        return talk.calls_of(turn, move)[call].input
 
     # history
 
@@ -140,27 +172,81 @@ class Reading:
     ) -> AsyncGenerator[JsonObject, None]:
         """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
 
-        `after` is a sequence number of the run itself, or one for each run: those up to it are left out, and so are
-        runs that ended by then. With `follow`, also events to come, until the run has ended."""
+        `after` is a sequence number of the run itself: what was committed up to it is left out. Or one for each run:
+        those up to it are left out. With `follow`, also events to come, until the run has ended."""
         root = (await self._lookup.row(run)).run
-        behind = dict(after) if isinstance(after, Mapping) else {str(root): after}
-        async for source, entry in self.tree(root, behind.get(root, -1), follow=follow):
-            if trace:
-                for decided in trace_in(source, entry):
-                    yield decided
-            for event in events_in(source, (entry,), behind.get(source, -1)):
-                yield event
+        seqs = dict(after) if isinstance(after, Mapping) else {str(root): after}
+        async with aclosing(self._tree(root, seqs, follow=follow)) as entries:
+            async for found in entries:
+                if trace:
+                    for decided in trace_in(found.run, found.entry):
+                        yield decided
+                for event in events_in(found.run, (found.entry,), seqs.get(found.run, -1)):
+                    yield event
 
     async def tree(
         self, run: str, after: int = -1, *, follow: bool = False
     ) -> AsyncGenerator[tuple[RunId, Entry], None]:
-        """The journals of a run and of the runs it called, in an order in which they may have been made.
+        """The journals of a run and of the runs it called, in the order of their commits; the run's end is last.
 
-        Calls that ended by event `after` of the run are left out."""
+        Entries before the one with the first event behind `after` are left out."""
+        root = (await self._lookup.row(run)).run
+        async with aclosing(self._tree(root, {root: after}, follow=follow)) as entries:
+            async for found in entries:
+                yield found.run, found.entry
+
+    def _tree(self, root: RunId, seqs: Mapping[str, int], *, follow: bool) -> AsyncGenerator[LineEntry, None]:
+        return end_last(self._tree_in_line(root, seqs, follow=follow), root)
+
+    async def _tree_in_line(
+        self, root: RunId, seqs: Mapping[str, int], *, follow: bool
+    ) -> AsyncGenerator[LineEntry, None]:
+        reader = LineReader(self._reads, root, await self._place_behind(root, seqs))
+        async with aclosing(entries_of_line(reader, follow=follow)) as entries:
+            async for entry in entries:
+                yield entry
+
+    async def _place_behind(self, root: RunId, seqs: Mapping[str, int]) -> Position:
+        """The first place behind which something lies that these sequence numbers do not cover."""
+        first = await self.position(root, seqs.get(root, -1))
+        for run, seq in seqs.items():
+            if run != root and await self._reads.row(RunId(run)) is not None:
+                found = await self._reads.place(RunId(run), seq)
+                if found is None or await self._has_more(RunId(run), found, seq):
+                    first = min(first, await self.position(run, seq))
+        return first
+
+    async def _has_more(self, run: RunId, place: EntryPlace, seq: int) -> bool:
+        """Whether a run has stored events behind one of the entry at this place."""
+        entries = await self._reads.stretch(run, place.number, place.number + 1)
+        return len(entries) != 1 or seq < place.first_event + count_events(entries[0].decisions) - 1
+
+    async def position(self, run: str, seq: int) -> Position:
+        """The place in the line behind an event of a run."""
         known = (await self._lookup.row(run)).run
-        found = follow_tree(self._reads, known, after) if follow else read_tree(self._reads, known, after)
-        async for each in found:
-            yield each
+        found = await self._reads.place(known, seq)
+        if found is not None:
+            return Position(found.position, max(seq - found.first_event + 1, 0))
+        if await self._reads.oldest(known) not in (0, None):
+            raise Refused("history_pruned", f"the history of run {run} was pruned", "ask for its record")
+        return START
+
+    async def head(self) -> Position:
+        """The place behind all that is stored."""
+        return behind(await self._reads.head())
+
+    async def line_reader(self, run: str | None = None, after: Position | str | None = None) -> LineReader:
+        """A reader of the line: see `LineReader`."""
+        root = None if run is None else (await self._lookup.row(run)).run
+        return LineReader(self._reads, root, position_in(after) if isinstance(after, str) else after)
+
+    async def line(
+        self, after: Position | str | None = None, *, run: str | None = None, follow: bool = False
+    ) -> AsyncGenerator[LineEntry, None]:
+        """The journal entries of all runs, or of a run and of the runs it called, in the order of their commits."""
+        async with aclosing(entries_of_line(await self.line_reader(run, after), follow=follow)) as entries:
+            async for entry in entries:
+                yield entry
 
     async def journal(self, run: str, after: int = -1, *, follow: bool = False) -> AsyncGenerator[Entry, None]:
         """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
@@ -182,8 +268,7 @@ class Reading:
         """The run's data as it is now, or was when the run, or the token, ended."""
         row = await self._lookup.row(run)
         if token is not None:
-            names = await asyncio.to_thread(scope_of_token, await self._history(row), token)
-            return Context(names["input"], cast("JsonObject", names["state"]), names["output"], names.get("_branch"))
+            return await asyncio.to_thread(context_of_token, await self._history(row), token)
         state = (await self._lookup.live(row.run)).state
         return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
 
@@ -204,15 +289,9 @@ class Reading:
 
     async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
         """Why the run, one of its tokens or one of its transitions did what it did."""
-        if token is not None and transition is not None:
-            raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
         row = await self._lookup.row(run)
-        history = await self._history(row)
-        if token is not None:
-            return await asyncio.to_thread(explain_token, history, token)
-        if transition is not None:
-            return await asyncio.to_thread(explain_transition, history, transition)
-        return await asyncio.to_thread(explain_run, history, self._lookup.host.needs_app.get(row.run))
+        needs_app = self._lookup.host.needs_app.get(row.run)
+        return await asyncio.to_thread(explanation_of, await self._history(row), token, transition, needs_app)
 
     async def _history(self, row: RunRow) -> RunHistory:
         program = await self._lookup.program(row.workflow, row.version)
@@ -241,3 +320,22 @@ class Reading:
     async def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it calls. Raises Refused if there is none."""
         return (await self._lookup.bundle(*parse_reference(reference)))[0]
+
+
+def context_of_token(history: RunHistory, token: int) -> Context:
+    """A run's data as a token sees it, or saw it last."""
+    names = scope_of_token(history, token)
+    return Context(names["input"], cast("JsonObject", names["state"]), names["output"], names.get("_branch"))
+
+
+def explanation_of(
+    history: RunHistory, token: int | None, transition: int | None, needs_app: str | None
+) -> Explanation:
+    """An explanation of a run, of one of its tokens, or of one of its transitions."""
+    if token is not None and transition is not None:
+        raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
+    if token is not None:
+        return explain_token(history, token)
+    if transition is not None:
+        return explain_transition(history, transition)
+    return explain_run(history, needs_app)

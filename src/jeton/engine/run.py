@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 class Run:
     """One run of an engine."""
 
-    def __init__(self, engine: "Engine", run: RunId, *, trace: bool = False) -> None:
+    def __init__(self, engine: "Engine", run: RunId, *, trace: bool = False, new: bool = True) -> None:
+        """`new`: whether it was started by this very call, and not before with the same key."""
         self._engine = engine
+        self.new = new
         self._trace = trace
         self.id = run
 

@@ -43,7 +43,8 @@ async def open_host(
     if workers is not None:
         signals = HostSignals(host)
         folder = Path(store).absolute().parent
-        workers.use(folder, host.artifacts, host.idempotency, host.events, signals, host.now)
+        stores = host.artifacts, host.idempotency, host.events, signals, host.pins, host.memory
+        workers.use(folder, *stores, host.now)
     try:
         yield host
     finally:

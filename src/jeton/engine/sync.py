@@ -3,35 +3,32 @@
 Generated from the async engine by `make sync`; do not edit.
 """
 
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from os import PathLike
 
-from msgspec import UNSET, UnsetType
-
 from jeton.actor.retention import Pruned
+from jeton.engine.build.agent import Agent
 from jeton.engine.build.source import Built, Source
 from jeton.engine.control import CancelAnswer
 from jeton.engine.credits import CreditsView, UsageView
-from jeton.engine.deploying import Deployment
+from jeton.engine.deploy.deploying import Deployment
 from jeton.engine.engine import DAY_MS, Engine
+from jeton.engine.look.sync import SyncQueries
 from jeton.engine.loop_thread import LoopThread
+from jeton.engine.mcp.pins import PinView
 from jeton.engine.misuse import opens_sync
 from jeton.engine.opening import GRACE_S, open
-from jeton.engine.reading import Context
 from jeton.engine.reply import Reply
 from jeton.engine.run import Run
 from jeton.engine.stores import Durability
+from jeton.engine.talk.sync import SyncConversation
 from jeton.engine.triggers import TriggerView
-from jeton.engine.views.explain.views import Explanation
-from jeton.engine.views.firings import FiringView
+from jeton.engine.views.conversation import ConversationRow, ConversationView
+from jeton.engine.views.firings import Delivered, FiringView
 from jeton.engine.views.flows import Overrides
-from jeton.engine.views.gates import GateView
-from jeton.engine.views.published import EmittedEvent, MetricValue
+from jeton.engine.views.memory import ForgottenMemory, MemoryView
 from jeton.engine.views.record import RunRecord
-from jeton.engine.views.tokens import TokenView
-from jeton.engine.views.what_if import WhatIf
 from jeton.model.definition.workflow import Library
-from jeton.model.entry import Entry
 from jeton.model.failure import Problem
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
@@ -45,6 +42,7 @@ class SyncRun:
         self._run = run
         self._loop = loop
         self.id = run.id
+        self.new = run.new
 
     def __repr__(self) -> str:
         return f"SyncRun({self.id!r})"
@@ -82,12 +80,12 @@ class SyncRun:
         return self._loop.wait(self._run.cancel(reason))
 
 
-class SyncEngine:
+class SyncEngine(SyncQueries):
     """All runs of one store. Each method does what the method of `Engine` with the same name does."""
 
     def __init__(self, engine: Engine, loop: LoopThread) -> None:
+        super().__init__(engine, loop)
         self._engine = engine
-        self._loop = loop
 
     def deploy(self, source: Source) -> Deployment:
         """Store definitions. Raises DefinitionError with every problem. The same definition is the same version."""
@@ -96,6 +94,23 @@ class SyncEngine:
     def deploy_library(self, library: Library, file: str | None, warnings: tuple[Problem, ...] = ()) -> Deployment:
         """Store definitions that were loaded and checked. `file` is where they are declared."""
         return self._loop.wait(self._engine.deploy_library(library, file, warnings))
+
+    def deployed(self) -> tuple[str, ...]:
+        """The names of all that was deployed: workflows, flows, and agents as `agent:NAME`."""
+        return self._loop.wait(self._engine.deployed())
+
+    def mcp_pins(self, server: str | None = None) -> tuple[PinView, ...]:
+        """The tools of MCP servers that are pinned: of one server, or of all."""
+        return self._loop.wait(self._engine.mcp_pins(server))
+
+    def pin_mcp(
+        self, server: str, tool: str | None = None, *, settings: JsonObject | None = None, folder: str = "."
+    ) -> tuple[PinView, ...]:
+        """Pin a tool of an MCP server as it is now, or all that are pinned, and return the new pins.
+
+        The server is started or reached as `settings` (`project.settings`) say; without them, as the definitions say
+        that were deployed. `folder` is that of the store. Raises Refused if the server cannot be reached."""
+        return self._loop.wait(self._engine.pin_mcp(server, tool, settings=settings, folder=folder))
 
     def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it calls. Raises Refused if there is none."""
@@ -110,21 +125,48 @@ class SyncEngine:
         overrides: Overrides | None = None,
         trace: bool = False,
         credits: int | None = None,
-    ) -> SyncRun:
+        traceparent: str | None = None,
+    ) -> "SyncRun":
         """Start a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
         for an input that does not fit. `overrides` are inputs of a flow's nodes for this run, by node and handle.
         With `trace` the run's events include what was decided. `credits` is all that the run, with the runs it calls,
-        may cost; without it the project's account pays, if there is one."""
+        may cost; without it the project's account pays, if there is one. `traceparent` is the header of that name (W3C
+        Trace Context) of a request that led to the run: its spans go on with that trace. What is none is ignored."""
         return SyncRun(
             self._loop.wait(
-                self._engine.start(workflow, input, key=key, overrides=overrides, trace=trace, credits=credits)
+                self._engine.start(
+                    workflow, input, key=key, overrides=overrides, trace=trace, credits=credits, traceparent=traceparent
+                )
             ),
             self._loop,
         )
 
-    def run(self, run: str) -> SyncRun:
+    def converse(
+        self, agent: str | Agent, *, key: str | None = None, user: str | None = None, conversation: str | None = None
+    ) -> "SyncConversation":
+        """Begin a conversation with an agent, or go on with one. One conversation per agent and `key`.
+
+        The agent is given by name, by `name@3`, or as one built in Python, which is deployed first. `user` is who
+        speaks in it; an agent with `scope: user` keeps memories for each user apart."""
+        return SyncConversation(
+            self._loop.wait(self._engine.converse(agent, key=key, user=user, conversation=conversation)), self._loop
+        )
+
+    def conversation(self, conversation: str) -> ConversationView:
+        """A conversation with all its turns."""
+        return self._loop.wait(self._engine.conversation(conversation))
+
+    def conversations(
+        self, *, agent: str | None = None, active: bool = False, after: str | None = None, limit: int = 100
+    ) -> tuple[ConversationRow, ...]:
+        """Conversations, newest first; `after` is the last one of the previous page.
+
+        With `active`, only those in which a turn moves."""
+        return self._loop.wait(self._engine.conversations(agent=agent, active=active, after=after, limit=limit))
+
+    def run(self, run: str) -> "SyncRun":
         """A run that was started before. Raises Refused if there is none of that name."""
         return SyncRun(self._loop.wait(self._engine.run(run)), self._loop)
 
@@ -144,14 +186,14 @@ class SyncEngine:
         """Let a paused run go on."""
         return self._loop.wait(self._engine.unpause(run))
 
-    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> SyncRun:
+    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "SyncRun":
         """Start a new run that shares this one's history up to journal entry `at`.
 
         `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
         A flow has no state to write to."""
         return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
 
-    def retry(self, run: str, *, credits: int = 0) -> SyncRun:
+    def retry(self, run: str, *, credits: int = 0) -> "SyncRun":
         """Start a new run that does again what this one failed at: its fork at the end.
 
         `credits` are added to what a run that was started with its own has left."""
@@ -175,91 +217,6 @@ class SyncEngine:
         return self._loop.wait(
             self._engine.prune(older_than_ms=older_than_ms, statuses=statuses, workflow=workflow, dry_run=dry_run)
         )
-
-    def get(self, run: str) -> RunRecord:
-        """A run's record."""
-        return self._loop.wait(self._engine.get(run))
-
-    def list(
-        self,
-        *,
-        workflow: str | None = None,
-        status: RunStatus | None = None,
-        after: str | None = None,
-        limit: int = 100,
-    ) -> tuple[RunRecord, ...]:
-        """Runs, newest first; `after` is the last run of the previous page.
-
-        A damaged run keeps its status, and has the error `run_damaged`."""
-        return self._loop.wait(self._engine.list(workflow=workflow, status=status, after=after, limit=limit))
-
-    def children(self, run: str) -> tuple[RunRecord, ...]:
-        """The runs it called, in order; not those that they called."""
-        return self._loop.wait(self._engine.children(run))
-
-    def ended(self, run: str, timeout: float | None = None) -> RunRecord:
-        """Wait for a run's end. Raises TimeoutError if it has not ended in time; the run goes on."""
-        return self._loop.wait(self._engine.ended(run, timeout))
-
-    def gates(self, run: str | None = None) -> tuple[GateView, ...]:
-        """Open gates, oldest first: of one run and the runs it called, or of all."""
-        return self._loop.wait(self._engine.gates(run))
-
-    def events(
-        self, run: str, after: int | Mapping[str, int] = -1, *, follow: bool = False, trace: bool = False
-    ) -> Iterator[JsonObject]:
-        """The events of a run and of the runs it called, each with its own `run_id` and `seq`; the run's end is last.
-
-        `after` is a sequence number of the run itself, or one for each run: those up to it are left out, and so are
-        runs that ended by then. With `follow`, also events to come, until the run has ended."""
-        return self._loop.each(self._engine.events(run, after, follow=follow, trace=trace))
-
-    def tree(self, run: str, after: int = -1, *, follow: bool = False) -> Iterator[tuple[RunId, Entry]]:
-        """The journals of a run and of the runs it called, in an order in which they may have been made.
-
-        Calls that ended by event `after` of the run are left out."""
-        return self._loop.each(self._engine.tree(run, after, follow=follow))
-
-    def journal(self, run: str, after: int = -1, *, follow: bool = False) -> Iterator[Entry]:
-        """A run's own journal entries, oldest first; with `follow`, also those to come, until the run has ended."""
-        return self._loop.each(self._engine.journal(run, after, follow=follow))
-
-    def tokens(self, run: str) -> tuple[TokenView, ...]:
-        """Every token the run ever had."""
-        return self._loop.wait(self._engine.tokens(run))
-
-    def context(self, run: str, *, token: int | None = None) -> Context:
-        """The run's data as it is now, or was when the run ended; with `token`, as that token sees or saw it."""
-        return self._loop.wait(self._engine.context(run, token=token))
-
-    def emitted(
-        self, *, run: str | None = None, event: str | None = None, after: int = 0, limit: int = 100
-    ) -> tuple[EmittedEvent, ...]:
-        """Events that actions published, oldest first: of a run, of a name, or all, behind the number `after`."""
-        return self._loop.wait(self._engine.emitted(run=run, event=event, after=after, limit=limit))
-
-    def metrics(self, run: str | None = None) -> tuple[MetricValue, ...]:
-        """What actions measured in a run; or in all runs, including those that were pruned."""
-        return self._loop.wait(self._engine.metrics(run))
-
-    def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
-        """Why the run, one of its tokens or one of its transitions did what it did."""
-        return self._loop.wait(self._engine.explain(run, token=token, transition=transition))
-
-    def simulate(
-        self,
-        run: str,
-        token: int,
-        *,
-        result: Json | UnsetType = UNSET,
-        failure: str | None = None,
-        arrives_at: str | None = None,
-    ) -> WhatIf:
-        """What would be decided if this token finished with that result, failed, or arrived at that fan-in.
-
-        `result` is what its task returns, its gate is answered, its signal carries or the run it called puts out.
-        Nothing is changed, and nothing is done."""
-        return self._loop.wait(self._engine.simulate(run, token, result=result, failure=failure, arrives_at=arrives_at))
 
     @property
     def needs_app(self) -> dict[RunId, str]:
@@ -313,7 +270,7 @@ class SyncEngine:
 
     def deliver_webhook(
         self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
-    ) -> FiringView:
+    ) -> Delivered:
         """Take a request to `/hooks/{path}`: check its signature, then its body, and fire the trigger.
 
         The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
@@ -331,6 +288,43 @@ class SyncEngine:
     def remove_trigger(self, trigger: str) -> None:
         """Remove a trigger. What it fired stays on record."""
         self._loop.wait(self._engine.remove_trigger(trigger))
+
+    def memories(
+        self,
+        agent: str,
+        *,
+        user: str | None = None,
+        type: str | None = None,
+        superseded: bool = False,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> tuple[MemoryView, ...]:
+        """What an agent remembers, newest first; `after` is the last memory of the previous page.
+
+        `user`: only what belongs to the agent and this user; an empty text is nobody."""
+        return self._loop.wait(
+            self._engine.memories(agent, user=user, type=type, superseded=superseded, after=after, limit=limit)
+        )
+
+    def search_memories(
+        self, agent: str, query: str, *, user: str | None = None, type: str | None = None, limit: int = 10
+    ) -> tuple[MemoryView, ...]:
+        """What an agent remembers about the words of a query, best first, with scores."""
+        return self._loop.wait(self._engine.search_memories(agent, query, user=user, type=type, limit=limit))
+
+    def memory(self, agent: str, id: str) -> MemoryView:
+        """One memory with all of its content, superseded or not."""
+        return self._loop.wait(self._engine.memory(agent, id))
+
+    def delete_memories(self, agent: str, ids: Sequence[str]) -> tuple[ForgottenMemory, ...]:
+        """Delete memories for good: rows, words, vectors and artifacts, overwritten in the file.
+
+        Also works beside the owner of the store. Each answer names the conversations whose history still has it."""
+        return self._loop.wait(self._engine.delete_memories(agent, ids))
+
+    def export_memories(self, agent: str, *, user: str | None = None) -> Iterator[MemoryView]:
+        """All memories of an agent with all of their content, oldest first, also those that were superseded."""
+        return self._loop.each(self._engine.export_memories(agent, user=user))
 
     def credits(self) -> CreditsView:
         """The state of the project's account."""

@@ -1,7 +1,5 @@
 """Triggers: list them, fire them, and accept requests of webhooks."""
 
-import hashlib
-import hmac
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -12,9 +10,10 @@ from jeton.actor.triggers import NEVER, Schedule
 from jeton.engine.arguments import MOST_ROWS, check_maybe_texts, check_texts, check_whole
 from jeton.engine.input import plain_input, read_input
 from jeton.engine.lookup import Lookup
-from jeton.engine.views.firings import FiringView, firing_view
+from jeton.engine.views.firings import Delivered, FiringView, firing_view
 from jeton.executor import LoopClock, ThreadPool
 from jeton.executor.secrets import SecretStore, SecretUnavailable
+from jeton.executor.secrets.signatures import delivery_in, fits, signing
 from jeton.expression.schema import compile_schema
 from jeton.model.codes import RefusalCode
 from jeton.model.definition.trigger import OnSchedule, OnWebhook, Trigger
@@ -22,12 +21,11 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.reference import name_of, parse_reference
-from jeton.model.times import maybe_moment
+from jeton.model.times import moment
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.triggers.firing import Delivery
 
-SIGNATURES = ("x-jeton-signature", "x-hub-signature-256")
-DELIVERIES = ("x-jeton-delivery", "x-github-delivery")
+UPCOMING = 3  # times of a schedule that are shown
 REMEDIES: dict[RefusalCode, str] = {
     "disabled": "enable it with engine.enable, or `jeton triggers --enable`",
     "too_deep": "check whether runs trigger each other in a cycle, or set triggers.max_depth",
@@ -39,7 +37,8 @@ REMEDIES: dict[RefusalCode, str] = {
 class TriggerView(msgspec.Struct, frozen=True):
     """A trigger, when it fires next if that is known, and its last firing.
 
-    `origin` is the file or folder it was deployed from; without one, the name of what it starts."""
+    `upcoming` has the next times of a schedule, the first of which is `next_at`. `origin` is the file or
+    folder it was deployed from; without one, the name of what it starts."""
 
     name: str
     type: str
@@ -49,6 +48,7 @@ class TriggerView(msgspec.Struct, frozen=True):
     origin: str
     next_at: datetime | None = None
     last: FiringView | None = None
+    upcoming: tuple[datetime, ...] = ()
 
 
 class Triggers:
@@ -89,7 +89,7 @@ class Triggers:
 
     async def deliver_webhook(
         self, path: str, body: bytes, headers: Mapping[str, str], delivery_id: str | None = None
-    ) -> FiringView:
+    ) -> Delivered:
         """Take a request to `/hooks/{path}`: check its signature, then its body, and fire the trigger.
 
         The sender's own delivery id is taken from the headers unless it is given; without one, every request fires.
@@ -110,8 +110,8 @@ class Triggers:
         problem = schema_problem(compile_schema(on.schema), data, "body")
         if problem is not None:
             raise Refused("input_invalid", problem, "send what the trigger's schema says")
-        delivery = delivery_id or next((lowered[name] for name in DELIVERIES if name in lowered), None)
-        return await self._fire(trigger, "webhook", delivery, data, on.path)
+        row = await self._fired(trigger, "webhook", delivery_id or delivery_in(lowered), data, on.path)
+        return Delivered(**msgspec.structs.asdict(firing_view(row)), again=row.again)
 
     async def enable(self, workflow: str) -> None:
         """Let triggers start a workflow or flow again."""
@@ -151,28 +151,29 @@ class Triggers:
             secret = await self._secrets.of(bundle.settings).get(name, LoopClock(), ThreadPool())
         except SecretUnavailable as unavailable:
             raise Refused("secret_unavailable", str(unavailable), "check the project's secrets") from None
-        wanted = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-        given = next((headers[header] for header in SIGNATURES if header in headers), "")
-        if not hmac.compare_digest(f"sha256={wanted}".encode(), given.strip().encode()):
-            remedy = f"send {SIGNATURES[0]}: sha256=… over the body, with the secret '{name}'"
+        if not fits(secret, body, headers, self._host.now() // 1000):
+            remedy = f"send {signing(headers)} with the secret '{name}'"
             raise Refused("bad_signature", "the signature does not fit the body", remedy)
 
     async def _fire(
         self, trigger: Trigger, type: str, delivery_id: str | None, data: Json, source: str | None
     ) -> FiringView:
+        return firing_view(await self._fired(trigger, type, delivery_id, data, source))
+
+    async def _fired(
+        self, trigger: Trigger, type: str, delivery_id: str | None, data: Json, source: str | None
+    ) -> FiringRow:
         row = await self._host.fire(
             trigger, Delivery(delivery_id or self._host.new_id(), type, self._host.now(), data, source)
         )
         if row.code is not None:
             raise Refused(row.code, row.problem or "", REMEDIES.get(row.code, ""))
-        return firing_view(row)
+        return row
 
 
 def _view(row: TriggerRow, last: FiringRow | None, disabled: frozenset[str], now: int) -> TriggerView:
-    trigger, next_at = row.trigger, None
-    if isinstance(trigger.on, OnSchedule):
-        due = Schedule(trigger, trigger.on, max(row.seen, now)).next
-        next_at = None if due >= NEVER else due
+    trigger = row.trigger
+    times = _next_times(trigger, trigger.on, max(row.seen, now)) if isinstance(trigger.on, OnSchedule) else ()
     on: JsonObject = msgspec.to_builtins(trigger.on)
     kind = str(on.pop("type"))
     return TriggerView(
@@ -182,9 +183,18 @@ def _view(row: TriggerRow, last: FiringRow | None, disabled: frozenset[str], now
         on,
         name_of(trigger.start) in disabled,
         row.origin,
-        maybe_moment(next_at),
+        times[0] if times else None,
         None if last is None else firing_view(last),
+        times,
     )
+
+
+def _next_times(trigger: Trigger, on: OnSchedule, after: int) -> tuple[datetime, ...]:
+    times: list[datetime] = []
+    while len(times) < UPCOMING and (due := Schedule(trigger, on, after).next) < NEVER:
+        times.append(moment(due))
+        after = due
+    return tuple(times)
 
 
 def _unknown(trigger: str) -> Refused:

@@ -5,6 +5,7 @@ from jeton.executor.actions import check_implementation, kind_names
 from jeton.executor.call import CurrentCall, TaskCall, current_call
 from jeton.executor.clock import Clock, LoopClock, TimedOut, VirtualClock
 from jeton.executor.executor import Executor
+from jeton.executor.models.clients import provider_names
 from jeton.executor.python.action import ActionFunction, RetryOptions, action, action_functions
 from jeton.executor.python.node import node
 from jeton.executor.python.node_steps import BlockingPublisher, BlockingSteps, Publisher, Steps
@@ -37,5 +38,6 @@ __all__ = [
     "current_call",
     "kind_names",
     "node",
+    "provider_names",
     "run_task",
 ]

@@ -12,13 +12,18 @@ from typing import Any, Literal, TypeAlias, final
 import msgspec
 
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.call import NO_PROFILES, CurrentCall
+from jeton.executor.call import NO_MEMORIES, NO_PROFILES, CurrentCall
 from jeton.executor.clock import Clock
+from jeton.executor.deltas import Deltas
 from jeton.executor.event_sink import EventSink, MemoryEventSink
 from jeton.executor.http.connections import Connections
 from jeton.executor.limits.circuit_breakers import CircuitBreakers
 from jeton.executor.limits.idempotency import IdempotencyStore, MemoryIdempotencyStore
 from jeton.executor.limits.limiter import Limiter
+from jeton.executor.mcp.pins import MemoryPinStore, PinStore
+from jeton.executor.mcp.servers import McpServers
+from jeton.executor.memory import InMemoryStore, MemoryStore
+from jeton.executor.models.clients import ModelClients
 from jeton.executor.python.blocking import LoopWatch
 from jeton.executor.python.results import BadResult
 from jeton.executor.python.transient import is_transient
@@ -27,11 +32,14 @@ from jeton.executor.signals import NoSignals, Signals
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
 from jeton.executor.workers.process_pool import ProcessPool
 from jeton.executor.workers.thread_pool import ThreadPool
+from jeton.model.chat import Speaker, ToolSpec
 from jeton.model.codes import FailureName
+from jeton.model.definition.agent import MemoryPolicy, Prompt
 from jeton.model.definition.profile import ModelProfile
-from jeton.model.definition.task import Suspended
+from jeton.model.definition.task import AsksInput, Suspended
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import LogNote, Note, ProgressNote
+from jeton.model.state.phase import Continuation
 from jeton.model.storable import valid_text
 
 
@@ -88,6 +96,11 @@ class Resources(msgspec.Struct, frozen=True):
     processes: ProcessPool = msgspec.field(default_factory=ProcessPool)
     event_sink: EventSink = msgspec.field(default_factory=MemoryEventSink)
     signals: Signals = msgspec.field(default_factory=NoSignals)
+    servers: McpServers = msgspec.field(default_factory=McpServers)
+    pins: PinStore = msgspec.field(default_factory=MemoryPinStore)
+    deltas: Deltas = msgspec.field(default_factory=Deltas)
+    models: ModelClients = msgspec.field(default_factory=ModelClients)
+    memory: MemoryStore = msgspec.field(default_factory=InMemoryStore)
     watch: LoopWatch = msgspec.field(default_factory=LoopWatch)
     wall_clock: Callable[[], int] = wall_clock_ms  # survives a restart, unlike the monotonic clock
 
@@ -102,12 +115,18 @@ class ActionCall(msgspec.Struct, frozen=True):
     resources: Resources
     settings: JsonObject = {}  # project.settings
     secrets: ProjectSecrets = NO_SECRETS
-    notes: NoteLimiter = NO_NOTES
+    notes: NoteLimiter = msgspec.field(default_factory=lambda: NO_NOTES)
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
     may_suspend: bool = False  # whether the task may be abandoned here and started again later
     given_at: int = 0  # when the task was started: sleeps that were over by then are skipped
     run: JsonObject = {}  # what expressions read as `run`
     timeout_ms: int | None = None  # of this attempt
+    delivery: int = 1  # of the task to a worker
+    speaker: Speaker | None = None  # the agent it works for
+    continuation: Continuation | None = None  # what the attempt left behind when it gave its worker back
+    prompts: Mapping[str, Prompt] = {}  # of the project
+    tools: Mapping[str, ToolSpec] = {}  # that an `llm` action may tell a model of
+    memories: Mapping[str, MemoryPolicy] = NO_MEMORIES  # of the agents that the project has
 
     def scope(self) -> JsonObject:
         """The variables of an action's expressions."""
@@ -128,8 +147,8 @@ class ActionCall(msgspec.Struct, frozen=True):
         self.notes.add(note)
 
 
-ActionResult: TypeAlias = Json | ActionFailed | Suspended
-"""What an attempt gives: a value, a failure, or a request to be called again later."""
+ActionResult: TypeAlias = Json | ActionFailed | Suspended | AsksInput
+"""What an attempt gives: a value, a failure, or a request to be called again, later or with somebody's answer."""
 
 ActionHandler: TypeAlias = Callable[[ActionCall], Coroutine[Any, Any, ActionResult]]
 """A coroutine function that makes one attempt."""

@@ -10,10 +10,10 @@ import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -23,6 +23,10 @@ ID = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
 MAX_BYTES = 1024 * 1024 * 1024
 MAX_LISTED = 1000
 COLLECT_AFTER_MS = 3_600_000
+UPLOADS = "upload:"  # holds what was uploaded on a day, before the day; no run has such a name
+CHUNK_BYTES = 256 * 1024
+
+_Value = TypeVar("_Value")
 
 
 class ArtifactReference(msgspec.Struct, frozen=True):
@@ -60,8 +64,16 @@ class ArtifactIndex(Protocol):
         """Record that the run no longer holds the artifact. Returns False if it did not."""
         ...
 
+    async def release(self, first: str, last: str) -> None:
+        """Record that holders whose names are from `first` on, and before `last`, hold nothing any more."""
+        ...
+
     async def held(self, ids: Collection[str]) -> set[str]:
         """Those of the ids that some run holds."""
+        ...
+
+    async def unless_held(self, id: str, act: Callable[[], None]) -> None:
+        """Call a function if nobody holds the artifact, and let nobody hold it meanwhile."""
         ...
 
 
@@ -86,8 +98,16 @@ class MemoryArtifactIndex:
             del self._held[key]
         return bool(keys)
 
+    async def release(self, first: str, last: str) -> None:
+        for key in [key for key in self._held if first <= key[0] < last]:
+            del self._held[key]
+
     async def held(self, ids: Collection[str]) -> set[str]:
         return {held.id for held in self._held.values()} & set(ids)
+
+    async def unless_held(self, id: str, act: Callable[[], None]) -> None:
+        if not await self.held((id,)):
+            act()
 
 
 class Artifacts:
@@ -100,6 +120,17 @@ class Artifacts:
 
     async def save(self, run: RunId, chunks: AsyncIterator[bytes], media_type: str) -> ArtifactReference:
         """Store a stream as an artifact of the run. If `chunks` raises, nothing is stored."""
+
+        async def hold(reference: ArtifactReference) -> ArtifactReference:
+            await self._index.add(run, reference)
+            return reference
+
+        return await self.keep(chunks, media_type, hold)
+
+    async def keep(
+        self, chunks: AsyncIterator[bytes], media_type: str, hold: Callable[[ArtifactReference], Awaitable[_Value]]
+    ) -> _Value:
+        """Store a stream, and let `hold` record durably who holds it. Returns what `hold` returns."""
         draft = _Draft(self._folder)
         try:
             async for chunk in chunks:
@@ -109,15 +140,16 @@ class Artifacts:
             await asyncio.to_thread(draft.sync)
             reference = ArtifactReference(draft.id, media_type, draft.size)
             async with self._lock:
-                await asyncio.to_thread(draft.move, self._path(draft.id))
-                await self._index.add(run, reference)
+                await asyncio.to_thread(draft.publish, self._path(draft.id))
+                held = await hold(reference)
+                await asyncio.to_thread(draft.republish, self._path(draft.id))
         finally:
             draft.discard()
-        return reference
+        return held
 
     async def write(self, run: RunId, content: bytes, media_type: str) -> ArtifactReference:
         """Store bytes as an artifact of the run."""
-        return await self.save(run, _single_chunk(content), media_type)
+        return await self.save(run, single_chunk(content), media_type)
 
     async def read(self, run: RunId, id: str, most: int) -> tuple[ArtifactReference, bytes]:
         """The content of an artifact, which the run holds from now on. Raises ArtifactMissing or ArtifactTooLarge."""
@@ -126,9 +158,40 @@ class Artifacts:
             raise ArtifactMissing(f"there is no artifact {id!r}")
         if found.size > most:
             raise ArtifactTooLarge(f"the artifact has {found.size} bytes, more than max_bytes ({most}) allows")
-        content = await asyncio.to_thread(self._read, id)
+        content = await self.content(id)
         await self._index.add(run, found)
         return found, content
+
+    async def hold(self, run: RunId, id: str) -> ArtifactReference:
+        """An artifact that somebody holds, which the run holds from now on too. Raises ArtifactMissing."""
+        async with self._lock:
+            found = await self._index.find(id)
+            if found is None:
+                raise ArtifactMissing(f"there is no artifact {id!r}")
+            await self._index.add(run, found)
+        return found
+
+    async def content(self, id: str) -> bytes:
+        """The content of an artifact that somebody else holds. Raises ArtifactMissing."""
+        return await asyncio.to_thread(self._read, id)
+
+    async def upload(self, day: str, chunks: AsyncIterator[bytes], media_type: str) -> ArtifactReference:
+        """Store what was uploaded on a day, such as `2026-05-04`. It is held until uploads of that day are released."""
+        return await self.save(RunId(f"{UPLOADS}{day}"), chunks, media_type)
+
+    async def release_uploads(self, before: str) -> None:
+        """Release what was uploaded before a day. A run that has read it holds it too."""
+        await self._index.release(UPLOADS, f"{UPLOADS}{before}")
+
+    async def stream(self, id: str) -> tuple[ArtifactReference, AsyncIterator[bytes]]:
+        """An artifact that anybody holds, and its content in parts. Raises ArtifactMissing, also for a damaged file."""
+        found = await self._index.find(id)
+        if found is None:
+            raise ArtifactMissing(f"there is no artifact {id!r}")
+        damage = await asyncio.to_thread(damage_of, self._folder, id)
+        if damage is not None:
+            raise ArtifactMissing(f"the file of {id!r} {damage}")
+        return found, _parts_of(self._path(id))
 
     async def list(self, run: RunId) -> list[ArtifactReference]:
         """The artifacts that the run holds. Raises ArtifactTooLarge if there are too many to list."""
@@ -140,6 +203,11 @@ class Artifacts:
     async def delete(self, run: RunId, id: str) -> bool:
         """Release an artifact. Its file is deleted when no run holds it any more."""
         return await self._index.remove(run, id)
+
+    async def drop(self, id: str) -> None:
+        """Delete the file of an artifact at once, unless somebody holds it. Also safe beside the owner of the store."""
+        async with self._lock:
+            await self._index.unless_held(id, lambda: self._path(id).unlink(missing_ok=True))
 
     async def collect(self, older_than_ms: int = COLLECT_AFTER_MS) -> int:
         """Delete the files that no run holds, except recent ones, one folder at a time. Returns how many."""
@@ -164,6 +232,22 @@ class Artifacts:
         if _id_of(hashlib.sha256(content).hexdigest()) != id:
             raise ArtifactMissing(f"the file of {id!r} is damaged: its content has changed")
         return content
+
+
+async def _parts_of(file: Path) -> AsyncIterator[bytes]:
+    opened = await asyncio.to_thread(file.open, "rb")
+    try:
+        while part := await asyncio.to_thread(opened.read, CHUNK_BYTES):
+            yield part
+    finally:
+        opened.close()
+
+
+def discard_drafts(folder: Path) -> None:
+    """Delete what a process that ended suddenly was about to store. Only its successor may call this."""
+    for suffix in ("draft", "spare"):
+        for file in folder.glob(f"*.{suffix}"):
+            file.unlink(missing_ok=True)
 
 
 def damage_of(folder: Path, id: str) -> str | None:
@@ -208,19 +292,27 @@ class _Draft:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def move(self, to: Path) -> None:
-        """Give the file its final name, replacing one with the same content."""
+    def publish(self, to: Path) -> None:
+        """Give the file its final name too, replacing one with the same content."""
         to.parent.mkdir(exist_ok=True)
-        self._path.replace(to)
+        spare = self._path.with_suffix(".spare")
+        spare.hardlink_to(self._path)
+        spare.replace(to)
         for folder in (to.parent, to.parent.parent):
             _sync_folder(folder)
+
+    def republish(self, to: Path) -> None:
+        """Publish it again if another process dropped it, which it may until it sees that the file is held."""
+        if not to.exists():
+            self.publish(to)
 
     def discard(self) -> None:
         self._file.close()
         self._path.unlink(missing_ok=True)
 
 
-async def _single_chunk(content: bytes) -> AsyncIterator[bytes]:
+async def single_chunk(content: bytes) -> AsyncIterator[bytes]:
+    """Bytes as a stream."""
     yield content
 
 

@@ -7,15 +7,19 @@ from typing import TypeAlias
 
 import msgspec
 
+from jeton.model.chat import Speaker
+from jeton.model.definition.agent import MemoryPolicy
 from jeton.model.definition.profile import MOST_TOKENS, ModelProfile
 from jeton.model.failure import Refused
-from jeton.model.ids import RunId, TokenId, idempotency_key
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import CostNote, LogNote, Note, ProgressNote, TokensNote
+from jeton.model.state.phase import Continuation
 from jeton.model.storable import valid_text
 
 MAX_CREDITS = (1 << 53) - 1  # the largest integer every JSON reader keeps exact
 NO_PROFILES: Mapping[str, ModelProfile] = {}
+NO_MEMORIES: Mapping[str, MemoryPolicy] = {}
 
 
 class TaskCall(msgspec.Struct, frozen=True):
@@ -28,10 +32,9 @@ class TaskCall(msgspec.Struct, frozen=True):
     input: Json
     at: int = 0  # when it was started
     facts: JsonObject = {}  # what expressions read as `run`
-
-    def step_key(self, step: str) -> str:
-        """The idempotency key of a step: the same for infrastructure retries and redelivery, new for each attempt."""
-        return f"{idempotency_key(self.run, self.token, self.attempt)}:{step}"
+    delivery: int = 1
+    speaker: Speaker | None = None  # the agent it works for
+    continuation: Continuation | None = None  # what the attempt left behind when it gave its worker back
 
 
 class CurrentCall(msgspec.Struct, frozen=True):

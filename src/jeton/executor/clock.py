@@ -39,13 +39,15 @@ class LoopClock:
         await asyncio.sleep(ms / 1000)
 
     async def within(self, ms: int, work: Coroutine[Any, Any, Value]) -> Value:
-        started = _StartedWork(work)
-        if started.done:
-            return started.value
+        try:
+            waiting = work.send(None)
+        except StopIteration as end:  # most work never waits, and then needs no timer
+            done: Value = end.value
+            return done
         limit = asyncio.timeout(ms / 1000)
         try:
             async with limit:
-                value = await started
+                value = await _StartedWork(work, waiting)
         except TimeoutError:
             if limit.expired():
                 raise TimedOut from None
@@ -56,19 +58,13 @@ class LoopClock:
 
 
 class _StartedWork(Generic[Value]):
-    """Work that has run up to its first wait. Most work never waits, and then needs no timer."""
+    """Work that has run up to its first wait."""
 
-    __slots__ = ("_waiting", "_work", "done", "value")
+    __slots__ = ("_waiting", "_work")
 
-    value: Value
-
-    def __init__(self, work: Coroutine[Any, Any, Value]) -> None:
+    def __init__(self, work: Coroutine[Any, Any, Value], waiting: Any) -> None:
         self._work = work
-        try:
-            self._waiting = work.send(None)
-            self.done = False
-        except StopIteration as end:
-            self.done, self.value = True, end.value
+        self._waiting = waiting
 
     def __await__(self) -> Generator[Any, Any, Value]:
         """Run the rest of the work, passing on what it awaits and what is sent or thrown in."""

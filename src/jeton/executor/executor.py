@@ -13,13 +13,17 @@ from jeton.executor.action import Resources, failure_from, wall_clock_ms
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import Clock, LoopClock
+from jeton.executor.deltas import Deltas
 from jeton.executor.event_sink import EventSink
 from jeton.executor.limits.idempotency import IdempotencyStore
 from jeton.executor.limits.lane import Lane
+from jeton.executor.mcp.pinning import pin_used
+from jeton.executor.mcp.pins import PinStore
+from jeton.executor.memory import MemoryStore
 from jeton.executor.secrets import SecretStore
 from jeton.executor.signals import Signals
 from jeton.executor.task.compile import CompiledTask, failing_task
-from jeton.executor.task.notes import NoteLimiter, thread_safe
+from jeton.executor.task.notes import LoopThread, NoteLimiter
 from jeton.executor.task.run_task import TaskResult, run_task
 from jeton.executor.task.task_cache import TaskCache
 from jeton.executor.workers.process_pool import DEFAULT_PROCESSES
@@ -45,6 +49,7 @@ class _Job(msgspec.Struct, eq=False):
     call: TaskCall
     compiled: CompiledTask
     lane: "Lane[_Job]"
+    home: LoopThread
     started: Callable[[], None]
     noted: Callable[[Note], None]
     finished: Callable[[TaskResult], None]
@@ -52,9 +57,15 @@ class _Job(msgspec.Struct, eq=False):
     stopped: bool = False
 
     def note(self, note: Note) -> None:
-        """Pass a note on, unless the attempt was stopped."""
+        """Pass a note on, from any thread, unless the attempt was stopped."""
+        self.home.call(self._note, note)
+
+    def _note(self, note: Note) -> None:
         if not self.stopped:
-            _notify(self.noted, note)
+            try:
+                self.noted(note)
+            except Exception as error:
+                _report(error)
 
 
 class Executor:
@@ -83,6 +94,7 @@ class Executor:
         self._stopping: set[asyncio.Task[Any]] = set()  # stopped, but still cleaning up
         self._woken = False
         self._closed = False
+        self._home: LoopThread | None = None  # known with the first task
 
     def use(
         self,
@@ -91,6 +103,8 @@ class Executor:
         idempotency: IdempotencyStore,
         event_sink: EventSink,
         signals: Signals,
+        pins: PinStore,
+        memory: MemoryStore,
         wall_clock: Callable[[], int] = wall_clock_ms,
     ) -> None:
         """Use the stores and the clock of a host. Must be called before the first task starts."""
@@ -101,6 +115,8 @@ class Executor:
             idempotency=idempotency,
             event_sink=event_sink,
             signals=signals,
+            pins=pins,
+            memory=memory,
             wall_clock=wall_clock,
         )
 
@@ -108,6 +124,15 @@ class Executor:
     def secrets(self) -> SecretStore:
         """The secrets that were used so far, to be redacted everywhere."""
         return self._resources.secrets
+
+    @property
+    def deltas(self) -> Deltas:
+        """Pieces of answers while models stream them."""
+        return self._resources.deltas
+
+    async def pin_tools(self, library: Library) -> None:
+        """Pin the tools of MCP servers that definitions use, as far as the servers can be reached."""
+        await pin_used(library, self._resources)
 
     def missing(self, task: Task, bundle: Library) -> str | None:
         """Name a function that the task needs and this process lacks; None if nothing is missing."""
@@ -127,13 +152,27 @@ class Executor:
         attempt = (run, effect.token, effect.attempt)
         if self._closed or attempt in self._jobs:
             return
-        call = TaskCall(run, effect.token, effect.node, effect.attempt, effect.input, effect.at, effect.run)
+        call = TaskCall(
+            run,
+            effect.token,
+            effect.node,
+            effect.attempt,
+            effect.input,
+            effect.at,
+            effect.run,
+            effect.delivery,
+            effect.speaker,
+            effect.continuation,
+        )
         try:
             compiled = self._tasks.get(task, bundle)
         except Exception as error:  # an unchecked definition fails its task, not the host
             compiled = failing_task("definition_invalid", str(error))
         lane = self._lanes[compiled.lane]
-        job = self._jobs[attempt] = _Job(attempt, call, compiled, lane, started, noted, finished)
+        home = self._home
+        if home is None:
+            home = self._home = LoopThread()
+        job = self._jobs[attempt] = _Job(attempt, call, compiled, lane, home, started, noted, finished)
         lane.put(run, job)
         self._wake()
 
@@ -156,8 +195,10 @@ class Executor:
             self._stop(job)
         if self._stopping:
             await asyncio.wait(self._stopping, timeout=STOPPING_S)
+        await self._resources.servers.close()
         await self._resources.processes.close()
         await self._resources.connections.close()
+        await self._resources.models.close()
         self._resources.threads.close()
 
     def _wake(self) -> None:
@@ -190,7 +231,10 @@ class Executor:
     def _report_start(self, job: _Job) -> bool:
         """Report the start. False if the attempt was stopped before, or by the callback."""
         if not job.stopped:
-            _notify(job.started)
+            try:
+                job.started()
+            except Exception as error:
+                _report(error)
         if job.stopped:
             job.lane.release()
         return not job.stopped
@@ -214,7 +258,7 @@ class Executor:
 
     async def _run_job(self, job: _Job) -> None:
         try:
-            result = await run_task(job.call, job.compiled, self._resources, NoteLimiter(thread_safe(job.note)))
+            result = await run_task(job.call, job.compiled, self._resources, NoteLimiter(job.note))
         except GeneratorExit:
             raise
         except asyncio.CancelledError:
@@ -230,7 +274,10 @@ class Executor:
     def _finish(self, job: _Job, result: TaskResult) -> None:
         if not job.stopped:
             self._forget(job)
-            _notify(job.finished, result)
+            try:
+                job.finished(result)
+            except Exception as error:
+                _report(error)
 
     def _forget(self, job: _Job) -> None:
         job.stopped = True
@@ -269,10 +316,7 @@ def _ran_to_end(work: Coroutine[object, None, None]) -> bool:
     return False
 
 
-def _notify(callback: Callable[..., None], *arguments: object) -> None:
-    """Call a callback of the host. If it fails, the executor continues."""
-    try:
-        callback(*arguments)
-    except Exception as error:
-        context = {"message": "a callback of the host failed", "exception": error}
-        asyncio.get_running_loop().call_exception_handler(context)
+def _report(error: Exception) -> None:
+    """Report that a callback of the host failed. The executor continues."""
+    context = {"message": "a callback of the host failed", "exception": error}
+    asyncio.get_running_loop().call_exception_handler(context)

@@ -36,4 +36,10 @@ class TimerDue(msgspec.Struct, frozen=True):
     node: str | None = None
 
 
-Cue: TypeAlias = TokenReady | SlotQuiet | GroupChanged | TimerDue
+class TurnMoved(msgspec.Struct, frozen=True):
+    """Something of a turn changed: its next step may be due, or the next turn's time has come."""
+
+    turn: int
+
+
+Cue: TypeAlias = TokenReady | SlotQuiet | GroupChanged | TimerDue | TurnMoved

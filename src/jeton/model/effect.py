@@ -4,9 +4,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from jeton.model.chat import Speaker
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import Message
+from jeton.model.state.phase import Continuation
 
 
 class StartTask(msgspec.Struct, frozen=True, tag="start_task"):
@@ -19,6 +21,8 @@ class StartTask(msgspec.Struct, frozen=True, tag="start_task"):
     input: Json
     at: int = 0  # when it was handed out; a worker's clock may be behind it
     run: JsonObject = {}  # what expressions read as `run`
+    speaker: Speaker | None = None  # the agent it works for
+    continuation: Continuation | None = None  # what the attempt left behind when it gave its worker back
 
 
 class StopTask(msgspec.Struct, frozen=True, tag="stop_task"):

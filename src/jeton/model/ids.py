@@ -21,9 +21,11 @@ def branch_path(origin_path: str, node: str, index: int) -> str:
     return f"{origin_path}.{node}.{index}"
 
 
-def child_run_id(run: RunId, token: TokenId) -> RunId:
-    """The id of the child run that a token waits for. A second start has the same id and changes nothing."""
-    return RunId(f"{run}.{token}")
+def child_run_id(run: RunId, token: TokenId, attempt: int = 1) -> RunId:
+    """The id of the child run that a token waits for. A second start has the same id and changes nothing.
+
+    A call that is made again after a failure has a child of its own."""
+    return RunId(f"{run}.{token}" if attempt == 1 else f"{run}.{token}-{attempt}")
 
 
 def names_below(run: RunId) -> tuple[str, str]:
@@ -36,6 +38,6 @@ def gate_id(run: RunId, token: TokenId) -> str:
     return f"{run}:{token}"
 
 
-def idempotency_key(run: RunId, token: TokenId, attempt: int) -> str:
-    """The key of an attempt: the same after a redelivery, new for a retry. The executor adds the step."""
-    return f"{run}:{token}:{attempt}"
+def idempotency_key(run: RunId, token: TokenId, attempt: int, step: str) -> str:
+    """The key of a step in an attempt: the same after an infrastructure retry or a redelivery, new for a retry."""
+    return f"{run}:{token}:{attempt}:{step}"

@@ -8,12 +8,15 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.model.chat import Attachment, SeenText
 from jeton.model.codes import StoredRefusalCode
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.note import Note
 from jeton.model.state.run import FiredBy, Parent, RunStatus
+from jeton.model.state.talk import Caller, TalkFork, TurnError, TurnStatus, WhenBusy
+from jeton.model.trace_parent import TraceParent
 
 
 class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True):
@@ -28,6 +31,7 @@ class StartRun(msgspec.Struct, frozen=True, tag="start_run", omit_defaults=True)
     credits: int | None = None  # the credits of its own; None: an account pays, or nobody
     account: RunId | None = None  # from a parent: the account that pays
     key: str | None = None  # of the start
+    under: TraceParent | None = None  # the span of another system that led to it
 
 
 class TaskStarted(msgspec.Struct, frozen=True, tag="task_started"):
@@ -57,7 +61,7 @@ class TaskFinished(msgspec.Struct, frozen=True, tag="task_finished", omit_defaul
     failure: TaskFailed | None = None
 
 
-class TaskSuspended(msgspec.Struct, frozen=True, tag="task_suspended"):
+class TaskSuspended(msgspec.Struct, frozen=True, tag="task_suspended", omit_defaults=True):
     """A task sleeps until `due`, when the same attempt is handed to a worker again."""
 
     at: int
@@ -65,6 +69,20 @@ class TaskSuspended(msgspec.Struct, frozen=True, tag="task_suspended"):
     attempt: int
     due: int
     sleep: str  # the name of the sleep, unique in its task
+    state: Json = None  # what the task wants to find then
+
+
+class TaskAsked(msgspec.Struct, frozen=True, tag="task_asked", omit_defaults=True):
+    """A task asks people something. With the answer, the same attempt is handed to a worker again."""
+
+    at: int
+    token: TokenId
+    attempt: int
+    title: str
+    schema: Schema | None = None  # of the answer
+    state: Json = None  # what the task wants to find then
+    timeout_ms: int | None = None
+    continued: int = 0  # how often the attempt had given its worker back before; tells questions apart
 
 
 class TaskLost(msgspec.Struct, frozen=True, tag="task_lost"):
@@ -96,6 +114,7 @@ class CancelRun(msgspec.Struct, frozen=True, tag="cancel_run", omit_defaults=Tru
     at: int
     reason: str = ""
     by_parent: bool = False  # the parent waits for no answer
+    start: StartRun | None = None  # of a run that is set aside, and has not handled its start
 
 
 class ChildEnded(msgspec.Struct, frozen=True, tag="child_ended", omit_defaults=True):
@@ -107,6 +126,7 @@ class ChildEnded(msgspec.Struct, frozen=True, tag="child_ended", omit_defaults=T
     status: RunStatus
     output: Json = None
     error: RunError | None = None
+    spent: int = 0  # for an agent, by model calls of it and of the runs below: in millionths of a credit
 
 
 class AnswerGate(msgspec.Struct, frozen=True, tag="answer_gate", omit_defaults=True):
@@ -153,6 +173,7 @@ class ForkRun(msgspec.Struct, frozen=True, tag="fork_run", omit_defaults=True):
     writes: dict[str, Json] = {}
     again: bool = False  # run the failed nodes of a flow again
     credits: int = 0  # more credits for a run that has credits of its own
+    talk: TalkFork | None = None  # of a conversation: the turn that it goes on with
 
 
 class CreditsAsked(msgspec.Struct, frozen=True, tag="credits_asked"):
@@ -184,6 +205,41 @@ class CreditsEnded(msgspec.Struct, frozen=True, tag="credits_ended"):
     at: int
 
 
+class BudgetAsked(msgspec.Struct, frozen=True, tag="budget_asked"):
+    """To the account of an agent and day: a turn asks for millionths of a credit, of so many credits a day."""
+
+    at: int
+    run: RunId
+    turn: int
+    agent: str
+    day: str
+    amount: int
+    limit: int
+
+
+class BudgetAnswered(msgspec.Struct, frozen=True, tag="budget_answered", omit_defaults=True):
+    """From the account of an agent and day: the amount is reserved, or less than that is left."""
+
+    at: int
+    turn: int
+    agent: str
+    day: str
+    amount: int
+    granted: bool
+    used: int = 0
+    limit: int = 0
+
+
+class BudgetSettled(msgspec.Struct, frozen=True, tag="budget_settled", omit_defaults=True):
+    """To the account of an agent and day: millionths that come back or were used beyond, and credits that are added."""
+
+    at: int
+    agent: str
+    day: str
+    refund: int = 0
+    added: int = 0
+
+
 class TriggerHeard(msgspec.Struct, frozen=True, tag="trigger_heard", omit_defaults=True):
     """What a trigger did with an event that this run published: started `run`, or refused with `code` and `problem`."""
 
@@ -193,6 +249,65 @@ class TriggerHeard(msgspec.Struct, frozen=True, tag="trigger_heard", omit_defaul
     run: RunId | None = None
     code: StoredRefusalCode | None = None
     problem: str | None = None
+
+
+class ChatSent(msgspec.Struct, frozen=True, tag="chat_sent", omit_defaults=True):
+    """To a conversation: a chat message."""
+
+    at: int
+    id: str  # identifies the reply
+    text: str
+    caller: Caller = Caller()
+    attachments: tuple[Attachment, ...] = ()
+    key: str | None = None  # a second chat message with the same key is ignored
+    when_busy: WhenBusy = "queue"
+    to: str | None = None  # an agent that joined; None: the conversation's own
+    data: Json = None
+    output_schema: Schema | None = None
+    seen: tuple[SeenText, ...] = ()  # with `interrupt`
+
+
+class StopTurn(msgspec.Struct, frozen=True, tag="stop_turn", omit_defaults=True):
+    """To a conversation: stop a turn, or all that move; or the turn that a token of another run asked for."""
+
+    at: int
+    id: str = ""  # identifies the reply; empty: none is wanted
+    turn: int | None = None
+    run: RunId | None = None
+    token: TokenId | None = None
+    reason: str = ""
+    seen: tuple[SeenText, ...] = ()  # of the answers that are being streamed
+
+
+class WaitersAdded(msgspec.Struct, frozen=True, tag="waiters_added", omit_defaults=True):
+    """To a run, or to a conversation and the turn that a token asked for: further conversations wait for its end."""
+
+    at: int
+    waiting: tuple[tuple[RunId, TokenId], ...]  # the conversations, and their calls
+    run: RunId
+    token: TokenId
+
+
+class TurnOver(msgspec.Struct, frozen=True, tag="turn_over", omit_defaults=True):
+    """From a conversation: the turn that a token asked for is over."""
+
+    at: int
+    token: TokenId
+    conversation: RunId
+    turn: int
+    status: TurnStatus
+    text: str = ""
+    data: Json = None
+    error: TurnError | None = None
+    tainted: bool = False  # the turn has read something untrusted
+
+
+def turned_away(chat: ChatSent, conversation: RunId, code: str, problem: str, at: int) -> tuple[RunId, TurnOver] | None:
+    """The message to a token whose chat message nobody takes, with the token's run; None if no token sent it."""
+    caller = chat.caller
+    if caller.run is None or caller.token is None:
+        return None
+    return caller.run, TurnOver(at, caller.token, conversation, 0, "failed", error=TurnError(code, problem))
 
 
 class ContinueRun(msgspec.Struct, frozen=True, tag="continue_run"):
@@ -207,6 +322,7 @@ Message: TypeAlias = (
     | TaskNoted
     | TaskFinished
     | TaskSuspended
+    | TaskAsked
     | TaskLost
     | TaskReturned
     | AlarmRang
@@ -221,6 +337,13 @@ Message: TypeAlias = (
     | CreditsGranted
     | CreditsClosed
     | CreditsEnded
+    | BudgetAsked
+    | BudgetAnswered
+    | BudgetSettled
     | TriggerHeard
+    | ChatSent
+    | StopTurn
+    | WaitersAdded
+    | TurnOver
     | ContinueRun
 )

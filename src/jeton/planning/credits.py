@@ -24,10 +24,11 @@ from jeton.model.json import Json
 from jeton.model.message import CreditsAsked, CreditsClosed, CreditsGranted, StartRun
 from jeton.model.reference import name_of
 from jeton.model.state.credits import ACCOUNT, Purse
-from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForSubworkflow
+from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForAgent, WaitingForSubworkflow
 from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.cancel import end_run
+from jeton.planning.turns.budget import exhausted_turns, price_of
 
 DEFAULT_PRICE = 1
 
@@ -126,9 +127,9 @@ def purse_for(program: Program, message: StartRun) -> Purse | None:
 def pay(program: Program, state: RunState, token: Token) -> list[d.Decision] | None:
     """Take the price of the token's node. None if there are too few credits."""
     purse = state.head.purse
-    if purse is None:
+    if purse is None or token.reserved:
         return []
-    price = program.price(token.node)
+    price = price_of(program, state, token)
     if not purse.short and price <= purse.free:
         return [d.ReserveCredits(token.id, token.node, price)] if price else []
     return None
@@ -156,15 +157,18 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[d.Decision
     if purse is None or not (purse.awaiting or purse.short) or purse.asked or head.paused:
         return []
     under_way = [token for token in state.tokens.values() if not token.abandoned]
-    prices = [program.price(token.node) for token in under_way if type(token.phase) is Pending]
+    unpaid = [token for token in under_way if _is_unpaid(token)]
+    prices = [price_of(program, state, token) for token in unpaid]
     missing = max(0, sum(prices) - purse.free)
     if not purse.short:
         if not prices:
             return []
         if missing and purse.account is not None and purse.dry != head.entries:
             return [d.AskForCredits(now, missing)]
+        if program.talk is not None:
+            return exhausted_turns(state, unpaid, missing, now)
         return [d.DeclareShort(missing)]
-    if any(isinstance(token.phase, Dispatched | Executing | WaitingForSubworkflow) for token in under_way):
+    if any(_is_at_work(state, token) for token in under_way):
         return []
     why = "the run that called it ran out of credits"
     if prices:
@@ -176,10 +180,22 @@ def plan_credits(program: Program, state: RunState, now: int) -> list[d.Decision
     return end_run(state, now, "exhausted", RunError("credits_exhausted", message))
 
 
+def _is_at_work(state: RunState, token: Token) -> bool:
+    """Whether a worker, a run or another conversation works for a token."""
+    if isinstance(token.phase, WaitingForAgent):
+        return token.phase.conversation != state.head.run
+    return isinstance(token.phase, Dispatched | Executing | WaitingForSubworkflow)
+
+
+def _is_unpaid(token: Token) -> bool:
+    """Whether a token waits to begin, and its price was not paid. A call of an agent may wait after that."""
+    return type(token.phase) is Pending and not token.reserved
+
+
 def plan_short(state: RunState) -> list[d.Decision]:
-    """The parent has too few credits, or a child run is exhausted."""
+    """The parent has too few credits, or a child run is exhausted. Of a conversation only turns are exhausted."""
     purse = state.head.purse
-    return [] if purse is None or purse.short else [d.DeclareShort(0)]
+    return [] if purse is None or purse.short or state.has_talk else [d.DeclareShort(0)]
 
 
 def plan_account(state: RunState, message: CreditsAsked | CreditsClosed) -> list[d.Decision]:

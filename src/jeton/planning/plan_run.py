@@ -8,20 +8,30 @@ from jeton.expression import Expression
 from jeton.expression.counts import Count
 from jeton.model import decision as d
 from jeton.model import message as m
-from jeton.model.cue import Cue, GroupChanged, SlotQuiet, TimerDue, TokenReady
+from jeton.model.cue import Cue, GroupChanged, SlotQuiet, TimerDue, TokenReady, TurnMoved
 from jeton.model.failure import RunError, TaskFailed
 from jeton.model.ids import TokenId
-from jeton.model.state.phase import Dispatched, Executing, Pending
+from jeton.model.state.phase import Dispatched, Executing, Pending, WaitingForAgent
 from jeton.model.state.run import RunState, Token, TokenEnd
+from jeton.model.state.talk import TalkFork
 from jeton.planning.credits import plan_account, plan_credits, plan_short, settle
 from jeton.planning.flow.progress import plan_flow_retry
+from jeton.planning.plan_turn import plan_turn
 from jeton.planning.program.workflow import Program
 from jeton.planning.tokens.begin import plan_begin
 from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.completion import plan_completion
 from jeton.planning.tokens.fan_in import plan_group, plan_slot
 from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure
-from jeton.planning.tokens.start import plan_start
+from jeton.planning.tokens.start import plan_cancelled_start, plan_start
+from jeton.planning.turns.budget import noted
+from jeton.planning.turns.chat import plan_chat, plan_stop, plan_talk_fork
+from jeton.planning.turns.day import plan_day_answer
+from jeton.planning.turns.places import kind_of_node, turn_of
+from jeton.planning.turns.stop import close_conversation
+from jeton.planning.turns.tools import is_once, plan_unknown
+from jeton.planning.turns.waiters import plan_waiters
+from jeton.planning.waits.agent import plan_conversation_ended, plan_turn_over
 from jeton.planning.waits.child import plan_child_ended
 from jeton.planning.waits.deadline import plan_due
 from jeton.planning.waits.gate import plan_answer
@@ -42,17 +52,25 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
         case m.TaskStarted():
             return Plan(plan_started(program, state, message))
         case m.TaskNoted():
-            return Plan(_plan_noted(state, message))
+            return Plan(_plan_noted(program, state, message))
         case m.TaskSuspended():
             return Plan(_plan_suspended(state, message))
+        case m.TaskAsked():
+            return Plan(_plan_asked(program, state, message))
         case m.TaskLost():
             return Plan(_plan_lost(program, state, message))
         case m.TaskReturned():
             return Plan(_plan_returned(program, state, message))
         case m.CancelRun():
             error = RunError("cancelled", message.reason or "the run was cancelled")
-            return Plan(end_run(state, message.at, "cancelled", error, untold=message.by_parent))
-        case m.ChildEnded():
+            if program.talk is not None:
+                return Plan(close_conversation(state, message.at, error, untold=message.by_parent))
+            begin = plan_cancelled_start(state, message)
+            return Plan([*begin, *end_run(state, message.at, "cancelled", error, untold=message.by_parent)])
+        case m.ChildEnded(token=token_id):
+            token = state.tokens.get(token_id)
+            if token is not None and isinstance(token.phase, WaitingForAgent):
+                return plan_conversation_ended(program, state, token, message)
             return plan_child_ended(program, state, message)
         case m.AnswerGate():
             return plan_answer(program, state, message)
@@ -62,6 +80,8 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
             return Plan([] if state.head.paused else [d.SetPaused(paused=True)])
         case m.UnpauseRun():
             return Plan([d.SetPaused(paused=False)] if state.head.paused else [])
+        case m.ForkRun(talk=TalkFork() as talk):
+            return Plan(plan_talk_fork(state, message, talk))
         case m.ForkRun():
             fork = _plan_fork(program, state, message)
             return Plan(plan_flow_retry(program, state, fork) if message.again else [fork])
@@ -71,8 +91,20 @@ def plan_run(program: Program, state: RunState, message: m.Message) -> Plan:
             return Plan(plan_account(state, message))
         case m.CreditsEnded():
             return Plan(plan_short(state))
+        case m.BudgetAnswered():
+            return Plan(plan_day_answer(state, message) if program.talk is not None else [])
+        case m.BudgetAsked() | m.BudgetSettled():
+            return Plan([])  # for an account, which is no run
         case m.TriggerHeard(_, trigger, depth, run, code, problem):
             return Plan([d.NoteFiring(trigger, depth, run, code, problem)])
+        case m.ChatSent():
+            return Plan(plan_chat(program, state, message))
+        case m.StopTurn():
+            return Plan(plan_stop(program, state, message) if program.talk is not None else [])
+        case m.WaitersAdded():
+            return Plan(plan_waiters(state, message))
+        case m.TurnOver():
+            return plan_turn_over(program, state, message)
         case m.AlarmRang() | m.ContinueRun():
             return Plan([])  # due timers and pending tokens are planned as cues
         case _:
@@ -93,6 +125,8 @@ def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
             return Plan(plan_group(program, state, group, now))
         case TimerDue():
             return plan_due(program, state, cue, now)
+        case TurnMoved(turn):
+            return Plan([] if state.head.paused else plan_turn(program, state, turn, now))
         case _:
             assert_never(cue)
 
@@ -100,7 +134,7 @@ def plan_cue(program: Program, state: RunState, cue: Cue, now: int) -> Plan:
 def plan_idle(program: Program, state: RunState, now: int) -> list[d.Decision]:
     """Plan what happens when nothing is under way: the run may be over, or wait for credits."""
     head = state.head
-    if head.busy or head.parked or head.status == "submitted":
+    if head.busy or head.parked or head.status == "submitted" or program.talk is not None:
         return plan_credits(program, state, now)
     return plan_completion(program, state, now)
 
@@ -154,10 +188,13 @@ def plan_started(program: Program, state: RunState, message: m.TaskStarted) -> l
     return [d.MarkExecuting(token.id, message.at, message.at + token.phase.deadline - token.phase.since)]
 
 
-def _plan_noted(state: RunState, message: m.TaskNoted) -> list[d.Decision]:
+def _plan_noted(program: Program, state: RunState, message: m.TaskNoted) -> list[d.Decision]:
     """Record a note of an attempt that is under way; any other is late."""
     token = _waited_for(state, message.token, message.attempt)
-    return [] if isinstance(token, str) else [d.NoteTask(token.id, token.node, token.attempt, message.note)]
+    if isinstance(token, str):
+        return []
+    note = d.NoteTask(token.id, token.node, token.attempt, message.note)
+    return [note, *noted(program, state, token, message.note)]
 
 
 def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decision]:
@@ -167,7 +204,21 @@ def _plan_suspended(state: RunState, message: m.TaskSuspended) -> list[d.Decisio
         return [d.IgnoreLate(message.token, message.attempt, token)]
     if token.slept is not None and message.due <= token.slept.woken_at:  # a late message about an earlier sleep
         return [d.IgnoreLate(message.token, message.attempt, "that sleep is over")]
-    return [d.SuspendToken(token.id, token.node, message.at, message.due, message.sleep)]
+    return [d.SuspendToken(token.id, token.node, message.at, message.due, message.sleep, message.state)]
+
+
+def _plan_asked(program: Program, state: RunState, message: m.TaskAsked) -> list[d.Decision]:
+    """Open a gate for what a task asks. Nobody is asked for an abandoned branch, whose task is over then."""
+    token = _waited_for(state, message.token, message.attempt)
+    if isinstance(token, str):
+        return [d.IgnoreLate(message.token, message.attempt, token)]
+    if token.abandoned:
+        late = d.IgnoreLate(message.token, message.attempt, "the branch was abandoned")
+        return settle(program, token, [late, d.RouteToken(token.id, token.node, "failed")])
+    if message.continued != token.continued:
+        return [d.IgnoreLate(message.token, message.attempt, "that question was answered")]
+    due = None if message.timeout_ms is None else message.at + message.timeout_ms
+    return [d.AskInput(token.id, token.node, message.at, message.title, message.schema, message.state, due)]
 
 
 def _plan_returned(program: Program, state: RunState, message: m.TaskReturned) -> list[d.Decision]:
@@ -175,8 +226,21 @@ def _plan_returned(program: Program, state: RunState, message: m.TaskReturned) -
     token = _waited_for(state, message.token, message.attempt)
     if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
         return []
-    due, deliveries = message.at + token.phase.deadline - token.phase.since, max(0, token.phase.deliveries - 1)
-    return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries)]
+    if program.talk is not None and is_once(program, state, token):
+        return plan_unknown(program, state, token)
+    return _redeliver(program, state, token, token.phase, message.at, max(0, token.phase.deliveries - 1))
+
+
+def _redeliver(
+    program: Program, state: RunState, token: Token, phase: Dispatched | Executing, now: int, deliveries: int
+) -> list[d.Decision]:
+    """Hand out the same attempt again. What a model streamed is void."""
+    due = now + phase.deadline - phase.since
+    again = d.RedeliverToken(token.id, token.node, now, due, token.attempt, deliveries)
+    if program.talk is None or kind_of_node(token.node) != "model":
+        return [again]
+    turn = turn_of(state, token)
+    return [again, d.RestartMove(turn.number, turn.moves, deliveries)]
 
 
 def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d.Decision]:
@@ -185,9 +249,10 @@ def _plan_lost(program: Program, state: RunState, message: m.TaskLost) -> list[d
     if isinstance(token, str) or not isinstance(token.phase, Dispatched | Executing):
         return []
     deliveries = token.phase.deliveries
+    if program.talk is not None and is_once(program, state, token):
+        return plan_unknown(program, state, token)
     if deliveries < MAX_DELIVERIES:
-        due = message.at + token.phase.deadline - token.phase.since
-        return [d.RedeliverToken(token.id, token.node, message.at, due, token.attempt, deliveries + 1)]
+        return _redeliver(program, state, token, token.phase, message.at, deliveries + 1)
     if token.abandoned:
         return [d.RouteToken(token.id, token.node, "failed")]
     problem = f"{deliveries} workers got this task, and each ended or stopped answering before it was done"

@@ -11,7 +11,8 @@ from jeton.executor.action import ActionCall, ActionFailed, ActionResult, failur
 from jeton.executor.task.compile import CompiledStep, named_action
 from jeton.hosts.simulated.script import Job
 from jeton.hosts.simulated.tasks import RealTasks
-from jeton.model.definition.task import Action, Step, Suspended, Task
+from jeton.model.definition.task import Action, AsksInput, Step, Suspended, Task
+from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.json import Json
 from jeton.model.reference import name_of
@@ -59,7 +60,7 @@ class WatchedTasks(RealTasks):
         for step in job.task.steps:
             action = named_action(step.action, job.bundle) if isinstance(step.action, str) else step.action
             names = result_names(job.call.node, job.task, step)
-            if action is not None and action.kind in OUTSIDE and self._result(names) is None:
+            if action is not None and _is_outside(action, job.bundle) and self._result(names) is None:
                 problem = (
                     f"node '{job.call.node}' calls something outside ({action.kind}), and has no result in this test"
                 )
@@ -92,19 +93,26 @@ class WatchedTasks(RealTasks):
             self._record(action_name(step), call, result)
             return result
 
-        return msgspec.structs.replace(ready, action=msgspec.structs.replace(ready.action, handler=handler))
+        return msgspec.structs.replace(ready, action=ready.action.handled_by(handler))
 
     def _result(self, names: tuple[str, ...]) -> tuple[GivenResult] | None:
         return next(((self._results[name],) for name in names if name in self._results), None)
 
     def _record(self, action: str, call: ActionCall, result: ActionResult) -> None:
         made = call.call
-        if isinstance(result, Suspended):
+        if isinstance(result, Suspended | AsksInput):
             return  # it is called again, and then recorded
         error = f"{result.type}: {result.message}" if isinstance(result, ActionFailed) else None
         value = None if isinstance(result, ActionFailed) else result
         key, number = made.idempotency_key, made.action_attempt
         self.calls.append(SimulatedCall(made.node, action, call.input, value, error, key, number, made.run))
+
+
+def _is_outside(action: Action, bundle: Library) -> bool:
+    """Whether a call leaves the process. A scripted model does not."""
+    profile = bundle.model_profiles.get(str(action.implementation.get("model_profile")))
+    is_scripted = action.kind == "llm" and profile is not None and profile.provider == "scripted"
+    return action.kind in OUTSIDE and not is_scripted
 
 
 def names_of(node: str, task: Task, step: Step) -> tuple[str, ...]:

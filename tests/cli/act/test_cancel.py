@@ -3,6 +3,7 @@
 import pytest
 
 import jeton as library
+from tests.cli.served import both
 from tests.cli.store.silent_owner import silent_owner
 from tests.cli.verbs import Verbs
 
@@ -11,6 +12,7 @@ def waiting_run(jeton: Verbs) -> str:
     return str(jeton.run("nap", "--wait", "0", exits=4)["run_id"])
 
 
+@both
 def test_a_run_that_nobody_owns_is_cancelled_at_once(jeton: Verbs) -> None:
     run = waiting_run(jeton)
     found = jeton.json("cancel", run, "--reason", "no longer needed")
@@ -18,6 +20,7 @@ def test_a_run_that_nobody_owns_is_cancelled_at_once(jeton: Verbs) -> None:
     assert found["error"]["message"] == "no longer needed"
 
 
+@both
 def test_a_run_that_has_ended_is_refused(jeton: Verbs) -> None:
     run = jeton.run("double", "--input", '{"n": 1}')["run_id"]
     assert jeton.json("cancel", run, exits=5)["status"] == "completed"
@@ -42,6 +45,7 @@ def test_beside_an_owner_that_does_not_answer_it_is_sent(jeton: Verbs, monkeypat
     assert jeton.json("show", run)["status"] == "cancelled"
 
 
+@both
 def test_a_query_finds_the_unfinished_and_a_dry_run_touches_none(jeton: Verbs) -> None:
     runs = {waiting_run(jeton) for _ in range(2)}
     jeton.run("double", "--input", '{"n": 1}')

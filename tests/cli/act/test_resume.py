@@ -1,16 +1,21 @@
 """`jeton resume`: every unfinished run, to its end or to a wait."""
 
 import json
+from typing import Any
 
 from tests.cli.verbs import Verbs
 
-LOST = {
-    "workflows": {
-        "lost": {
-            "initial_node": "a",
-            "nodes": {"a": {"action": {"kind": "python", "implementation": {"function": "no_such_module:f"}}}},
-        }
-    }
+NO_SUCH = {"kind": "python", "implementation": {"function": "no_such_module:f"}}
+LOST = {"workflows": {"lost": {"initial_node": "a", "nodes": {"a": {"action": NO_SUCH}}}}}
+
+TALK: dict[str, Any] = {
+    "model_profiles": {
+        "fake": {"provider": "scripted", "script": [{"tool_calls": [{"name": "f", "input": {}}]}, {"text": "Done."}]}
+    },
+    "tasks": {"f": {"steps": [{"action": NO_SUCH}]}},
+    "tools": {"f": {"task": "f"}},
+    "personas": {"helper": {"model_profile": "fake", "tools": ["f"]}},
+    "agents": {"bob": {"persona": "helper"}},
 }
 
 
@@ -34,3 +39,13 @@ def test_a_function_that_is_not_here_parks_the_run_and_is_named(jeton: Verbs) ->
     found = jeton.json("resume", exits=5)
     assert [each["status"] for each in found["runs"]] == ["running"]
     assert "no_such_module:f" in next(iter(found["needs_app"].values()))
+
+
+def test_a_conversation_in_which_a_turn_moves_is_listed(jeton: Verbs) -> None:
+    jeton.library.write_text(json.dumps(TALK))
+    talk = jeton.json("chat", str(jeton.library), "bob", "--message", "Hi", exits=4)["conversation_id"]
+    found = jeton.json("resume", exits=5)
+    assert found["conversations"] == [{"id": talk, "agent": "bob", "status": "active"}]
+    assert "no_such_module:f" in found["needs_app"][talk]
+    jeton("cancel", talk)
+    assert jeton.json("resume")["conversations"] == []

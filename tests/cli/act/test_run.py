@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.served import both
 from tests.cli.verbs import Verbs
 
 APP = """
@@ -24,6 +25,7 @@ SHOUTS = {
 }
 
 
+@both
 @pytest.mark.parametrize(
     ("args", "exits", "status"),
     [
@@ -36,12 +38,14 @@ def test_a_run_and_its_exit_code(jeton: Verbs, args: tuple[str, ...], exits: int
     assert jeton.run(*args, exits=exits)["status"] == status
 
 
+@both
 def test_the_answer_is_the_record_with_output_error_and_nodes(jeton: Verbs) -> None:
     found = jeton.run("double", "--input", '{"n": 21}')
     assert (found["output"], found["error"], found["trigger_depth"], found["nodes"]) == ({"n": 42}, None, 0, {})
     assert found["run_id"] == jeton.json("ls")["runs"][0]["run_id"]
 
 
+@both
 @pytest.mark.parametrize(
     ("args", "exits", "code"),
     [
@@ -60,18 +64,21 @@ def test_what_makes_no_run(jeton: Verbs, args: tuple[str, ...], exits: int, code
     assert not jeton.store.exists() or jeton.json("ls") == {"runs": []}
 
 
+@both
 def test_definition_errors_are_all_listed_and_nothing_is_stored(jeton: Verbs) -> None:
     jeton.library.write_text('{"workflows": {"w": {"initial_node": "b", "nodes": {"a": {"task": "nobody"}}}}}')
     found = jeton.run("w", exits=2)
     assert found["ok"] is False
     assert {problem["code"] for problem in found["problems"]} >= {"unknown_task"}
-    assert not jeton.store.exists()
+    assert jeton.served or not jeton.store.exists()
 
 
+@both
 def test_a_file_that_is_not_there_is_not_found(jeton: Verbs) -> None:
     assert jeton.json("run", "nowhere.yaml", exits=3)["problems"][0]["code"] == "file_not_found"
 
 
+@both
 def test_input_may_come_from_a_file(jeton: Verbs) -> None:
     file = jeton.folder / "input.json"
     file.write_text('{"n": 4}')
@@ -79,12 +86,14 @@ def test_input_may_come_from_a_file(jeton: Verbs) -> None:
     assert jeton("run", str(jeton.library), "double", "--input", "@nowhere.json").exit_code == 2
 
 
+@both
 def test_a_key_gives_the_same_run_and_refuses_other_input(jeton: Verbs) -> None:
     first, again = (jeton.run("double", "--key", "k", "--input", '{"n": 1}') for _ in range(2))
     assert first["run_id"] == again["run_id"]
     assert jeton.run("double", "--key", "k", "--input", '{"n": 2}', exits=5)["code"] == "key_conflict"
 
 
+@both
 def test_a_trace_shows_what_was_decided(jeton: Verbs) -> None:
     traced = jeton.run("double", "--trace", "--input", '{"n": 1}')
     assert "decision.finish_node" in [event["type"] for event in traced["trace"]]
@@ -103,6 +112,7 @@ def test_an_app_is_imported_under_its_own_name(jeton: Verbs) -> None:
     assert "another module of that name" in refused["problem"]
 
 
+@both
 def test_people_see_what_happens_and_the_output(jeton: Verbs) -> None:
     done = jeton("run", str(jeton.library), "double", "--input", '{"n": 21}')
     assert "run.completed" in done.stdout

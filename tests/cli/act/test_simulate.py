@@ -1,6 +1,7 @@
 """`jeton simulate`."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,108 @@ def test_what_cannot_be_simulated(jeton: Verbs, args: list[str], exits: int, say
 
 def test_a_file_that_is_not_there(jeton: Verbs, tmp_path: Path) -> None:
     assert jeton("simulate", str(tmp_path / "nothing.yaml")).exit_code == 3
+
+
+HEAR = {"wait": {"signal": "done"}, "output_mapping": {"output.heard": "result"}}
+
+
+def telling(*steps: dict[str, Any], run: str = "run.id", name: str = "'done'", **task: Any) -> dict[str, Any]:
+    """A task whose last step tells a run that 7 are done."""
+    tell = {"ref": "tell", "action": {"kind": "signal"}, "input_mapping": {"run": run, "name": name, "value": 7}}
+    return {"task": {"steps": [*steps, tell], **task}}
+
+
+def workflow(nodes: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    ways = [{"from": a, "to": b} for a, b in pairwise(nodes)]
+    return {"initial_node": next(iter(nodes)), "nodes": nodes, "transitions": ways, **rest}
+
+
+FETCH = {"ref": "fetch", "action": {"kind": "http", "implementation": {"url": "https://a.example"}}}
+FETCHED = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        pytest.param(telling(), id="by its name"),
+        pytest.param({"action": {"kind": "signal", "implementation": {"name": "done"}},
+                      "input_mapping": {"run": "run.id", "value": 7}}, id="by a fixed name, with its node's input"),
+        pytest.param(telling(FETCH), id="behind a step that is made up"),
+        pytest.param(telling(FETCH, output_schema=FETCHED), id="in a task whose output is made up as a whole"),
+    ],
+)  # fmt: skip
+def test_the_signal_of_an_action_is_sent_and_not_made_up(jeton: Verbs, tell: dict[str, Any]) -> None:
+    file = written(jeton, {"workflows": {"w": workflow({"tell": tell, "hear": HEAR})}})
+    report = jeton.json("simulate", file, "--seeds", "12", "--faults")
+    assert report["ok"], report
+    assert [each["output"] for each in report["outcomes"]] == [{"heard": 7}]
+
+
+def test_a_signal_that_the_workflow_should_send_itself_and_does_not_is_waited_for(jeton: Verbs) -> None:
+    nodes = {"hear": HEAR, "tell": telling()}
+    done = jeton("simulate", written(jeton, {"workflows": {"w": workflow(nodes)}}), "--seeds", "2")
+    assert (done.exit_code, "waits for the signal 'done'" in done.stdout) == (1, True), done.stdout
+
+
+def test_a_signal_to_a_run_that_is_not_simulated_goes_nowhere_and_one_from_a_person_is_made_up(jeton: Verbs) -> None:
+    hear = {"wait": {"signal": "paid", "schema": {"const": 3}}, "output_mapping": {"output.heard": "result"}}
+    nodes = {"tell": telling(run="'elsewhere'"), "hear": hear}
+    report = jeton.json("simulate", written(jeton, {"workflows": {"w": workflow(nodes)}}), "--seeds", "4")
+    assert (report["ok"], [each["output"] for each in report["outcomes"]]) == (True, [{"heard": 3}])
+
+
+def test_two_runs_of_one_workflow_that_signal_the_run_that_called_them_are_both_heard(jeton: Verbs) -> None:
+    child = workflow({"tell": telling(run="run.root_id")})
+    parent = workflow(
+        {
+            "ask": {"workflow": "child"},
+            "ask_again": {"workflow": "child"},
+            "hear": HEAR,
+            "hear_again": {"wait": {"signal": "done"}, "output_mapping": {"output.again": "result"}},
+        }
+    )
+    file = written(jeton, {"workflows": {"parent": parent, "child": child}})
+    report = jeton.json("simulate", file, "parent", "--seeds", "12", "--faults")
+    assert (report["ok"], [each["output"] for each in report["outcomes"]]) == (True, [{"heard": 7, "again": 7}])
+
+
+CALLS = {"tool_calls": [{"name": "pay", "input": {"amount": 3}}]}
+ASKS: dict[str, Any] = {
+    "model_profiles": {
+        "fake": {"provider": "scripted", "script": [CALLS, {"when": "size(tool_results) == 1", "text": "Paid."}]},
+        "real": {"provider": "openai", "model": "m"},
+    },
+    "tasks": {"pay": {"steps": [{"action": {"kind": "shell", "implementation": {"argv": ["false"]}}}]}},
+    "tools": {"pay": {"task": "pay", "needs_approval": {"approvals": 2}}},
+    "personas": {"helper": {"model_profile": "fake", "tools": ["pay"]}},
+    "agents": {"bob": {"persona": "helper"}},
+    "workflows": {
+        "ask": {
+            "initial_node": "a",
+            "nodes": {
+                "a": {
+                    "agent": "bob",
+                    "input_mapping": {"message": "'Hi'"},
+                    "output_mapping": {"output.said": "result.text"},
+                }
+            },
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(("profile", "said"), [("fake", "Paid."), ("real", "An answer.")])
+def test_agents_answer_by_their_script_or_anything_and_people_approve_their_tools(
+    jeton: Verbs, profile: str, said: str
+) -> None:
+    persona = {"helper": {"model_profile": profile, "tools": ["pay"]}}
+    jeton.library.write_text(json.dumps({**ASKS, "personas": persona}))
+    report = jeton.json("simulate", str(jeton.library), "--seeds", "20", "--faults")
+    assert report["ok"]
+    assert [each["output"] for each in report["outcomes"]] == [{"said": said}]
+
+
+def test_an_approval_that_nobody_gives_hangs(jeton: Verbs) -> None:
+    jeton.library.write_text(json.dumps(ASKS))
+    report = jeton.json("simulate", str(jeton.library), "--seeds", "1", "--no-answers", exits=1)
+    assert [each["kind"] for each in report["problems"]] == ["hang"]

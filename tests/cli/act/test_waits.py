@@ -4,9 +4,11 @@ import pytest
 
 import jeton as library
 from jeton.cli.prompt import prompt_for
+from tests.cli.served import both
 from tests.cli.verbs import Verbs
 
 
+@both
 def test_gates_are_listed(jeton: Verbs) -> None:
     run = jeton.parked("ship")
     (gate,) = jeton.json("gates")["gates"]
@@ -18,6 +20,7 @@ def test_gates_are_listed(jeton: Verbs) -> None:
     assert jeton.json("gates", "nobody", exits=3)["code"] == "unknown_run"
 
 
+@both
 def test_with_no_owner_an_answered_run_acts_until_nothing_is_runnable(jeton: Verbs) -> None:
     run = jeton.parked("ship")
     found = jeton.json("answer", run, "--value", '{"ok": true}')
@@ -34,6 +37,7 @@ def test_an_answer_beside_the_owner(jeton: Verbs) -> None:
         assert owner.ended(run).status == "completed"
 
 
+@both
 @pytest.mark.parametrize(
     ("args", "exits", "code"),
     [
@@ -65,6 +69,7 @@ def test_what_is_no_json_is_called_by_its_name(jeton: Verbs, words: tuple[str, .
     assert "no run was made" not in refused["remedy"]
 
 
+@both
 def test_a_run_that_has_ended_takes_nothing(jeton: Verbs) -> None:
     run = jeton.run("double", "--input", '{"n": 1}')["run_id"]
     assert jeton.json("answer", run, "--value", "1", exits=5)["code"] == "run_ended"
@@ -76,6 +81,7 @@ def test_without_a_terminal_the_value_must_be_given(jeton: Verbs) -> None:
     assert jeton("answer", "some-run").exit_code == 2
 
 
+@both
 def test_a_signal_is_heard_kept_or_refused(jeton: Verbs) -> None:
     run = jeton.parked("hear")
     assert jeton.json("signal", run, "payed", exits=5)["remedy"] == "write 'paid'"

@@ -6,9 +6,11 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from jeton.model.json import Json, JsonObject
+from tests.cli.served import both
 from tests.cli.verbs import Verbs
 
 
+@both
 def test_ls_lists_runs_newest_first_and_filters(jeton: Verbs) -> None:
     first, second = (jeton.run("double", "--input", f'{{"n": {n}}}')["run_id"] for n in range(2))
     jeton.run("broken", exits=1)
@@ -18,6 +20,7 @@ def test_ls_lists_runs_newest_first_and_filters(jeton: Verbs) -> None:
     assert first in jeton("ls").stdout
 
 
+@both
 def test_show_gives_the_record(jeton: Verbs) -> None:
     run = jeton.run("nap", "--wait", "0", exits=4)["run_id"]
     found = jeton.json("show", run)
@@ -26,6 +29,7 @@ def test_show_gives_the_record(jeton: Verbs) -> None:
     assert "a nap" in jeton("show", run).stdout
 
 
+@both
 def test_events_are_one_sequence_that_can_be_taken_up_anywhere(jeton: Verbs) -> None:
     run = jeton.run("double", "--input", '{"n": 1}')["run_id"]
     events = jeton.json("events", run)["events"]
@@ -37,6 +41,7 @@ def test_events_are_one_sequence_that_can_be_taken_up_anywhere(jeton: Verbs) -> 
     assert "run.completed" in jeton("events", run).stdout
 
 
+@both
 def test_tokens_are_all_there(jeton: Verbs) -> None:
     run = jeton.run("panel")["run_id"]
     tokens = jeton.json("tokens", run)["tokens"]
@@ -51,11 +56,27 @@ def test_tokens_are_all_there(jeton: Verbs) -> None:
     assert "root.judge.2" in jeton("tokens", run).stdout
 
 
+@both
 def test_context_is_input_state_and_output(jeton: Verbs) -> None:
     run = jeton.run("double", "--input", '{"n": 1}')["run_id"]
     assert jeton.json("context", run) == {"input": {"n": 1}, "state": {}, "output": {"n": 2}}
 
 
+@both
+def test_a_run_is_shown_as_it_was_after_an_entry(jeton: Verbs) -> None:
+    run = jeton.run("nap", "--wait", "0", exits=4)["run_id"]
+    jeton("cancel", run)
+    assert jeton.json("show", run)["status"] == "cancelled"
+    assert jeton.json("show", run, "--at", "0")["waiting_at_node"] == "a"
+    assert "a nap" in jeton("show", run, "--at", "0").stdout
+    assert jeton.json("context", run, "--at", "0") == {"input": {}, "state": {}, "output": {}}
+    assert [token["status"] for token in jeton.json("tokens", run, "--at", "0")["tokens"]] == ["waiting_for_timer"]
+    assert jeton.json("explain", run, "--at", "0")["status"] == "waiting"
+    for verb in ("show", "context", "tokens", "explain"):
+        assert jeton.json(verb, run, "--at", "99", exits=3)["code"] == "unknown_entry"
+
+
+@both
 def test_explain_speaks_of_a_run_a_token_or_a_transition(jeton: Verbs) -> None:
     run = jeton.run("panel")["run_id"]
     assert len(jeton.json("explain", run)["routings"]) == 4
@@ -64,6 +85,7 @@ def test_explain_speaks_of_a_run_a_token_or_a_transition(jeton: Verbs) -> None:
     assert "went to the fan-in at 'tally'" in jeton("explain", run).stdout
 
 
+@both
 @pytest.mark.parametrize("verb", ["show", "events", "tokens", "context", "explain", "cancel"])
 def test_a_run_that_is_not_there(jeton: Verbs, verb: str) -> None:
     jeton.run("double", "--input", '{"n": 1}')
@@ -78,12 +100,14 @@ def test_a_store_that_is_not_there_is_not_made(jeton: Verbs, args: str) -> None:
     assert not jeton.store.exists()
 
 
+@both
 @pytest.mark.parametrize("args", [("--token", "99"), ("--transition", "99")])
 def test_explaining_what_is_not_there(jeton: Verbs, args: tuple[str, str]) -> None:
     run = jeton.run("double", "--input", '{"n": 1}')["run_id"]
     assert jeton("explain", run, *args).exit_code == 3
 
 
+@both
 @pytest.mark.parametrize(
     ("style", "has"),
     [

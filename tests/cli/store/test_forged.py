@@ -233,7 +233,7 @@ def test_garbled_files_are_refused_whole_or_can_be_shown(store: Path, tmp_path: 
         told = json.loads(said.output)
         if said.exit_code:
             assert told["problem"] if "problem" in told else told["problems"]
-            assert not (folder / "other.db").exists()
+            assert not (folder / "other.db").exists(), said.output
             continue
         taken += 1
         for verb in ("show", "explain", "events", "tokens", "context"):

@@ -7,6 +7,7 @@ import pytest
 import jeton as library
 from jeton.cli.options import DURATION, ENDED, UNFINISHED
 from jeton.model.state.run import TERMINAL, RunStatus
+from tests.cli.served import both
 from tests.cli.verbs import Verbs
 
 
@@ -23,6 +24,7 @@ def kept(jeton: Verbs) -> set[str]:
     return {run["run_id"] for run in jeton.json("ls")["runs"]}
 
 
+@both
 def test_ended_runs_are_removed_and_unfinished_ones_are_kept(jeton: Verbs) -> None:
     runs = three(jeton)
     assert jeton.json("prune", "--older-than", "0s") == {"pruned": 2}
@@ -30,6 +32,7 @@ def test_ended_runs_are_removed_and_unfinished_ones_are_kept(jeton: Verbs) -> No
     assert jeton("prune", "--older-than", "0s").stdout == "removed 0 runs\n"
 
 
+@both
 def test_a_dry_run_counts_and_removes_nothing(jeton: Verbs) -> None:
     runs = three(jeton)
     assert jeton.json("prune", "--older-than", "0s", "--dry-run") == {"pruned": 0, "would_prune": 2}
@@ -43,6 +46,7 @@ def test_younger_runs_are_kept(jeton: Verbs) -> None:
     assert kept(jeton) == set(runs.values())
 
 
+@both
 def test_only_runs_with_the_status_are_removed(jeton: Verbs) -> None:
     runs = three(jeton)
     assert jeton("prune", "--older-than", "0s", "--status", "failed").stdout == "removed 1 run\n"

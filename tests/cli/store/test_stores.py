@@ -35,7 +35,8 @@ def test_a_damaged_store_is_named_run_by_run(store: Path) -> None:
     said = jeton("verify", "--store", store, "--json")
     found = json.loads(said.output)
     assert (said.exit_code, found["ok"]) == (1, False)
-    assert {problem["run_id"] for problem in found["problems"]} == {"chain"}
+    named = {problem["run_id"] for problem in found["problems"]}
+    assert named == {"chain", None}, "the run, and the line of all runs"
     assert "run chain: journal entry 1 is missing" in jeton("verify", "--store", store).output
 
 

@@ -30,7 +30,7 @@ def gate(**rest: object) -> Data:
 YES: Data = {"ok": True}
 NO: Data = {"ok": False}
 GATE = workflow({"g": gate()})
-LATE_GATE = workflow({"rest": {"wait": {"seconds": 0.05}}, "g": gate()}, to("rest", "g"))
+LATE_GATE = workflow({"rest": {"wait": {"seconds": 0.3}}, "g": gate()}, to("rest", "g"))
 FIRST = TokenId(0)
 
 
@@ -198,14 +198,14 @@ CASES = [
     ),
     Case(
         "an early answer that cannot fit is refused at once",
-        workflow({"rest": {"wait": {"seconds": 0.05}}, "g": gate(timeout_ms=20, on_timeout=NO)}, to("rest", "g")),
+        workflow({"rest": {"wait": {"seconds": 0.3}}, "g": gate(timeout_ms=20, on_timeout=NO)}, to("rest", "g")),
         acts=(answers_early("early", {"ok": 3}, at="g"), answers_early("nowhere", YES, at="nothing")),
         output={"said": NO},
         also=the_bad_early_one_was_refused,
     ),
     Case(
         "an early answer reaches the branch whose path it names",
-        workflow({"rest": {"wait": {"seconds": 0.05}}, **BRANCHES["nodes"]}, to("rest", "s"), *BRANCHES["transitions"]),
+        workflow({"rest": {"wait": {"seconds": 0.3}}, **BRANCHES["nodes"]}, to("rest", "s"), *BRANCHES["transitions"]),
         {"items": ["x", "y"]},
         acts=(answers_early("one", 1, at="g", path="root.g.1"), answers_early("nil", 0, at="g", path="root.g.0")),
         output={"vs": [0, 1]},

@@ -10,7 +10,7 @@ import pytest
 
 import jeton
 from jeton.definitions import library_from, load_library
-from jeton.engine.build.graph import Shape
+from jeton.engine.build.parts import Shape
 from jeton.engine.build.source import Built
 from jeton.engine.build.workflow import Workflow, join, merge
 from jeton.executor import action

@@ -13,6 +13,8 @@ from jeton.engine.views.draw.layout import lay_out
 from jeton.engine.views.draw.picture import COUNTED_AS
 from jeton.engine.views.tokens import TokenStatus, token_views
 from jeton.model.json import Json
+from tests.definitions.agents.given_agents import SHOP
+from tests.definitions.given import loaded
 from tests.engine.views.journals import PANEL, branches_take, told, up_to
 
 HOSTILE = 'a "b" <script>alert(1)</script> & \x1b[31m'
@@ -133,6 +135,24 @@ def test_failure_edges_are_marked() -> None:
     assert [path.get("class") for path in paths if path.get("class")] == ["arrow", "arrow failure"]
 
 
+def test_connections_for_failures_are_marked_and_an_output_that_is_called_error_is_not() -> None:
+    divide: dict[str, Json] = {"type": "divide", "inputs": {"a": 1, "b": 0}}
+    nodes: Json = {
+        "routed": {**divide, "on_error": "route"},
+        "replaced": {**divide, "on_error": {"default": {}}},
+        "said": {"type": "set", "data": {"error": "'none'"}},
+        "end": {"type": "merge"},
+    }
+    sources = ("routed", "replaced", "said")
+    wires: Json = [{"from": name, "from_output": "error", "to": "end", "to_input": name} for name in sources]
+    picture = picture_of(library_from({"flows": {"f": {"nodes": nodes, "connections": wires}}}).library.flows["f"])
+    assert [arrow.on_failure for arrow in picture.arrows] == [True, True, False]
+    lines = as_text(picture).splitlines()
+    assert "  └✗▶ end  [on failure; error → routed]" in lines
+    assert "  └─▶ end  [error → said]" in lines
+    assert "linkStyle 3,4 stroke:#b91c1c" in as_mermaid(picture)
+
+
 def test_taken_edges_are_marked_and_others_are_not() -> None:
     ways: Json = [{"from": "a", "to": "b", "condition": "input.n > 1"}, {"from": "a", "to": "c", "priority": 2}]
     run = told({"initial_node": "a", "nodes": {"a": {}, "b": {}, "c": {}}, "transitions": ways}, {"n": 1})
@@ -193,3 +213,9 @@ def test_no_label_lies_over_another_or_over_a_box(count: int) -> None:
     for i, one in enumerate(labels):
         for other in [*labels[i + 1 :], *boxes]:
             assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_who_is_asked_is_drawn() -> None:
+    library = loaded(SHOP).require()
+    assert as_text(picture_of(library.workflows["triage"])).splitlines() == ["triage", "○ ask (agent: bob)"]
+    assert "agent: zoe" in as_text(picture_of(library.flows["drawn"]))

@@ -1,12 +1,13 @@
 """One action, called as a step would, with real programs, files and processes behind it."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from jeton.executor import LoopClock, Resources, TaskCall, ThreadPool, compile_task, run_task
-from jeton.executor.task.notes import NoteLimiter, thread_safe
+from jeton.executor.task.notes import LoopThread, NoteLimiter
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Action
@@ -40,7 +41,7 @@ class Bench:
         """What a task of this one action gives."""
         call = TaskCall(RunId(run), TokenId(token), "judge", 1, {} if input is None else input)
         ready = compile_task(task(action), Library(settings=self.settings, model_profiles=self.profiles))
-        return await run_task(call, ready, self.resources, NoteLimiter(thread_safe(self.heard.append)))
+        return await run_task(call, ready, self.resources, NoteLimiter(partial(LoopThread().call, self.heard.append)))
 
     async def close(self) -> None:
         await self.resources.processes.close()

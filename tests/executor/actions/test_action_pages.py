@@ -12,7 +12,7 @@ from jeton.executor import kind_names
 
 PAGES = Path(__file__).parents[3] / "docs" / "actions"
 EXAMPLE = re.compile(r"```yaml\n(.*?)```\n\nWith the input `(.*?)` the output is:\n\n```json\n(.*?)```", re.DOTALL)
-BY_ITSELF = ("http",)  # its page needs a server; tests of its own look after it
+BY_ITSELF = ("http", "mcp")  # their pages need a server; tests of their own look after them
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
@@ -40,8 +40,11 @@ def test_every_kind_has_its_page() -> None:
         "context",
         "assert",
         "fail",
+        "memory",
         "mock",
         "http",
+        "llm",
+        "mcp",
         "signal",
     }
     assert built_in <= kind_names()

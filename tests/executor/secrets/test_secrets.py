@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from jeton.executor import action
 from jeton.executor.artifacts import Artifacts
-from jeton.executor.secrets import RedactingFilter, Redactor
+from jeton.executor.secrets import RedactingFilter, RedactingStream, Redactor
 from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject
@@ -295,3 +295,18 @@ async def test_a_stream_is_redacted_however_it_is_cut(parts: list[bytes], size: 
 
     shown = b"".join([piece async for piece in Redactor({"a-secret-value": "KEY"}).stream(cut())])
     assert shown == whole.replace(b"a-secret-value", b"[secret KEY]")
+
+
+@given(st.lists(st.sampled_from(["a", "ab", "abcd1234", "abcd12345", "x", " "]), max_size=12), st.integers(1, 5))
+def test_a_stream_is_redacted_like_the_whole_text(words: list[str], size: int) -> None:
+    redactor = Redactor({"abcd1234": "short", "abcd12345": "long"})
+    text = "".join(words)
+    stream = RedactingStream(lambda: redactor)
+    pieces = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join([*pieces, stream.end()]) == redactor.text(text)
+
+
+def test_only_what_may_be_a_secret_is_held_back() -> None:
+    stream = RedactingStream(lambda: Redactor({"swordfish": "key"}))
+    pieces = ("a fine s", "word", " and a sword", "fish", "!")
+    assert [stream.feed(piece) for piece in pieces] == ["a fine ", "", "sword and a ", "[secret key]", "!"]

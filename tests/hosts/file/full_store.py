@@ -3,12 +3,17 @@
 from pathlib import Path
 
 import apsw
+import msgspec
 
+from jeton.actor.access.keys import ApiKey, SavedQuery, Session
+from jeton.actor.queries.listing import SourceText
 from jeton.actor.retention import Rule
 from jeton.actor.starts import NewRun
 from jeton.executor.event_sink import ActionEvent, MetricSample
+from jeton.executor.mcp.pins import pin_of
+from jeton.executor.memory import MemoryScope, NewMemory, Source, Vector
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.file.connect import Connection, connect
 from jeton.hosts.sqlite.loop.recovery import store_message, write_unowned
 from jeton.hosts.sqlite.mirrors.firings import put_finished
 from jeton.model.definition.trigger import OnRequest, Trigger
@@ -38,6 +43,8 @@ TYPED: Definition = {
     },
 }
 CHAIN, SPENDER = RunId("chain"), RunId("spender")
+INDEX = {"memory_index", "memory_index_data", "memory_index_idx", "memory_index_config"}
+"""The full-text index of memories: tables that SQLite makes and writes."""
 
 
 async def fill(path: Path) -> None:
@@ -67,9 +74,33 @@ async def fill(path: Path) -> None:
     assert fired.run is not None
     await host.ended(fired.run)
     await host.set_disabled("timer", True)
+    await host.listing.keep_source({"old": 1}, [SourceText("old.yaml", "workflows: {}")])
+    await host.pins.put(pin_of("files", "read", "Reads a file.", {"type": "object"}, BEGIN_MS))
+    scope = MemoryScope("bob", "user", "anna")
+    new = NewMemory("r1:1:1:s0", scope, "fact", "Anna lives in Oslo", 0.5, {"n": 1}, Source("c1", 2, tainted=True))
+    old = await host.memory.write(msgspec.structs.replace(new, vector=Vector("m", b"1234")))
+    long = msgspec.structs.replace(new, key="r1:2:1:s0", content="Anna lives in Bergen " * 1000, supersedes=old.id)
+    await host.memory.write(long)
+    await host.access.add_key(ApiKey("key00001", "hash", "ci", ("read", "run"), "anna", BEGIN_MS, BEGIN_MS + 1))
+    await host.access.add_key(ApiKey("key00002", "hash", "old", ("admin",), None, BEGIN_MS))
+    await host.access.revoke_key("key00002", BEGIN_MS + 2)
+    await host.access.add_session(Session("hash", "key00001", BEGIN_MS, BEGIN_MS + 1))
+    await host.access.save_query(SavedQuery("failed", "status:failed", BEGIN_MS))
+    await host.access.keep_place("telemetry", "p1-0")
     await host.close(0.0)
     store_message(path, RunId("signal"), SignalRun(BEGIN_MS, "s", "stop", 1))
     write_unowned(path, lambda db: put_finished(db, CHAIN))
+
+
+def indexed(db: Connection) -> list[str]:
+    """What the full-text index of memories says. Its tables also have counts and gaps that mean nothing."""
+    db.execute("create virtual table temp.memory_terms using fts5vocab(main, memory_index, instance)")
+    found = sorted(map(repr, db.execute("select term, doc, col from temp.memory_terms")))
+    words = {term for (term,) in db.execute("select distinct term from temp.memory_terms")}
+    for word in sorted(words):
+        matches = db.execute("select rowid from memory_index where memory_index match ?", (f'"{word}"',))
+        found.append(f"{word}: {[number for (number,) in matches]}")
+    return found
 
 
 def dump(path: Path) -> object:
@@ -79,7 +110,10 @@ def dump(path: Path) -> object:
         try:
             schema = list(db.execute("select type, name, tbl_name, sql from sqlite_schema order by name"))
             tables = [name for kind, name, *_ in schema if kind == "table"]
-            rows = {name: sorted(map(repr, db.execute(f'select * from "{name}"'))) for name in tables}
+            rows = {
+                name: sorted(map(repr, db.execute(f'select * from "{name}"'))) for name in tables if name not in INDEX
+            }
+            rows["memory_index"] = indexed(db)
             return schema, rows, db.pragma("user_version"), db.pragma("application_id")
         finally:
             db.close()

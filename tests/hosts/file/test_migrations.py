@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jeton.executor.memory import MemoryScope, NewMemory, Query
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
@@ -37,6 +38,42 @@ async def test_the_runs_of_a_golden_store_are_at_their_waits(released: Path) -> 
 async def test_the_runs_of_a_golden_store_come_to_their_ends(released: Path) -> None:
     assert await finish(released) == FINISHED
     assert verify(released).ok
+
+
+async def test_the_memories_of_a_golden_store_are_found(released: Path, request: pytest.FixtureRequest) -> None:
+    remembers = "schema 1" not in request.node.name and "schema 2" not in request.node.name
+    host = await SqliteHost.open(released, workers=None, clock=lambda: 0)
+    scopes = MemoryScope("bob", "user", "anna"), MemoryScope("bob")
+    hits = [hit for scope in scopes for hit in await host.memory.search(Query(scope, "anna cafe"))]
+    superseded = await host.memory.list(scopes[0], superseded=True)
+    again = await host.memory.write(NewMemory("r1:2:1:s0", scopes[0], "fact", "Anna lives in Bergen"))
+    await host.close(0.0)
+    assert [hit.memory.content for hit in hits] == (["Anna lives in Bergen", "Café"] if remembers else [])
+    assert [memory.superseded_by for memory in superseded] == ([None, again.id] if remembers else [])
+
+
+async def test_the_keys_of_a_golden_store_are_kept(released: Path, request: pytest.FixtureRequest) -> None:
+    number = int(request.node.callspec.id.removeprefix("schema "))
+    host = await SqliteHost.open(released, workers=None, clock=lambda: 0)
+    keys, sessions = await host.access.keys(), await host.access.sessions()
+    queries = await host.access.queries()
+    await host.close(0.0)
+    assert [(key.id, key.scopes, key.revoked_at is None) for key in keys] == (
+        [("key00001", ("read", "run"), True), ("key00002", ("admin",), False)] if number >= 6 else []
+    )
+    assert ([session.hash for session in sessions], [query.q for query in queries]) == (
+        (["hash"], ["status:failed"]) if number >= 6 else ([], [])
+    )
+
+
+async def test_the_texts_of_a_golden_store_are_kept(released: Path, request: pytest.FixtureRequest) -> None:
+    number = int(request.node.callspec.id.removeprefix("schema "))
+    host = await SqliteHost.open(released, workers=None, clock=lambda: 0)
+    (version,), files = await host.listing.versions("timer"), await host.listing.source("timer", 1)
+    await host.close(0.0)
+    assert (version.at is not None, [file.text for file in files]) == (
+        (True, ["workflows: {}"]) if number >= 6 else (False, [])
+    )
 
 
 def test_a_golden_store_is_whole_and_like_a_new_one_when_it_was_migrated(released: Path, tmp_path: Path) -> None:
@@ -89,7 +126,7 @@ from jeton.hosts.sqlite.file.migrate import prepare
 prepare(Path(sys.argv[1]), {STEPS!r})
 """
 OLD, NEW = (SCHEMA_VERSION, False, False), (SCHEMA_VERSION + 2, True, True)
-KILLS = 6  # of each kind, spread over the whole length
+KILLS = 3  # of each kind, spread over the whole length
 
 
 def migrate(store: Path, log: Path, *tracing: str) -> int:

@@ -65,6 +65,12 @@ async def test_a_store_needs_a_folder(tmp_path: Path) -> None:
     assert await refused_code(tmp_path / "nowhere" / "store.db") == "no_store"
 
 
+def test_what_is_there_and_cannot_be_opened_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"the store at .* cannot be opened") as refused:
+        connect(tmp_path)
+    assert refused.value.code == "store_failed"
+
+
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "virtiofs", "9p"])
 async def test_a_shared_file_system_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     def file_system(_: Path) -> str:

@@ -146,7 +146,7 @@ def small(run: str, before: str, after: str) -> str:
         ),
         pytest.param(
             "gone",
-            f"insert into journal values('gone', 0, {blob('')}, {blob('')})",
+            f"insert into journal values(1000, 'gone', 0, {blob('')}, {blob('')})",
             "not there",
             id="a journal of nobody",
         ),

@@ -1,6 +1,5 @@
 """What a node does with a token that comes to it."""
 
-import msgspec
 import pytest
 
 from jeton.model import decision as d
@@ -196,24 +195,15 @@ def test_a_node_of_a_flow_begins(run: Given, then: list[d.Decision]) -> None:
 
 
 def agents() -> Library:
-    """A workflow and a flow that ask an agent, which no file can say yet."""
+    """A workflow and a flow that ask an agent."""
     return Library(
         workflows={"w": Workflow("w", "a", {"a": Node(AgentTarget("x"))})},
         flows={"f": Flow("f", {"a": FlowNode("agent", data={"agent": "x"})})},
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "first", "says"),
-    [
-        pytest.param("w", d.FailNode, "this version cannot run a node with the target 'agent'", id="in a workflow"),
-        pytest.param("f", d.BeginNode, "this version cannot run a node of type 'agent'", id="in a flow"),
-    ],
-)
-def test_a_node_that_asks_an_agent_fails(name: str, first: type[d.Decision], says: str) -> None:
-    decisions = begun(at("a", compile_definition(agents(), name), started()), "a").decisions
-    assert isinstance(decisions[0], first)
-    failures = [each for each in decisions if isinstance(each, d.FailNode | d.BreakNode)]
-    assert len(failures) == 1
-    failure = failures[0].error if isinstance(failures[0], d.FailNode) else msgspec.to_builtins(failures[0].failure)
-    assert (failure["type"], failure["message"]) == ("unsupported_target", says)
+@pytest.mark.parametrize("name", [pytest.param("w", id="in a workflow"), pytest.param("f", id="in a flow")])
+def test_a_node_asks_an_agent(name: str) -> None:
+    *_, asked = begun(at("a", compile_definition(agents(), name), started()), "a").decisions
+    assert isinstance(asked, d.CallAgent)
+    assert (asked.agent, asked.new) == ("x", True)

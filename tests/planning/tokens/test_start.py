@@ -5,11 +5,11 @@ import pytest
 from jeton.model import decision as d
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
-from jeton.model.message import StartRun
+from jeton.model.message import CancelRun, StartRun
 from jeton.model.state.credits import Purse
 from jeton.model.state.run import FiredBy, Parent
 from jeton.planning.program.workflow import Program
-from jeton.planning.tokens.start import plan_start
+from jeton.planning.tokens.start import plan_cancelled_start, plan_start
 from tests.planning.given import Given, flow, given, started, workflow
 
 PLAIN = workflow("nodes: {a: {task: work}}")
@@ -104,3 +104,16 @@ def test_planning_a_start_twice_names_the_same_token() -> None:
     program: Program = PLAIN
     state = given(program).state()
     assert plan_start(program, state, started()) == plan_start(program, state, started())
+
+
+@pytest.mark.parametrize(
+    ("run", "then"),
+    [
+        pytest.param(given(TIMED), [d.BeginRun(9, {"x": 1}, trigger=FIRED, key="k")], id="nothing of it is computed"),
+        pytest.param(given(TIMED, started()), [], id="a run that began goes on to its cancellation"),
+    ],
+)
+def test_a_run_that_is_cancelled_at_its_start_begins_for_its_history_alone(run: Given, then: list[d.Decision]) -> None:
+    start = StartRun(7, {"x": 1}, trigger=FIRED, key="k")
+    assert plan_cancelled_start(run.state(), CancelRun(9, "enough", start=start)) == then
+    assert plan_cancelled_start(run.state(), CancelRun(9, "enough")) == []

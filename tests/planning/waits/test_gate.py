@@ -6,17 +6,20 @@ from jeton.model import decision as d
 from jeton.model.failure import RunError
 from jeton.model.ids import TokenId
 from jeton.model.json import Json, JsonObject
-from jeton.model.message import AnswerGate
-from jeton.model.state.phase import GateAnswer
+from jeton.model.message import AnswerGate, Message, PauseRun, TaskAsked
+from jeton.model.state.phase import Continuation, GateAnswer
+from jeton.model.state.run import RunState
 from jeton.planning.tokens.node import NodeFinished, Plan
 from jeton.planning.waits.gate import plan_answer, plan_gate, plan_gate_timeout
 from tests.planning.given import Given, at, done, given, started, token_at, workflow
+from tests.planning.talking import BOB, Step, at_work, call, chat, results, returns, rings, says, talk, working
 
 NOW = 9
 ZERO, ONE = TokenId(0), TokenId(1)
 CLOSED = d.ReplyTo("m", accepted=False, why="the gate is closed")
 KEPT = d.ReplyTo("m", accepted=True, why="kept until the gate opens")
 
+WORK = workflow("nodes: {a: {task: work}}")
 OPEN = workflow("nodes: {a: {gate: {title: t}}}")
 TIMED = workflow("nodes: {a: {gate: {title: 'Is it {{ input.x }}?', timeout_ms: 30}}}")
 STRICT = workflow("nodes: {a: {gate: {title: t, schema: {type: integer}}}}")
@@ -169,6 +172,57 @@ def test_an_answer(run: Given, message: AnswerGate, then: Plan) -> None:
     assert plan_answer(run.program, run.state(), message) == then
 
 
+ASKED = TaskAsked(1, ZERO, 1, "How many?", {"type": "integer"}, "s", 30)
+
+
+@pytest.mark.parametrize(
+    ("run", "message", "then"),
+    [
+        pytest.param(
+            given(WORK, started(), ASKED),
+            answer(7),
+            Plan([*taken(7), d.ContinueTask(ZERO, "a", 5, 1005, 1)]),
+            id="an answer to a task is handed to it",
+        ),
+        pytest.param(
+            given(WORK, started(), ASKED),
+            answer(7, "ada", token=None, node="a"),
+            Plan([*taken(7, "ada"), d.ContinueTask(ZERO, "a", 5, 1005, 1)]),
+            id="who asks may be named by its node",
+        ),
+        pytest.param(
+            given(WORK, started(), ASKED),
+            answer("x"),
+            refused('answer: "x" is not of type "integer"'),
+            id="one that does not fit is refused",
+        ),
+        pytest.param(
+            given(WORK, started(), ASKED, PauseRun(3)),
+            answer(7),
+            Plan([*taken(7), d.ContinueTask(ZERO, "a", 5, 1005, 1, paused=True)]),
+            id="in a paused run it waits for the end of the pause",
+        ),
+        pytest.param(given(WORK, started(), ASKED, answer(7)), answer(7), Plan([CLOSED]), id="one answer is enough"),
+        pytest.param(
+            given(WORK, started(), TaskAsked(1, ZERO, 1, "Go on?")),
+            answer([1]),
+            Plan([*taken([1]), d.ContinueTask(ZERO, "a", 5, 1005, 1)]),
+            id="without a schema anything fits",
+        ),
+    ],
+)
+def test_an_answer_to_a_task(run: Given, message: AnswerGate, then: Plan) -> None:
+    assert plan_answer(run.program, run.state(), message) == then
+
+
+def test_a_task_that_nobody_answers_in_time_fails() -> None:
+    state = given(WORK, started(), ASKED).state()
+    over, failed, routed, _ = plan_gate_timeout(WORK, state, token_at(state, "a"), NOW).decisions
+    assert isinstance(failed, d.FailNode)
+    assert failed.error["message"] == "what the task asked was not answered within 30 ms"
+    assert (over, routed) == (d.TimeOutGate(ZERO, "a"), d.RouteToken(ZERO, "a", "timed_out"))
+
+
 def early(number: int, value: Json, by: str | None = None) -> d.TakeAnswer:
     return d.TakeAnswer(ONE, "a", GateAnswer(value, by), number)
 
@@ -280,3 +334,41 @@ DEFAULT = workflow("nodes: {a: {gate: {title: t, timeout_ms: 30, on_timeout: {ok
 def test_a_gate_that_nobody_answered_in_time(run: Given, then: Plan) -> None:
     state = run.state()
     assert plan_gate_timeout(run.program, state, token_at(state, "a"), NOW) == then
+
+
+# what a tool of an agent asks
+
+
+def tool_asks(timeout_ms: int | None = None) -> Step:
+    """The task of the call asks for a number."""
+
+    def message(state: RunState) -> Message:
+        token = working(state, "tool:web")
+        return TaskAsked(2, token.id, token.attempt, "How many?", {"type": "integer"}, "s", timeout_ms)
+
+    return message
+
+
+def tell(value: Json) -> Step:
+    def message(state: RunState) -> Message:
+        return AnswerGate(5, "m", value, token=token_at(state, "tool:web").id)
+
+    return message
+
+
+CALLED = talk(BOB, chat(), says("", call("web")))
+
+
+def test_a_tool_of_an_agent_goes_on_with_the_answer_to_its_question() -> None:
+    asking = CALLED.then(tool_asks())
+    assert at_work(asking.state()) == []
+    refused = asking.then(tell("x"))
+    assert [reply.accepted for reply in refused.made(d.ReplyTo)][-1] is False
+    told = asking.then(tell(7))
+    left = token_at(told.state(), "tool:web").continuation
+    assert (at_work(told.state()), left) == (["tool:web"], Continuation(1, "s", 7))
+    assert results(told.then(returns("tool:web", "seven")).state()) == [("web", "seven")]
+
+
+def test_a_tool_of_an_agent_that_nobody_answers_in_time_has_an_error_result() -> None:
+    assert results(CALLED.then(tool_asks(30), rings(100)).state()) == [("web", "TIMEOUT")]

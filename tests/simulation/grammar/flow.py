@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from tests.simulation.grammar.flow_data import with_flow_data
 from tests.simulation.oracle.model import Object
 
 HANDLES = ("main", "x", "y")
@@ -80,7 +81,7 @@ def make_flow(random: Random) -> Object:
         flow["limits"] = {"max_nodes": random.randint(1, 8)}
     if random.random() < 0.2:
         flow["output_mapping"] = {"out": "context.x", "all": "context", "fixed": 3}
-    return flow
+    return with_flow_data(Random(str(flow)), flow)
 
 
 def make_node(random: Random) -> Object:

@@ -193,7 +193,9 @@ class Grammar:
 
     def fan_out(self, around: Around) -> Part:
         node = self.node(around)
-        match self.rng.choice(("one", "one", "one", "plain", "plain", "named", "shared")):
+        match self.rng.choice(("one", "one", "one", "plain", "plain", "named", "shared", "crowd")):
+            case "crowd":
+                return self.crowd(around, node)
             case "plain":
                 return self.several_matches(around, node)
             case "named":
@@ -234,6 +236,20 @@ class Grammar:
         body = self.sequence(inside, self.rng.choice((1, 1, 2)))
         self.go(node, body.entry, **rest)
         return body
+
+    def crowd(self, around: Around, node: str) -> Part:
+        """Slots that split again and are not joined inside, so that several tokens of each come to the join."""
+        many = {**self.many(around), "sibling_group": f"g{len(self.nodes)}"}
+        inside = replace(around, depth=around.depth + 1, tokens=around.tokens * 5)
+        split = self.node(inside, kinds="tpp")
+        crowd = self.node(replace(inside, depth=inside.depth + 1), kinds="tttpw")
+        self.go(node, split, **many)
+        self.go(split, crowd, spawn_count=self.rng.choice((2, 2, 3)))
+        fixed = fixed_total(many)
+        sync = self.synchronization(around, many["sibling_group"], fixed)
+        if self.chance(0.6) and (fixed is None or fixed >= 2):
+            sync["strategy"] = {"m_of_n": self.rng.choice((2, 2, "size(range(2))"))}
+        return Part(node, (self.fan_in(around, [crowd], sync),))
 
     def several_matches(self, around: Around, node: str) -> Part:
         bodies: list[Part] = []
@@ -278,13 +294,16 @@ class Grammar:
         self.unsure = self.unsure or (named is None and not sure)
         if not self.chance(0.12):
             fixed = 0 if named is None else fixed  # another group may come to this join, of any size: no quorum
-            return Part(node, (self.fan_in(around, ends, self.synchronization(named, fixed)),))
-        first = self.fan_in(around, ends, self.synchronization(group, fixed), some=inside)
-        second = self.fan_in(around, ends, self.synchronization(group, fixed))
+            return Part(node, (self.fan_in(around, ends, self.synchronization(around, named, fixed)),))
+        first = self.fan_in(around, ends, self.synchronization(around, group, fixed), some=inside)
+        second = self.fan_in(around, ends, self.synchronization(around, group, fixed))
         return Part(node, (first, second))
 
-    def synchronization(self, group: str | None, fixed: int | None) -> Object:
-        return words.synchronization(self.rng, group=group, on_branch_failure=self.on_branch_failure, fixed=fixed)
+    def synchronization(self, around: Around, group: str | None, fixed: int | None) -> Object:
+        failing = self.on_branch_failure
+        return words.synchronization(
+            self.rng, group=group, on_branch_failure=failing, fixed=fixed, branch=around.branch and not self.unsure
+        )
 
     def fan_in(self, around: Around, ends: list[str], sync: Object, *, some: Around | None = None) -> str:
         """A node all ends lead to, over transitions that agree; `some`: only if a condition holds."""

@@ -21,6 +21,7 @@ TASKS: Object = {
         "retry": {"max_attempts": 3, "initial_delay_ms": 5},
     },
 }
+OF_THE_RUN = "{'workflow': run.workflow, 'own': run.id == run.root_id || run.id.startsWith(run.root_id + '.')}"
 CALLED = "has(result.error) ? {'caught': result.error.type} : result.s"
 
 
@@ -68,6 +69,7 @@ class Library:
     rng: Random
     workflows: Object = field(default_factory=dict[str, Any])
     values: dict[str, tuple[Value, ...]] = field(default_factory=dict[str, tuple[Value, ...]])
+    failures: dict[str, str] = field(default_factory=dict[str, str])  # by workflow: the type it fails with
 
     def make(self, name: str, blocks: int, *, fails: bool = False) -> None:
         graph = _Graph(self, name)
@@ -114,11 +116,13 @@ class Library:
                 return "late"
             case "w":
                 return None
+            case "i":
+                return {"workflow": value.called, "own": True}
             case "c":
                 return self.expected(value.called)["s"]
             case "h":
-                fails = value.called.endswith("x")
-                return Either(({"caught": "boom"} if fails else self.expected(value.called)["s"],))
+                fails = self.failures.get(value.called)
+                return Either(({"caught": fails} if fails else self.expected(value.called)["s"],))
             case _:
                 slots = [self._written(value.body, branch_path(path, value.entry, n)) for n in range(value.count)]
                 return slots if value.least is None else Some(tuple(slots), value.least)
@@ -159,6 +163,9 @@ class _Graph:
         rng = self.library.rng
         node = f"{kind}{len(self.nodes)}_{self.name}"
         called = ""
+        apart = Random(f"{node} {len(self.transitions)}")  # so that a seed keeps its shape
+        if kind == "w" and apart.random() < 0.4:
+            kind = "i"
         made: Object = {}
         result = "result"
         match kind:
@@ -171,7 +178,8 @@ class _Graph:
                 made["gate"] = {"title": f"{node} {{{{ input }}}}", "schema": schema}
                 result = "result.ok"
                 if kind != "g":
-                    made["gate"] |= {"timeout_ms": rng.choice((5, 12, 30)), "on_timeout": {"ok": "late"}}
+                    timeout_ms = length(apart, rng.choice((5, 12, 30)))
+                    made["gate"] |= {"timeout_ms": timeout_ms, "on_timeout": {"ok": "late"}}
             case "p":
                 made["gate"] = {"title": node, "approvals": 2}
             case "s" | "y":
@@ -179,13 +187,18 @@ class _Graph:
             case "m":
                 made["wait"] = {"signals": {node: {}, f"{node}_b": {"schema": {"type": "string"}}}}
             case "n" | "o":
-                made["wait"] = {"signal": node, "timeout_ms": rng.choice((5, 12, 30)), "on_timeout": "late"}
+                timeout_ms = length(apart, rng.choice((5, 12, 30)))
+                made["wait"] = {"signal": node, "timeout_ms": timeout_ms, "on_timeout": "late"}
             case "w":
                 made["wait"] = {"seconds": rng.choice((0, 0.002, 0.01))}
+            case "i":
+                called, result = self.name, OF_THE_RUN
             case _:
                 called = rng.choice([name for name in self.library.values if kind == "h" or not name.endswith("x")])
                 made |= {"workflow": called, "on_failure": "catch" if kind == "h" else "propagate"}
                 made["input_mapping"] = {"from": f"'{node}'"}
+                if apart.random() < 0.3:
+                    made["timeout_ms"] = "size(run.id) * 1000000"
                 result = CALLED if kind == "h" else "result.s"
         made["output_mapping"] = {f"{'_branch.output' if branch else 'state'}.{node}": result}
         self.nodes[node] = made
@@ -197,10 +210,17 @@ class _Graph:
         return Block(node, node, Value(node, kind, called))
 
     def failing(self) -> Block:
-        """A task that fails, or the end of the run as failed."""
+        """A task that fails, the end of the run as failed, or a gate or wait whose timeout is no count."""
+        self.library.failures[self.name] = "boom"
         if self.library.rng.random() < 0.5:
             return self.single("x", branch=False)
         node = f"x{len(self.nodes)}_{self.name}"
+        apart = Random(f"{node} {len(self.transitions)}")
+        if apart.random() < 0.5:
+            self.library.failures[self.name] = "not_a_count"
+            timeout = {"timeout_ms": apart.choice(("input.gone", "0 * size(run.id)", "input.from"))}
+            self.nodes[node] = apart.choice(({"gate": timeout}, {"wait": {"signal": node, **timeout}}))
+            return Block(node, node, Value(node, "x"))
         self.nodes[node] = {"end": {"failed": {"type": "boom", "message": "as it should"}}}
         return Block(node, node, Value(node, "x"))
 
@@ -237,6 +257,12 @@ class _Graph:
         self.transitions.append({"from": body[-1].end, "to": join, "synchronization": sync})
         values = tuple(block.value for block in body)
         return Block(split, join, Value(split, "f", body=values, count=count, least=least, entry=body[0].entry))
+
+
+def length(rng: Random, timeout_ms: int) -> int | str:
+    """A timeout, sometimes from data."""
+    ways = (f"size(range({timeout_ms}))", f"[{timeout_ms}, 40].min()", f"size(run.id) * 0 + {timeout_ms}")
+    return rng.choice(ways) if rng.random() < 0.4 else timeout_ms
 
 
 def library_from_seed(rng: Random) -> Library:

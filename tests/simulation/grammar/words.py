@@ -133,7 +133,9 @@ def merge(rng: Random) -> Object:
     return {"source": source, "target": target, "strategy": rng.choice(MERGES)}
 
 
-def synchronization(rng: Random, *, group: str | None, on_branch_failure: str, fixed: int | None) -> Object:
+def synchronization(
+    rng: Random, *, group: str | None, on_branch_failure: str, fixed: int | None, branch: bool
+) -> Object:
     """A join. `fixed`: how many slots there are, if the definition says so; a larger quorum is a load error."""
     sync: Object = {}
     strategy = rng.choice(("all", "all", "any", "m_of_n", "m_of_n", None))
@@ -153,22 +155,30 @@ def synchronization(rng: Random, *, group: str | None, on_branch_failure: str, f
         sync["on_early_complete"] = rng.choice(("cancel", "abandon", "abandon"))
     if on_branch_failure == "continue" or rng.random() < 0.2:
         sync["on_branch_failure"] = on_branch_failure
-    return with_expressions(sync)
+    return with_expressions(sync, branch=branch)
 
 
-def with_expressions(sync: Object) -> Object:
+def with_expressions(sync: Object, *, branch: bool) -> Object:
     """The join, with some of its numbers from data. Drawn apart, so that a seed keeps the rest of its graph."""
     rng = Random(str(sync))
     strategy: Any = sync.get("strategy")
     if strategy not in (None, "all", "any") and rng.random() < 0.4:
-        sync["strategy"] = {"m_of_n": count_expression(rng, strategy["m_of_n"])}
+        sync["strategy"] = {"m_of_n": count_expression(rng, strategy["m_of_n"], branch=branch)}
     if "timeout_ms" in sync and rng.random() < 0.4:
-        sync["timeout_ms"] = count_expression(rng, sync["timeout_ms"])
+        sync["timeout_ms"] = count_expression(rng, sync["timeout_ms"], branch=branch)
     return sync
 
 
-def count_expression(rng: Random, count: int) -> str:
-    """An expression that mostly gives the count, and now and then none."""
-    usual = (f"size(range({count}))", f"[{count + 1}, {count}].sort().first()", f"[[{count}]].flatten().max()")
-    unusual = ("input.gone", "input.n", "size(state.xs)", f"{count} * 1.0", "size([]) + 1")
+def count_expression(rng: Random, count: int, *, branch: bool = False) -> str:
+    """An expression that mostly gives the count, and now and then none. `branch`: whether it can read a `_branch`."""
+    if branch and rng.random() < 0.4:
+        return rng.choice((f"_branch.index * 0 + {count}", "_branch.index + 1", "_branch.total", "_branch.output.a"))
+    usual = (
+        f"size(range({count}))",
+        f"[{count + 1}, {count}].sort().first()",
+        f"[[{count}]].flatten().max()",
+        f"size(run.workflow) + {count - 1}",
+        f"[size(run.id), {count}].min()",
+    )
+    unusual = ("input.gone", "input.n", "size(state.a)", f"{count} * 1.0", "size([]) + 1", "state.b", "0 - 1", "run.id")
     return rng.choice(usual) if rng.random() < 0.8 else rng.choice(unusual)

@@ -4,13 +4,22 @@ A host shows what it stored, the entry read back from it, and the run in memory.
 commit changed, so a run of a hundred thousand tokens is watched as cheaply, per commit, as one of ten.
 """
 
-from jeton.apply.record import count_events, events_of
-from jeton.model.decision import CreateToken, CreateTokens, DispatchToken, EndRun, RedeliverToken, WakeToken
+from jeton.apply.record import count_events, facts_of
+from jeton.model.decision import (
+    ContinueTask,
+    CreateToken,
+    CreateTokens,
+    Decision,
+    DispatchToken,
+    EndRun,
+    RedeliverToken,
+    WakeToken,
+)
 from jeton.model.effect import Effect, SendMessage, StartTask, StopTask
-from jeton.model.event import Event, RunCancelled, RunCompleted, RunExhausted, RunFailed, RunTimedOut
+from jeton.model.event import Fact, RunCancelled, RunCompleted, RunExhausted, RunFailed, RunTimedOut
 from jeton.model.ids import TokenId
 from tests.simulation.invariants.fan_ins import FanIns
-from tests.simulation.invariants.seen import Seen, broken
+from tests.simulation.invariants.seen import Seen, broken, named_in
 from tests.simulation.invariants.stops import Stops
 from tests.simulation.invariants.tokens import Tokens
 from tests.simulation.invariants.wakers import Wakers
@@ -36,9 +45,9 @@ class RunInvariants:
         """To be called once a commit is durable and before anything of it leaves."""
         if self._ended:
             broken("terminal is for ever, and there was another commit")
-        events = events_of(seen.run.state.head.run, seen.entry)
-        self._in_sequence(seen, events)
-        self._one_end(seen, events)
+        facts = [fact for decision in seen.entry.decisions for fact in facts_of(decision)]
+        self._in_sequence(seen, facts)
+        self._one_end(seen, facts)
         self._within_limits(seen)
         self._tokens.committed(seen)
         self._fan_ins.committed(seen)
@@ -46,15 +55,19 @@ class RunInvariants:
         if seen.effects is not None:
             self._stops.committed(seen, seen.effects)
         for decision in seen.entry.decisions:
-            match decision:
-                case DispatchToken(token, attempt=attempt):
-                    self._dispatched[token] = (attempt, 1)
-                case WakeToken(token, attempt=attempt):
-                    self._dispatched[token] = (attempt, 1)
-                case RedeliverToken(token, attempt=attempt, deliveries=deliveries):
-                    self._dispatched[token] = (attempt, deliveries)
-                case _:
-                    pass
+            if type(decision) in self._followed:
+                self._dispatch(decision)
+
+    def _dispatch(self, decision: Decision) -> None:
+        match decision:
+            case DispatchToken(token, attempt=attempt):
+                self._dispatched[token] = (attempt, 1)
+            case WakeToken(token, attempt=attempt) | ContinueTask(token, attempt=attempt, paused=False):
+                self._dispatched[token] = (attempt, 1)
+            case RedeliverToken(token, attempt=attempt, deliveries=deliveries):
+                self._dispatched[token] = (attempt, deliveries)
+            case _:
+                pass
 
     def released(self, effect: Effect) -> None:
         """To be called as an effect leaves: its commit must be durable by then."""
@@ -69,23 +82,23 @@ class RunInvariants:
                 if attempt > known[0]:
                     broken(f"token {effect.token} is stopped and no commit ever started it")
 
-    def _in_sequence(self, seen: Seen, events: list[Event]) -> None:
+    def _in_sequence(self, seen: Seen, facts: list[Fact]) -> None:
         entry, head = seen.entry, seen.run.state.head
         if entry.number != self._entries or seen.turn.entry is None or seen.turn.entry.number != entry.number:
             broken(f"entry {entry.number} comes after {self._entries} others")
         if entry.first_event != self._events:
             broken(f"events begin at {entry.first_event}, and {self._events} were before them")
-        if count_events(entry.decisions) != len(events):
-            broken(f"{count_events(entry.decisions)} events were counted and {len(events)} are there")
+        if count_events(entry.decisions) != len(facts):
+            broken(f"{count_events(entry.decisions)} events were counted and {len(facts)} are there")
         self._entries += 1
-        self._events += len(events)
+        self._events += len(facts)
         if (head.entries, head.events) != (self._entries, self._events):
             broken(f"the head counts {head.entries} entries and {head.events} events")
 
-    def _one_end(self, seen: Seen, events: list[Event]) -> None:
+    def _one_end(self, seen: Seen, facts: list[Fact]) -> None:
         head, decisions = seen.run.state.head, seen.entry.decisions
-        ends = [number for number, event in enumerate(events) if isinstance(event.fact, TERMINAL)]
-        if ends and ends != [len(events) - 1]:
+        ends = [number for number, fact in enumerate(facts) if isinstance(fact, TERMINAL)]
+        if ends and ends != [len(facts) - 1]:
             broken("the one terminal event is the last event")
         if bool(ends) != head.ended or seen.turn.row.status != head.status:
             broken(f"the run is {head.status}, its row {seen.turn.row.status}, with {len(ends)} terminal events")
@@ -121,3 +134,5 @@ class RunInvariants:
             most = seen.program.transitions[transition].max_iterations
             if most is None or count > most:
                 broken(f"token {creation.token} followed transition {transition} {count} times of {most}")
+
+    _followed = named_in(_dispatch)

@@ -11,7 +11,7 @@ from jeton.model.ids import GroupId
 from jeton.model.json import Json
 from jeton.model.state.ranges import numbers_in
 from jeton.planning.program.workflow import Program
-from tests.simulation.invariants.seen import Seen, broken
+from tests.simulation.invariants.seen import Seen, broken, named_in
 
 NOTHING_ARRIVED: tuple[Json, ...] = ([], {}, None)
 
@@ -35,9 +35,10 @@ class FanIns:
         self._groups: dict[GroupId, _Group] = {}
 
     def committed(self, seen: Seen) -> None:
-        for decision in seen.entry.decisions:
+        followed = [decision for decision in seen.entry.decisions if type(decision) in self._followed]
+        for decision in followed:
             self._follow(seen.program, decision)
-        for decision in seen.entry.decisions:
+        for decision in followed:
             if isinstance(decision, SettleSlot):
                 self._waits_for_somebody(seen, decision)
         for group in [group for group in self._groups if group not in seen.run.state.groups]:
@@ -113,6 +114,8 @@ class FanIns:
         progress = seen.run.state.progress.get(decision.slot[0])
         if progress is not None and progress.fan_ins and not progress.live:
             broken(f"slots wait at {list(progress.fan_ins)} and none is live: {decision}")
+
+    _followed = named_in(_follow)
 
 
 def in_index_order(strategy: str, arrived: dict[int, Json | UnsetType]) -> Any:

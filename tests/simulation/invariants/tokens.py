@@ -2,7 +2,7 @@
 
 from jeton.model import decision as d
 from jeton.model.state.ranges import numbers_in
-from tests.simulation.invariants.seen import Seen, broken
+from tests.simulation.invariants.seen import Seen, broken, named_in
 
 
 class Tokens:
@@ -16,7 +16,8 @@ class Tokens:
 
     def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
-            self._follow(decision)
+            if type(decision) in self._followed:
+                self._follow(decision)
         state = seen.run.state
         head = state.head
         alive = len(self._moving) + len(self._waiting) + len(self._abandoned)
@@ -28,7 +29,7 @@ class Tokens:
             broken(f"{len(state.tokens)} tokens are kept; {self._moving} move and {self._abandoned} are abandoned")
         if head.ended and (alive or state.tokens or state.slots or state.groups or state.progress or state.arrived):
             broken("the run has ended and something of it is still under way")
-        if not head.ended and head.status != "submitted" and not self._moving:
+        if not head.ended and head.status != "submitted" and not self._moving and not state.has_talk:
             broken("nothing of the run is under way and it has not ended")
 
     def _follow(self, decision: d.Decision) -> None:
@@ -52,7 +53,13 @@ class Tokens:
             case d.AbandonTokens():
                 for number in numbers_in(decision.tokens):
                     self._move(number, self._moving, self._abandoned)
-            case d.FinishNode(token) | d.FailNode(token) | d.WaitForTimer(token) | d.RetryToken(token):
+            case (
+                d.FinishNode(token)
+                | d.FailNode(token)
+                | d.WaitForTimer(token)
+                | d.RetryToken(token)
+                | d.AskInput(token)
+            ):
                 if token not in self._moving:
                     broken(f"a token that does not move is at work: {decision}")
             case (
@@ -61,6 +68,7 @@ class Tokens:
                 | d.MarkExecuting(token)
                 | d.SuspendToken(token)
                 | d.WakeToken(token)
+                | d.ContinueTask(token)
             ):
                 if token not in self._moving and token not in self._abandoned:
                     broken(f"a token that has ended is at work: {decision}")
@@ -79,3 +87,5 @@ class Tokens:
         source.remove(number)
         if target is not None:
             target.add(number)
+
+    _followed = named_in(_follow)

@@ -15,6 +15,7 @@ from jeton.model.ids import RunId
 from jeton.model.message import CancelRun, ChildEnded, Message, StartRun
 from jeton.model.state.credits import ACCOUNT
 from jeton.model.state.phase import (
+    Asking,
     Dispatched,
     Executing,
     WaitingForGate,
@@ -85,6 +86,7 @@ class Waits:
                     | d.OpenGate()
                     | d.WaitForSignal()
                     | d.WaitForTimer()
+                    | d.ContinueTask(paused=False)
                 ):
                     if paused:
                         broken(f"a paused run begins something: {decision}")
@@ -114,6 +116,9 @@ class Waits:
                 ended = row is not None and row.status in TERMINAL
                 if ended and not any(isinstance(m, ChildEnded) and m.child == child for m in self._inbox(step.run)):
                     broken(f"token {token.id} waits for run {child}, which has ended without a word")
+            case Asking(answers=answers):
+                if answers or token.continuation is None or token.abandoned:
+                    broken(f"token {token.id} asks what is answered, without a task to tell it, or for nobody")
             case WaitingForGate(answers=answers):
                 target = step.program.nodes[token.node].definition.target
                 if not isinstance(target, GateTarget) or len(answers) >= target.approvals:

@@ -8,6 +8,7 @@ from jeton.model.ids import GroupId, TokenId
 from jeton.model.state.phase import (
     Dispatched,
     Executing,
+    WaitingForAgent,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
@@ -15,7 +16,7 @@ from jeton.model.state.phase import (
     WaitingForTimer,
 )
 from jeton.model.state.run import RunState
-from tests.simulation.invariants.seen import Seen, broken
+from tests.simulation.invariants.seen import Seen, broken, named_in
 from tests.simulation.stories.naps import sleeps_until
 
 _Due: TypeAlias = tuple[int, int, str]
@@ -30,6 +31,8 @@ class Wakers:
 
     def committed(self, seen: Seen) -> None:
         for decision in seen.entry.decisions:
+            if type(decision) not in self._followed:
+                continue
             self._follow(decision)
             if isinstance(decision, d.SetPaused) and not decision.paused:
                 for token in seen.run.state.tokens.values():  # those that stood still come back
@@ -59,8 +62,14 @@ class Wakers:
                 heappush(self._due, (due, token, ""))
             case d.CallWorkflow(token, deadline=int() as due) | d.OpenGate(token, deadline=int() as due):
                 heappush(self._due, (due, token, ""))
-            case d.WaitForSignal(token, deadline=int() as due):
+            case (
+                d.WaitForSignal(token, deadline=int() as due)
+                | d.CallAgent(token, deadline=int() as due)
+                | d.AskInput(token, deadline=int() as due)
+            ):
                 heappush(self._due, (due, token, ""))
+            case d.ContinueTask(token, at=at, deadline=due, paused=paused):
+                heappush(self._due, (at if paused else due, token, ""))
             case d.HoldNode(token, held=held):
                 heappush(self._due, (held.due, token, ""))
             case d.SettleSlot(slot, node=str() as node, deadline=int() as due):
@@ -69,6 +78,8 @@ class Wakers:
                 heappush(self._due, (due, -1, ""))
             case _:
                 pass
+
+    _followed = named_in(_follow, committed)
 
 
 def _still_waits(state: RunState, waiting: _Due) -> bool:
@@ -92,6 +103,8 @@ def _still_waits(state: RunState, waiting: _Due) -> bool:
         case WaitingForRetry(due=at) | Dispatched(deadline=at):
             return at == due and not state.head.paused
         case WaitingForSubworkflow(deadline=at) | WaitingForGate(deadline=at) | WaitingForSignal(deadline=at):
+            return at == due
+        case WaitingForAgent(deadline=at):
             return at == due
         case _:
             return False

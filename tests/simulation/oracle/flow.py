@@ -23,7 +23,18 @@ class NodeFault(Exception):
 class FlowOracle:
     """One run. `finish`, `fail` and `wake` tell it what happened; the other methods say how the run stands."""
 
-    def __init__(self, flow: Object, given: Object, overrides: Object, fired: str | None, now: int) -> None:
+    def __init__(
+        self,
+        flow: Object,
+        given: Object,
+        overrides: Object,
+        fired: str | None,
+        now: int,
+        *,
+        facts: Object | None = None,
+        tasks: Object | None = None,
+    ) -> None:
+        self.facts, self.tasks = facts or {}, tasks or {}
         self.nodes: Object = flow["nodes"]
         self.on_error: str = flow.get("on_error", "continue")
         self.most: int = flow.get("limits", {}).get("max_nodes", 50)
@@ -40,7 +51,16 @@ class FlowOracle:
         self.errors: set[str] = set()
         self.handled: set[str] = set()
         self.waiting: dict[str, tuple[int, str | None, Object]] = {}
+        self.unanswered: set[str] = set()
+        """token-graphs.md#gates: those that fail when nobody answered in time."""
         self.unfired = self.triggers_not_taken(fired)
+        self.refused: str | None = None
+        """token-graphs.md#numbers-from-data: the type of failure of a run whose own timeout is no count."""
+        try:
+            if "timeout_ms" in flow:
+                self.counted(flow["timeout_ms"], {"input": given, "run": self.facts})
+        except NodeFault as fault:
+            self.refused = fault.args[0]
         self.go_on()
 
     # the graph
@@ -191,7 +211,10 @@ class FlowOracle:
         """flow-graphs.md#control-keys: then the run goes on; the node is not run again."""
         due, _, outputs = self.waiting.pop(node)
         self.now = max(self.now, due)
-        self.executed[node] = outputs
+        if node in self.unanswered:
+            self.broke(node, "timed_out")
+        else:
+            self.executed[node] = outputs
         self.go_on()
 
     def go_on(self) -> None:
@@ -247,7 +270,10 @@ class FlowOracle:
     def work(self, node: str) -> None:
         """flow-graphs.md#flow-nodes, type by type. A Python node waits until it is told what came of it."""
         kind, data, inputs = self.nodes[node]["type"], self.nodes[node].get("data", {}), self.inputs(node)
-        scope: Object = {"inputs": inputs, "context": self.context(node)}
+        scope: Object = {"inputs": inputs, "context": self.context(node), "run": self.facts}
+        if kind in self.tasks:
+            self.counted(self.tasks[kind]["timeout_ms"], {"input": plain_input(inputs), "run": self.facts})
+            return
         match kind:
             case "work":
                 return
@@ -269,16 +295,42 @@ class FlowOracle:
             case "merge":
                 self.take(node, inputs)
             case "wait":
-                self.take(node, {**inputs, "_wait": {"seconds": data["seconds"]}})
+                self.take(node, {**inputs, "_wait": {"seconds": self.evaluated(data["seconds"], scope)}})
+            case "wait_until":
+                self.take(node, {**inputs, "_wait_until": {"timestamp": self.moment(data["timestamp"], scope)}})
+            case "template":
+                self.take(node, {"text": self.rendered(data["template"], scope)})
+            case "gate":
+                self.open_gate(node, data, scope)
             case "fail":
-                raise NodeFault(data["type"] if self.can_render(data["message"], scope) else "template_error")
+                self.rendered(data["message"], scope)
+                raise NodeFault(data["type"])
             case _:
                 raise NodeFault("unknown_node_type")
 
-    def can_render(self, message: str, scope: Object) -> bool:
+    def rendered(self, template: str, scope: Object) -> str:
         """expressions.md#templates: a missing path fails the template."""
-        paths = re.findall(r"{{ (\w+)\.(\w+) }}", message)
-        return all(key in scope[name] for name, key in paths)
+
+        def value(found: re.Match[str]) -> str:
+            if found.group(2) not in scope[found.group(1)]:
+                raise NodeFault("template_error")
+            return str(scope[found.group(1)][found.group(2)])
+
+        return re.sub(r"{{ (\w+)\.(\w+) }}", value, template)
+
+    def moment(self, written: str, scope: Object) -> Any:
+        """flow-graphs.md#flow-nodes: a literal or an expression."""
+        return written if written[:1].isdigit() else self.evaluated(written, scope)
+
+    def open_gate(self, node: str, data: Object, scope: Object) -> None:
+        """token-graphs.md#gates, where nobody answers: a default, which is data and chooses no branch, or a failure."""
+        self.rendered(data.get("title", ""), scope)
+        due = self.now + self.counted(data["timeout_ms"], scope)
+        given: Any = data["on_timeout"]
+        if given == "fail":
+            self.unanswered.add(node)
+        outputs: Object = given if is_object(given) else {} if given is None else {"result": given}
+        self.branch[node], self.waiting[node] = None, (due, None, copy.deepcopy(outputs))
 
     def calculated(self, kind: str, inputs: Object) -> Any:
         """flow-graphs.md#flow-nodes: fail on a missing or non-numeric input and on division by zero."""
@@ -307,12 +359,19 @@ class FlowOracle:
             raise NodeFault("expression_error")
         return copy.deepcopy(value)
 
+    def counted(self, written: int | str, scope: Object) -> int:
+        """token-graphs.md#numbers-from-data: a whole number of at least 1."""
+        value = self.evaluated(written, scope)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise NodeFault("not_a_count")
+        return value
+
     # how it stands
 
     @property
     def status(self) -> str:
         """flow-graphs.md#failed-nodes: running until every node is executed, skipped or failed."""
-        if len(self.started) > self.most or (self.errors and self.on_error == "fail"):
+        if self.refused is not None or len(self.started) > self.most or (self.errors and self.on_error == "fail"):
             return "failed"
         for node in self.nodes:
             if node not in self.executed and node not in self.errors and self.skipped(node) is None:
@@ -336,7 +395,13 @@ class FlowOracle:
             found.update(self.context_after(node))
         if self.output_mapping is None:
             return found
-        return {key: self.evaluated(value, {"context": found}) for key, value in self.output_mapping.items()}
+        scope: Object = {"context": found, "run": self.facts}
+        return {key: self.evaluated(value, scope) for key, value in self.output_mapping.items()}
+
+
+def plain_input(inputs: Object) -> Any:
+    """flow-graphs.md#flow-nodes: a task gets its inputs by handle, or the object on `main` if there is nothing else."""
+    return inputs["main"] if list(inputs) == ["main"] and is_object(inputs["main"]) else inputs
 
 
 def without_messages(value: Any) -> Any:

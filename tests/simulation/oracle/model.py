@@ -82,6 +82,10 @@ class Token:
     call: Call | None = None
     due: int | None = None
     timer: int = 0  # when its timer was made, among all timers
+    allowed_ms: int = 0  # how long its attempt may take
+    since: int = 0  # when its attempt was handed out, or begun
+    begun: bool = False  # whether a worker said that it began
+    deliveries: int = 1
     fan_in: FanIn | None = None  # where it waits for its siblings
 
     @property
@@ -114,6 +118,7 @@ class Group:
     fan_out: Token
     slots: list[Slot] = field(default_factory=lambda: list[Slot]())
     fan_ins: list[FanIn] = field(default_factory=lambda: list[FanIn]())
+    bounds: dict[int, int | None] = field(default_factory=dict[int, "int | None"])  # by transition: at once
 
     @property
     def outer(self) -> Slot | None:
@@ -156,6 +161,7 @@ class Run:
     now: int = 0
     status: str = "submitted"
     input: Object = field(default_factory=Object)
+    facts: Object = field(default_factory=Object)  # expressions.md#run: what expressions read as `run`
     state: Object = field(default_factory=Object)
     out: Object = field(default_factory=Object)
     output: Object | None = None

@@ -37,7 +37,7 @@ from tests.simulation.oracle.model import (
     make_token,
 )
 from tests.simulation.oracle.routing import fail_node, finish_node, target_of
-from tests.simulation.oracle.scope import mapped, node_input, scope_of, value_of
+from tests.simulation.oracle.scope import count_in, mapped, node_input, scope_of, value_of
 from tests.simulation.oracle.slots import fan_in_timed_out, one_consequence
 
 __all__ = ["Call", "ExpressionFault", "MissingKey", "Oracle", "Timer", "Token", "is_point", "tiny_evaluate"]
@@ -54,11 +54,18 @@ class Oracle:
 
     # ---- what can be told ----
 
-    def start(self, input: Object, now: int) -> None:
+    def start(self, input: Object, now: int, facts: Object | None = None) -> None:
         run = self.run
-        run.status, run.input = "running", deepcopy(input)
+        run.status, run.input, run.facts = "running", deepcopy(input), deepcopy(facts or {})
         timeout_ms = run.workflow.get("timeout_ms")
-        run.due = None if timeout_ms is None else now + timeout_ms
+        if timeout_ms is not None:
+            # token-graphs.md#numbers-from-data: of a workflow at the start, reading `input` and `run`.
+            try:
+                allowed_ms = count_in(run, "timeout_ms", timeout_ms, {"input": run.input, "run": run.facts})
+            except NodeFailed as failed:
+                self._end("failed", failed.failure)
+                return
+            run.due = now + allowed_ms
         first = run.workflow["initial_node"]
         self._step(
             now, lambda: make_token(run, node=first, path="root", parent=None, slot=None, loops={}, last_error=None)
@@ -96,12 +103,6 @@ class Oracle:
 
     def calls(self) -> list[Call]:
         return sorted((token.call for token in self._dispatched() if token.call is not None), key=lambda call: call.key)
-
-    def timeout_of(self, key: int) -> int:
-        """The task timeout of an open call: the driver's to watch, since it arrives through `fail`."""
-        token = self._token_called(key)
-        task = {} if token is None else self._task(token)
-        return int(task.get("timeout_ms", DEFAULT_TASK_TIMEOUT_MS))
 
     def next_due(self) -> int | None:
         return min((due for due, *_ in self._timers()), default=None)
@@ -209,21 +210,30 @@ class Oracle:
         if "seconds" in wait:
             seconds = value_of(run, wait["seconds"], scope)
             if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
-                raise NodeFailed("expression_error", f"seconds is {seconds!r}, which is not a number")
-            return max(run.now, run.now + round(seconds * 1000))
+                raise NodeFailed("bad_wait", f"seconds is {seconds!r}, which is not a number")
+            if seconds < 0:
+                raise NodeFailed("bad_wait", f"seconds is {seconds!r}, which is less than nothing")
+            return run.now + round(seconds * 1000)
         until = value_of(run, wait["until"], scope)
-        if isinstance(until, int) and not isinstance(until, bool):
-            return until
         try:
             moment = datetime.fromisoformat(str(until))
             return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
         except (TypeError, ValueError) as wrong:
-            raise NodeFailed("expression_error", f"until is {until!r}, which is not a time with a zone") from wrong
+            raise NodeFailed("bad_wait", f"until is {until!r}, which is not a time with a zone") from wrong
 
     def _dispatch(self, token: Token) -> None:
+        # token-graphs.md#numbers-from-data: of a task when an attempt begins, reading the task's `input`, and `run`.
+        written = self._task(token).get("timeout_ms", DEFAULT_TASK_TIMEOUT_MS)
+        scope: Object = {"input": token.input, "run": self.run.facts}
+        try:
+            token.allowed_ms = count_in(self.run, "timeout_ms", written, scope)
+        except NodeFailed as failed:
+            fail_node(self.run, token, failed.failure, "failed")
+            return
         key = self.run.next_key()
         token.call = Call(key, token.node, token.path, token.attempt, deepcopy(token.input))
         token.status, token.due = "dispatched", None
+        token.since, token.begun, token.deliveries = self.run.now, False, 1
 
     def _dispatched(self) -> list[Token]:
         return [token for token in self.run.tokens if token.status == "dispatched"] if self._alive() else []
@@ -310,7 +320,8 @@ class Oracle:
             output = deepcopy(run.out)
         else:
             try:
-                output = mapped(run, mapping, deepcopy({"input": run.input, "state": run.state, "output": run.out}))
+                seen = {"input": run.input, "state": run.state, "output": run.out, "run": run.facts}
+                output = mapped(run, mapping, deepcopy(seen))
             except NodeFailed as failed:
                 raise RunFailed(failed.failure) from failed
         run.output = output

@@ -27,7 +27,7 @@ from tests.simulation.oracle.model import (
     chain,
     is_list,
 )
-from tests.simulation.oracle.scope import ABSENT, condition_holds, scope_of, value_of, write_result
+from tests.simulation.oracle.scope import ABSENT, condition_holds, count_in, scope_of, value_of, write_result
 from tests.simulation.oracle.slots import leave_unhandled, start_slots, travel
 
 TARGETS = ("task", "action", "workflow", "agent", "gate", "wait", "end")
@@ -58,7 +58,7 @@ def finish_node(run: Run, token: Token, result: Any) -> None:
             message = f"no transition of {token.node} matches"
             error = {"type": "no_matching_transition", "message": message, "node": token.node, "token": token.path}
             raise RunFailed({**error, "rejected": rejected})
-        items = {place: items_of(run, token, place) for place in followed}
+        extents = {place: extent_of(run, token, place) for place in followed}
     except NodeFailed as failed:
         fail_node(run, token, failed.failure, "failed")
         return
@@ -67,7 +67,7 @@ def finish_node(run: Run, token: Token, result: Any) -> None:
         raise
     # token-graphs.md#no-match: No outgoing transitions: the node is terminal and the token ends.
     token.status = "completed"
-    follow(run, token, followed, items)
+    follow(run, token, followed, extents)
 
 
 def fail_node(run: Run, token: Token, failure: Object, status: str) -> None:
@@ -94,11 +94,11 @@ def fail_node(run: Run, token: Token, failure: Object, status: str) -> None:
         leave_unhandled(run, token.slot, error)
         return
     try:
-        items = {place: items_of(run, token, place) for place in followed}
+        extents = {place: extent_of(run, token, place) for place in followed}
     except NodeFailed as again:
         raise RunFailed({**error, **again.failure}) from again
     # "If a transition matches, the failure is handled and the token goes on."
-    follow(run, token, followed, items)
+    follow(run, token, followed, extents)
 
 
 def choose(run: Run, token: Token, result: Any, places: list[int]) -> tuple[list[int], list[Object]]:
@@ -142,9 +142,20 @@ def items_of(run: Run, token: Token, place: int) -> list[Any]:
     if transition.get("spawn_count") is not None:
         count = value_of(run, transition["spawn_count"], scope_of(run, token))
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise NodeFailed("expression_error", f"spawn_count is {count!r}, which is not a count")
+            raise NodeFailed("not_a_count", f"spawn_count is {count!r}, which is not a count")
         return [None] * count
     return [None]
+
+
+def extent_of(run: Run, token: Token, place: int) -> tuple[list[Any], int | None]:
+    """The items of a transition, and how many of them may be in flight."""
+    items = items_of(run, token, place)
+    foreach: Object = transitions(run.workflow)[place].get("foreach") or {}
+    written: int | str | None = foreach.get("max_parallel")
+    if written is None:
+        return items, None
+    # token-graphs.md#numbers-from-data: `max_parallel` at the fan-out, reading what `foreach.collection` reads.
+    return items, count_in(run, "max_parallel", written, scope_of(run, token))
 
 
 def group_names(run: Run, token: Token, followed: list[int]) -> dict[int, str | None]:
@@ -158,7 +169,7 @@ def group_names(run: Run, token: Token, followed: list[int]) -> dict[int, str | 
     return {place: named[place] or (token.node if slots else None) for place in followed}
 
 
-def follow(run: Run, token: Token, followed: list[int], items: dict[int, list[Any]]) -> None:
+def follow(run: Run, token: Token, followed: list[int], extents: dict[int, tuple[list[Any], int | None]]) -> None:
     names = group_names(run, token, followed)
     groups: dict[str, Group] = {}
     for place in followed:
@@ -170,7 +181,8 @@ def follow(run: Run, token: Token, followed: list[int], items: dict[int, list[An
             groups[name] = Group(id=len(run.groups), name=name, fan_out=token)
             run.groups.append(groups[name])
         foreach: Object = transitions(run.workflow)[place].get("foreach") or {}
-        for item in items[place]:
+        items, groups[name].bounds[place] = extents[place]
+        for item in items:
             # "Indices run 0…total-1 in transition order, then item order; transitions naming the same group share one
             # numbering."
             slots = groups[name].slots

@@ -37,7 +37,8 @@ def branch_view(slot: Slot | None) -> Object | None:
 
 def scope_of(run: Run, token: Token, result: Any = ABSENT) -> Object:
     # token-graphs.md#branches: `state` reads stay those of the run, also after an inner merge; no branch sees another.
-    scope: Object = {"input": run.input, "state": dict(run.state), "output": run.out}
+    # expressions.md#run: an item variable called `run` hides it.
+    scope: Object = {"input": run.input, "state": dict(run.state), "output": run.out, "run": run.facts}
     # token-graphs.md#failures: it belongs to the lineage; expressions.md#scopes: `_last_error` is readable under
     # `state`.
     if token.last_error is not None:
@@ -62,6 +63,19 @@ def value_of(run: Run, source: Any, scope: Object) -> Any:
         return None
     except ExpressionFault as fault:
         raise NodeFailed("expression_error", f"{source}: {fault.message}") from fault
+
+
+def count_in(run: Run, what: str, written: int | str, scope: Object) -> int:
+    """token-graphs.md#numbers-from-data: a whole number of at least 1; anything else fails what asked for it."""
+    try:
+        value = run.evaluate(written, scope)
+    except MissingKey as missing:
+        raise NodeFailed("not_a_count", f"{what}: nothing is at {missing.path}") from missing
+    except ExpressionFault as fault:
+        raise NodeFailed("expression_error", f"{what}: {fault.message}") from fault
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise NodeFailed("not_a_count", f"{what}: {value!r} is no count")
+    return value
 
 
 def condition_holds(run: Run, token: Token, condition: Any, scope: Object) -> tuple[bool, str]:

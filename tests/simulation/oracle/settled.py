@@ -6,7 +6,6 @@ Where the oracle still differs, the comparison leaves the case out:
   The oracle is not given the limit; the invariants check the count after every commit.
 - Inner slots that reach two joins of one outer group: the engine lays all their outputs over the outer slot, the oracle
   only those that reached the join at which the slot arrived. The run is not compared from there on.
-- A task's deadline and another timer of the same millisecond may act in either order.
 - A condition `true` is possible and not certain for the oracle when it looks for the join of an empty group, so the
   grammar writes conditions that always hold as `input.n >= 0`.
 - `_branch.output` as a target outside of every branch is undefined, so the grammar makes no such node.
@@ -20,10 +19,11 @@ from tests.simulation.oracle.oracle import Oracle, Timer, Token, is_point
 from tests.simulation.oracle.slots import end_slot, one_consequence
 
 Result = TypeVar("Result")
+MOST_DELIVERIES = 5
 
 
 class SettledOracle(Oracle):
-    """One override per rule, and a way to stop between two timers that are due by the same alarm."""
+    """One override per rule, and the tasks' deadlines and deliveries, which whoever drives the oracle tells it of."""
 
     def __init__(self, workflow: dict[str, Any], tasks: dict[str, Any]) -> None:
         super().__init__(workflow, tasks)
@@ -38,10 +38,26 @@ class SettledOracle(Oracle):
         counted = [token for token in self.run.tokens if not abandoned(token.slot)]
         return "running" if any(token.status in ("pending", "dispatched") for token in counted) else "waiting"
 
-    def start(self, input: dict[str, Any], now: int) -> None:
+    def start(self, input: dict[str, Any], now: int, facts: dict[str, Any] | None = None) -> None:
         """token-graphs.md#starting: what was cancelled before does not start."""
         if self.run.status == "submitted":
-            super().start(input, now)
+            super().start(input, now, facts)
+
+    def begin(self, key: int, now: int) -> None:
+        """tasks-and-actions.md#four-timeouts: the time of a task runs from when a worker began it."""
+        token = self._token_called(key)
+        if token is not None and not token.begun:
+            token.begun, token.since = True, now
+
+    def lose(self, key: int, now: int) -> None:
+        """tasks-and-actions.md#deliveries: the fifth delivery without an answer is a failure."""
+        token = self._token_called(key)
+        if token is None:
+            return
+        if token.deliveries < MOST_DELIVERIES:
+            token.begun, token.since, token.deliveries = False, now, token.deliveries + 1
+        else:
+            self.fail(key, {"step": None, "type": "worker_lost", "message": "nobody answered", "retry": False}, now)
 
     def cancel(self, reason: str, now: int) -> None:
         """token-graphs.md#starting: a run that is submitted and not started can be cancelled."""
@@ -49,16 +65,10 @@ class SettledOracle(Oracle):
             self._end("cancelled", {"type": "cancelled", "message": reason})
         super().cancel(reason, now)
 
-    def ring_until(self, now: int, until: int, wall: int) -> None:
-        """As `alarm`, but only what was due by `until`."""
-        while self._alive():
-            due = [timer for timer in self._timers() if timer[0] <= (min(until, wall) if timer[3] else until)]
-            if not due:
-                return
-            self._step(now, due[0][2])
-
     def _timers(self) -> list[Timer]:
-        """token-graphs.md#timers: of those due together, who waited first, then tokens before fan-ins, by number."""
+        """token-graphs.md#timers: of those due together, who waited first, then tokens before fan-ins, by number.
+
+        The deadline of a task is a timer as any other; it waits since a worker began, or since it was handed out."""
         run = self.run
         if not self._alive():
             return []
@@ -69,6 +79,9 @@ class SettledOracle(Oracle):
             if token.due is not None and token.status in ("waiting_for_timer", "waiting_for_retry"):
                 point = is_point(run, token)
                 timers.append((token.due, self._since[token.timer], 1, token.id, self._ring(token), point))
+            elif token.status == "dispatched":
+                due = token.since + token.allowed_ms
+                timers.append((due, token.since, 1, token.id, self._ring_task(token), False))
         for group in run.groups:
             for fan_in in group.fan_ins if all(slot.state == "live" for slot in chain(group.outer)) else ():
                 if fan_in.closed is None and fan_in.due is not None and fan_in.first_arrival is not None:
@@ -76,6 +89,17 @@ class SettledOracle(Oracle):
                     timers.append((fan_in.due, since, 2, group.id, self._ring_fan_in(fan_in), False))
         timers.sort(key=lambda timer: timer[:4])
         return [(due, rank, ring, point) for rank, (due, _, _, _, ring, point) in enumerate(timers)]
+
+    def _ring_task(self, token: Token) -> Callable[[], None]:
+        def ring() -> None:
+            if token.begun:
+                message = f"not done after {token.allowed_ms} ms"
+                self._attempt_failed(token, {"step": None, "type": "timed_out", "message": message})
+            else:
+                # tasks-and-actions.md#four-timeouts: no worker began it, so it is handed out again.
+                token.since = self.run.now
+
+        return ring
 
     def _attempt_failed(self, token: Token, failure: dict[str, Any]) -> None:
         super()._attempt_failed(token, failure)

@@ -7,10 +7,9 @@ from copy import deepcopy
 from tests.simulation.oracle.graph import joined_group, synchronization, transitions
 from tests.simulation.oracle.merge import MergeFailed, merge
 from tests.simulation.oracle.model import (
-    ExpressionFault,
     FanIn,
     Group,
-    MissingKey,
+    NodeFailed,
     Object,
     Run,
     RunFailed,
@@ -22,7 +21,7 @@ from tests.simulation.oracle.model import (
     slots_inside,
     tokens_inside,
 )
-from tests.simulation.oracle.scope import branch_view, write
+from tests.simulation.oracle.scope import branch_view, count_in, write
 
 # ---- what can be seen by looking ------------------------------------------------------------------------------------
 
@@ -147,22 +146,15 @@ def judge_fan_in(run: Run, fan_in: FanIn) -> bool:
 
 
 def counted(run: Run, fan_in: FanIn, written: int | str) -> int | None:
-    """token-graphs.md#numbers-from-data: a whole number of at least 1; anything else fails the fan-in."""
-    scope: Object = {"input": run.input, "state": run.state, "output": run.out}
+    """token-graphs.md#numbers-from-data: `input`, `state`, `output`, `run`, and the `_branch` around the group."""
+    scope: Object = {"input": run.input, "state": run.state, "output": run.out, "run": run.facts}
     if fan_in.group.outer is not None:
         scope["_branch"] = branch_view(fan_in.group.outer)
     try:
-        value = run.evaluate(written, scope)
-    except MissingKey as missing:
-        fan_in.fault = fan_in.fault or ("not_a_count", f"nothing is at {missing.path}")
+        return count_in(run, "fan-in", written, scope)
+    except NodeFailed as failed:
+        fan_in.fault = fan_in.fault or (failed.failure["type"], failed.failure["message"])
         return None
-    except ExpressionFault as fault:
-        fan_in.fault = fan_in.fault or ("expression_error", str(fault))
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        fan_in.fault = fan_in.fault or ("not_a_count", f"{value!r} is no count")
-        return None
-    return value
 
 
 def start_waiting_slots(run: Run, group: Group) -> bool:
@@ -176,8 +168,7 @@ def start_slots(run: Run, group: Group, place: int) -> None:
     """Make the tokens of a transition's slots that may be in flight now."""
     transition = run.workflow["transitions"][place]
     # token-graphs.md#fan-out: `max_parallel` on a `foreach` bounds how many slots are in flight.
-    foreach: Object = transition.get("foreach") or {}
-    bound: int | None = foreach.get("max_parallel")
+    bound = group.bounds.get(place)
     for slot in [one for one in group.slots if one.transition == place and one.state == "unstarted"]:
         in_flight = [one for one in group.slots if one.transition == place and one.state == "live"]
         if bound is not None and len(in_flight) >= bound:

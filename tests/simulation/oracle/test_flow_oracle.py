@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from jeton.model.ids import RunId
 from tests.planning.flow_drive import NOW, Driver, compiled_in
 from tests.simulation.grammar.flow import make_flow, make_overrides, make_result
 from tests.simulation.oracle.flow import FlowOracle, without_messages
 from tests.simulation.oracle.model import Object
-from tests.simulation.stories.flows import flow_library
+from tests.simulation.stories.flows import facts_of, flow_library
 
 BLOCKS, SEEDS_PER_BLOCK = 8, 250
 
@@ -29,8 +30,9 @@ def play(seed: int) -> Driver:
     overrides = make_overrides(random, flow)
     given: Object = random.choice(({}, {"x": 1, "y": "y"}, {"_branch": "x", "k": {"x": 2}}))
     fired = random.choice((None, *flow["nodes"]))
-    planner = Driver(compiled_in(flow_library(flow)), given, overrides, fired)
-    oracle = FlowOracle(flow, given, overrides, fired, NOW)
+    facts = facts_of(RunId("r"), fired)
+    planner = Driver(compiled_in(flow_library(flow)), given, overrides, fired, facts)
+    oracle = FlowOracle(flow, given, overrides, fired, NOW, facts=facts)
     compare(planner, oracle, seed)
     while planner.status == "running":
         under_way = sorted(planner.calls) + sorted(planner.state.waiting)

@@ -36,11 +36,12 @@ from jeton.planning.flow.readiness import connection_status
 from jeton.planning.flow.view import node_view
 from jeton.planning.program.compile import compile_definition
 from tests.simulation.grammar.flow import make_flow, make_overrides, make_result
+from tests.simulation.grammar.flow_data import timed_tasks, with_timeouts
 from tests.simulation.invariants.check import RunInvariants
 from tests.simulation.invariants.flow import FlowNodes
 from tests.simulation.invariants.folding import batch_repeats, journal_folds, sections_reload
 from tests.simulation.invariants.seen import Seen, broken
-from tests.simulation.oracle.flow import FlowOracle, without_messages
+from tests.simulation.oracle.flow import FlowOracle, plain_input, without_messages
 from tests.simulation.oracle.model import Object
 from tests.simulation.scenario import Played, Stuck, journal
 from tests.simulation.stories.naps import Naps, sleeps_until
@@ -55,6 +56,8 @@ FLOW_CASES = (
     "node waited", "node given an override", "nodes at once", "empty flow", "back edge ignored",
     "node fell asleep", "node woken", "flow forked", "flow forked with a node asleep", "flow retried",
     "retry completed what had failed", "fork of a fork", "failure routed", "failure replaced by a default",
+    "flow timed out", "flow whose timeout is no count", "task of a flow with its timeout from data",
+    "gate of a flow timed out", "gate of a flow timed out with a default", "gate of a flow whose timeout is no count",
     "node ran in spite of a failure", "retry redid what ran in spite of a failure", "retry dropped what was under way",
 )  # fmt: skip
 
@@ -73,7 +76,7 @@ class FlowScenario(msgspec.Struct, frozen=True):
 
 def flows_from(seed: int) -> FlowScenario:
     rng = Random(f"{seed}/flow")
-    flow = make_flow(rng)
+    flow = with_timeouts(Random(f"{seed}/flow timeouts"), make_flow(rng))
     plan = storm_from_seed(seed)
     if rng.random() < 0.15:
         plan = msgspec.structs.replace(plan, moves=rng.randint(1, 6))
@@ -91,7 +94,7 @@ def flows_from(seed: int) -> FlowScenario:
 def flow_library(flow: Object) -> Library:
     """The flow, called `f`, and the one Python node it uses."""
     report = Report()
-    document = read_python({"flows": {"f": flow}}, "grammar", report)
+    document = read_python({"flows": {"f": flow}, "tasks": timed_tasks()}, "grammar", report)
     assert document is not None
     library = read_library([SourceFile("grammar", document)], report).library()
     assert not report.problems, report.problems
@@ -247,12 +250,20 @@ def _came_to_what_it_should(scenario: FlowScenario, world: World, watchers: Flow
         broken(f"run {run} shares what became of {twice}, and asked for it again")
 
 
+def facts_of(run: RunId, fired: str | None) -> Object:
+    """expressions.md#run: those that a fork shares with the run it came from, and an id of some kind."""
+    trigger = None if fired is None else {"type": "manual", "id": None, "depth": 0}
+    started_at = "2023-11-14T22:13:20Z"  # or later, which nobody sees: it has passed
+    return {"id": run, "workflow": "f", "version": 1, "key": None, "trigger": trigger, "started_at": started_at}
+
+
 def settled_oracle(scenario: FlowScenario, live: LiveRun) -> FlowOracle:
     """The oracle when every node has given what it gives, except those that a fault made fail."""
     unbounded = {**scenario.flow, "on_error": "continue", "limits": {"max_nodes": 1000}}
     now = live.state.head.submitted_at
     assert now is not None
-    oracle = FlowOracle(unbounded, scenario.given, scenario.overrides, scenario.fired, now)
+    facts, tasks = facts_of(live.state.head.run, scenario.fired), timed_tasks()
+    oracle = FlowOracle(unbounded, scenario.given, scenario.overrides, scenario.fired, now, facts=facts, tasks=tasks)
     lost = {node: error.type for node, error in failures_in(live).items() if error.type in TROUBLES}
     while oracle.status == "running":
         under_way = oracle.executing()
@@ -272,13 +283,20 @@ def _agree(scenario: FlowScenario, oracle: FlowOracle, live: LiveRun, world: Wor
     skipped = {node: reason for node in oracle.nodes if (reason := oracle.skipped(node)) is not None}
     executed = {node: (outputs, oracle.branch[node]) for node, outputs in oracle.executed.items()}
     ours = {node: (without_messages(done.outputs), done.branch) for node, done in flow.executed.items()}
-    if any(error.type in TROUBLES for error in failures_in(live).values()) and not world.faults.struck:
+    lost = [node for node, error in failures_in(live).items() if error.type in TROUBLES]
+    if any(node not in oracle.unanswered for node in lost) and not world.faults.struck:
         broken(f"nothing went wrong, and nodes were lost: {flow.errors}")
     if any(executed.get(node) != done for node, done in ours.items()):
         broken(f"executed {ours}, and should have {executed}")
     if not set(flow.errors) <= oracle.errors or not set(flow.skipped) <= set(skipped):
         broken(f"failed {set(flow.errors)} of {oracle.errors}, skipped {set(flow.skipped)} of {skipped}")
     if head.status == "cancelled" and scenario.cancel_ms is not None:
+        return
+    if oracle.refused is not None:
+        if ours or flow.errors or head.error is None or head.error.type != oracle.refused:
+            broken(f"the run's timeout is none ({oracle.refused}), and it came to {ours}: {head.error}")
+        return
+    if head.status == "timed_out" and "timeout_ms" in scenario.flow:
         return
     most = scenario.flow.get("limits", {}).get("max_nodes", 50)
     over_limit = len(oracle.started) > most
@@ -326,6 +344,10 @@ def failures_in(live: LiveRun) -> dict[str, TaskFailed]:
 
 def _asked_as_it_should(oracle: FlowOracle, calls: dict[str, ScriptedCall]) -> None:
     for node, call in calls.items():
+        if oracle.nodes[node]["type"] in oracle.tasks:
+            if without_messages(call.input) != plain_input(oracle.inputs(node)):
+                broken(f"task {node} was given {call.input}, and should have been {oracle.inputs(node)}")
+            continue
         given = {"inputs": oracle.inputs(node), "context": oracle.context(node)}
         asked: Object = without_messages(call.input) if isinstance(call.input, dict) else {}
         if {key: asked.get(key) for key in given} != given or asked.get("node_id") != node:
@@ -334,10 +356,15 @@ def _asked_as_it_should(oracle: FlowOracle, calls: dict[str, ScriptedCall]) -> N
 
 def _met(scenario: FlowScenario, live: LiveRun, library: Library) -> Counter[str]:
     head, flow = live.state.head, live.state.flow
-    met: Counter[str] = Counter({f"flow {head.status}": 1})
+    met: Counter[str] = Counter({f"flow {head.status}".replace("_", " "): 1})
     program = compile_definition(library, "f").flow
     assert program is not None
     met["flow stopped at its limit"] += head.error is not None and head.error.type == "limit_exceeded"
+    timeout_problems = ("not_a_count", "expression_error")
+    refused = head.error is not None and head.error.node is None and head.error.type in timeout_problems
+    met["flow whose timeout is no count"] += refused
+    timed = [node for node in flow.executed if scenario.flow["nodes"][node]["type"].startswith("timed")]
+    met["task of a flow with its timeout from data"] += len(timed)
     met["flow stopped by an error"] += program.flow.on_error == "fail" and bool(flow.errors)
     met.update(f"node skipped: {node_view(program, flow, node).skip_reason}" for node in flow.skipped)
     met["node failed by a fault"] += any(error.type in TROUBLES for error in flow.errors.values())
@@ -350,6 +377,13 @@ def _met(scenario: FlowScenario, live: LiveRun, library: Library) -> Counter[str
         for node in (*flow.executed, *flow.errors)
         for each in program.nodes[node].incoming
     )
+    gates = [node for node in scenario.flow["nodes"] if scenario.flow["nodes"][node]["type"] == "gate"]
+    failures = {node: failure.type for node, failure in failures_in(live).items() if node in gates}
+    met["gate of a flow timed out"] += "timed_out" in failures.values()
+    met["gate of a flow timed out with a default"] += any(
+        node in flow.executed for node in gates if node not in failures
+    )
+    met["gate of a flow whose timeout is no count"] += "not_a_count" in failures.values()
     met["node given an override"] += bool(scenario.overrides)
     met["empty flow"] += not scenario.flow["nodes"]
     wires = sum(len(place.incoming) for place in program.nodes.values())

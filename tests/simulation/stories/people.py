@@ -5,13 +5,14 @@ from random import Random
 
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
-from jeton.model.decision import CallWorkflow, ForkHistory, OpenGate, WaitForSignal
+from jeton.model.decision import AskInput, CallWorkflow, ForkHistory, OpenGate, WaitForSignal
 from jeton.model.failure import Refused
 from jeton.model.ids import ROOT_PATH, RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import AnswerGate, SignalRun
-from jeton.model.state.phase import WaitingForGate, WaitingForSignal
+from jeton.model.state.phase import Asking, WaitingForGate, WaitingForSignal
 from jeton.model.state.run import Token
+from tests.simulation.stories.questions import reply_to
 
 
 class People:
@@ -50,6 +51,8 @@ class People:
             match decision:
                 case OpenGate(token, node):
                     self._answer(step.run, token, node, self._path(step, token))
+                case AskInput(token, node):
+                    self._reply(step.run, token, node, self._path(step, token))
                 case WaitForSignal(name=name, names=names):
                     self._signal(step.run, names or (name,))
                 case CallWorkflow(child=child, workflow=workflow):
@@ -67,6 +70,8 @@ class People:
 
     def _serve(self, run: RunId, token: Token) -> None:
         match token.phase:
+            case Asking():
+                self._reply(run, token.id, token.node, token.path)
             case WaitingForGate():
                 self._answer(run, token.id, token.node, token.path)
             case WaitingForSignal(hears=hears):
@@ -105,6 +110,16 @@ class People:
             else:
                 answer = AnswerGate(0, self._id(), value, person, node=node, path=path)
             self._say(run, answer, rng.randint(0, 15))
+
+    def _reply(self, run: RunId, token: TokenId, node: str, path: str) -> None:
+        """To what a task asks: often somebody is wrong first, and sometimes two are right."""
+        rng = self._rng
+        if rng.random() < 0.3:
+            self._say(run, AnswerGate(0, self._id(), {"no": 1}, "Eve", token), rng.randint(0, 5))
+        if rng.random() < 0.3:
+            named = AnswerGate(0, self._id(), reply_to(node, path), "Ann", node=node, path=path)
+            self._say(run, named, rng.randint(0, 15))
+        self._say(run, AnswerGate(0, self._id(), reply_to(node, path), "Bob", token), rng.randint(0, 15))
 
     def _say(self, run: RunId, answer: AnswerGate, after_ms: int) -> None:
         self._world.answer(run, answer, after_ms=after_ms)

@@ -17,6 +17,7 @@ from jeton.model.message import AnswerGate
 from tests.simulation.scenario import play, scenario_from
 from tests.simulation.stories.credit_trees import play_credit_tree
 from tests.simulation.stories.flows import flows_from, play_flow
+from tests.simulation.stories.talk import play_talk, talk_from
 from tests.simulation.stories.tree import play_tree
 from tests.simulation.stories.waits import play_waits, waits_from
 
@@ -28,6 +29,7 @@ WORLDS: tuple[Callable[[int], object], ...] = (
     lambda seed: play_flow(flows_from(seed)),
     play_credit_tree,
     play_tree,
+    lambda seed: play_talk(talk_from(seed)),
     lambda seed: play_typed(seed),
 )
 

@@ -29,6 +29,7 @@ from tests.simulation.invariants.waits import Waits
 from tests.simulation.scenario import Played, journal
 from tests.simulation.stories.naps import Naps
 from tests.simulation.stories.people import People
+from tests.simulation.stories.questions import Questions
 
 CLOSE_LOOKS = 0.1
 TROUBLES = ("timed_out", "worker_lost")
@@ -127,10 +128,10 @@ def watched_world(seed: int, library: Library, plan: FaultPlan, script: Script) 
 def play_waits(scenario: WaitScenario) -> Played:
     """Let everything happen, and see that what completed came to the right value, and what did not had a reason."""
     library = read(scenario.made.workflows)
-    naps = Naps(scenario.seed)
+    naps, questions = Naps(scenario.seed), Questions(scenario.seed)
 
     def answer(call: ScriptedCall) -> Answer:
-        return naps.before(call, says(call))
+        return questions.before(call, naps.before(call, says(call)))
 
     answers = {node: answer for workflow in library.workflows.values() for node in workflow.nodes}
     script = Script(answers, seed=scenario.seed)

@@ -8,6 +8,7 @@ from jeton.actor.queries.snapshots import Snapshot, SnapshotPolicy, snapshot_due
 from jeton.actor.queries.typed import Stretch, changed_branches, typed_state
 from jeton.actor.queries.usage import CreditsSpent, TokensSpent, usage_in
 from jeton.actor.rows import GateRow
+from jeton.actor.sections import Sections
 from jeton.apply.draft import Touched
 from jeton.model.entry import Entry
 from jeton.model.ids import TokenId
@@ -30,11 +31,13 @@ class Queries(msgspec.Struct, omit_defaults=True):
 UNCHANGED = Queries()
 
 
-def queries_of(state: RunState, touched: Touched, entry: Entry, policy: SnapshotPolicy, typed: bool) -> Queries:
-    """What changed for queries with this entry."""
+def queries_of(
+    state: RunState, touched: Touched, entry: Entry, policy: SnapshotPolicy, typed: bool, encoded: Sections
+) -> Queries:
+    """What changed for queries with this entry. `encoded` are the sections that were touched."""
     due = snapshot_due(policy, entry.number, state.head.ended)
     if not (due or typed or touched.more or touched.usage):
-        return UNCHANGED  # as most often
+        return UNCHANGED
     found = Queries()
     if touched.more and touched.rest.gates:
         found.gates, found.closed_gates = changed_gates(state, touched)
@@ -43,5 +46,5 @@ def queries_of(state: RunState, touched: Touched, entry: Entry, policy: Snapshot
     if typed:
         found.state, found.branches = typed_state(state, touched), changed_branches(state, touched)
     if due:
-        found.snapshot = take_snapshot(state, policy)
+        found.snapshot = take_snapshot(state, policy, encoded)
     return found

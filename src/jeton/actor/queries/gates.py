@@ -1,15 +1,21 @@
 """Open gates, as lists show them."""
 
+import msgspec
+
 from jeton.actor.rows import GateRow
 from jeton.apply.draft import Touched
 from jeton.model.ids import RunId, TokenId
-from jeton.model.state.phase import WaitingForGate
+from jeton.model.state.phase import Asking, WaitingForGate
 from jeton.model.state.run import RunState, Token
+
+_encode = msgspec.json.Encoder().encode
 
 
 def gate_row(run: RunId, token: Token, phase: WaitingForGate) -> GateRow:
     """The row of an open gate."""
-    return GateRow(run, token.id, token.node, token.path, phase.title, phase.since, phase.deadline, len(phase.answers))
+    question = _encode(phase.schema or {}).decode() if isinstance(phase, Asking) else None
+    answers = len(phase.answers)
+    return GateRow(run, token.id, token.node, token.path, phase.title, phase.since, phase.deadline, answers, question)
 
 
 def open_gates(state: RunState) -> list[GateRow]:

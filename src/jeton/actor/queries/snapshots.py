@@ -9,11 +9,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from jeton.actor.sections import encode_sections
+from jeton.actor.sections import Sections, encode_sections
 from jeton.apply.draft import Touched
 from jeton.model.json import JsonObject
 from jeton.model.state.run import RunState
 
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 _canonical = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -52,10 +54,28 @@ def snapshot_due(policy: SnapshotPolicy, number: int, ended: bool) -> bool:
     return (ended and policy.at_end) or (policy.every > 0 and (number + 1) % policy.every == 0)
 
 
-def take_snapshot(state: RunState, policy: SnapshotPolicy) -> Snapshot:
-    """The whole state, or only its digest if the run has ended and its sections stay as they are."""
-    sections = whole_sections(state)
-    return Snapshot(digest_of(sections), None if state.head.ended else sections, policy == ON_COMPLETE)
+def take_snapshot(state: RunState, policy: SnapshotPolicy, encoded: Sections) -> Snapshot:
+    """The whole state, or only its digest if the run has ended and its sections stay as they are.
+
+    `encoded` are sections of this state that a commit has encoded already."""
+    only = policy == ON_COMPLETE
+    if not state.head.ended:
+        sections = whole_sections(state)
+        return Snapshot(digest_of(sections), sections, only)
+    return Snapshot(digest_of(whole_sections(state) if state.has_more else _completed(encoded, state)), None, only)
+
+
+def _completed(encoded: Sections, state: RunState) -> dict[str, bytes]:
+    """Every section of a state that has nothing but input, state and output, as most runs end."""
+    sections = {name: body for name, body in encoded.items() if body is not None}
+    if "input" not in sections:
+        sections["input"] = _encode(state.input)
+    for kind, table in (("output", state.output), ("state", state.state)):
+        for key, value in table.items():
+            name = f"{kind}/{key}"
+            if name not in sections:
+                sections[name] = _encode(value)
+    return sections
 
 
 def whole_sections(state: RunState) -> dict[str, bytes]:
@@ -68,14 +88,13 @@ def whole_sections(state: RunState) -> dict[str, bytes]:
 
 def canonical(body: bytes) -> bytes:
     """The same bytes for the same JSON, whatever its spaces and order of keys; 1 and 1.0 stay different."""
-    return _canonical(msgspec.json.decode(body))
+    return _canonical(_decode(body))
 
 
 def digest_of(sections: Mapping[str, bytes]) -> bytes:
     """A hash over all sections."""
     digest = hashlib.sha256()
     for name in sorted(sections):
-        body = canonical(sections[name])
-        digest.update(f"{len(name.encode())} {name} {len(body)} ".encode())
-        digest.update(body)
+        body, text = _canonical(_decode(sections[name])), name.encode()
+        digest.update(b"%d %b %d %b" % (len(text), text, len(body), body))
     return digest.digest()

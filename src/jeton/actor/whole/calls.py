@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from jeton.model.definition.agent import AgentTool, McpTool, WorkflowTool
 from jeton.model.definition.flow import PURE_TYPES
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import AgentTarget, Library, TaskTarget, WorkflowTarget
@@ -19,7 +20,8 @@ _TARGETS = {"http": "url", "python": "function", "node": "function", "emit": "ev
 
 
 class Call(msgspec.Struct, frozen=True, order=True):
-    """A kind of action, or `workflow`, `agent` or `secret`, and what it calls: a program, a url, a function, a name."""
+    """A kind of action, or `workflow`, `agent`, `model` or `secret`, and what it calls: a program, a url, a function,
+    a name."""
 
     kind: str
     target: str
@@ -55,7 +57,33 @@ def _calls(bundle: Library) -> Iterator[tuple[str, str]]:
     for action in actions:
         if action.kind not in HARMLESS:
             yield action.kind, _target(action, bundle.settings)
+    yield from _calls_of_agents(bundle)
     yield from _secret_commands(bundle.settings)
+
+
+def _calls_of_agents(bundle: Library) -> Iterator[tuple[str, str]]:
+    """What the agents in a bundle call: models, with their fallbacks, and what their tools do."""
+    waiting = [persona.model_profile for persona in bundle.personas.values()]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        profile = bundle.model_profiles.get(name)
+        if profile is None or name in seen:
+            continue
+        seen.add(name)
+        waiting += profile.fallbacks
+        if profile.provider != "scripted":  # which answers by itself
+            yield "model", " ".join(filter(None, (profile.provider, profile.model, profile.base_url)))
+    for tool in bundle.tools.values():
+        match tool.target:
+            case WorkflowTool(workflow=called):
+                yield "workflow", called
+            case AgentTool(agent=agent):
+                yield "agent", agent
+            case McpTool(server=server, tool=called):
+                yield "mcp", _mcp_tool(server, called, bundle.settings)
+            case _:
+                pass
 
 
 def _target(action: Action, settings: JsonObject) -> str:
@@ -66,10 +94,24 @@ def _target(action: Action, settings: JsonObject) -> str:
             files = settings.get("files")
             folder = files.get(root, root) if isinstance(files, dict) else root
             return f"{operation} {folder}" + (f"/{rest['path']}" if rest.get("path") else "")
+        case "mcp", {"server": str() as server, "tool": str() as tool}:
+            return _mcp_tool(server, tool, settings)
         case kind, implementation if kind in _TARGETS:
             return str(implementation.get(_TARGETS[kind], ""))
         case _, implementation:  # of a plugin
             return msgspec.json.encode(implementation).decode()
+
+
+def _mcp_tool(server: str, tool: str, settings: JsonObject) -> str:
+    """A tool of an MCP server, with the program or the address behind the name: they come with the definition."""
+    servers: Json = settings.get("mcp")
+    match servers.get(server) if isinstance(servers, dict) else None:
+        case {"command": [*argv]}:
+            return f"{server} {tool}: {shlex.join(map(str, argv))}"
+        case {"url": str() as url}:
+            return f"{server} {tool}: {url}"
+        case _:
+            return f"{server} {tool}"
 
 
 def _secret_commands(settings: JsonObject) -> Iterator[tuple[str, str]]:

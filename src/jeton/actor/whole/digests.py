@@ -54,6 +54,27 @@ DIGESTED = (
     Digested("tokens_used", 4, ("run", "node", "day", "profile", "workflow", "input", "output")),
     Digested("measured", 1, ("number", "id", "run", "node", "name", "type", "labels", "value", "at")),
     Digested("metrics", 2, ("name", "labels", "type", "value")),
+    Digested("mcp_pins", 2, ("server", "tool", "hash", "described", "at")),
+    Digested(
+        "api_keys",
+        1,
+        ("id", "hash", "name", "scopes", "person", "created_at", "expires_at", "revoked_at"),
+    ),
+    Digested("sessions", 1, ("hash", "key", "created_at", "expires_at")),
+    Digested("queries", 1, ("name", "q", "at")),
+    Digested("readers", 1, ("name", "place")),
+    Digested("sources", 1, ("hash", "files")),
+    Digested("deployments", 2, ("name", "version", "at", "source")),
+    Digested(
+        "memories",
+        2,
+        (
+            *("number", "id", "agent", "scope", "user", "type", "content", "significance", "metadata"),
+            *("conversation", "turn", "tainted", "superseded_by", "created_at", "updated_at"),
+            *("artifact", "size", "hash", "place", "words", "length"),
+        ),
+    ),
+    Digested("memory_vectors", 1, ("number", "model", "vector")),
 )
 
 

@@ -9,11 +9,11 @@ from jeton.actor.queries.snapshots import whole_sections
 from jeton.actor.turn import take_turn
 from jeton.actor.whole.run_copy import RunCopy, columns_of
 from jeton.model.message import Message, PauseRun, TaskReturned
-from jeton.model.state.phase import Dispatched, Executing, Sleeping, WaitingForRetry
+from jeton.model.state.phase import Asking, Dispatched, Executing, Sleeping, WaitingForRetry
 from jeton.model.state.run import RunState
 from jeton.planning.program.workflow import Program
 
-_OF_A_TASK = (Dispatched, Executing, Sleeping, WaitingForRetry)
+_OF_A_TASK = (Dispatched, Executing, Sleeping, Asking, WaitingForRetry)
 
 
 def misfits(program: Program, state: RunState) -> Iterator[str]:

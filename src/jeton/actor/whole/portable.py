@@ -20,9 +20,9 @@ from jeton.actor.whole.calls import Call, calls_of
 from jeton.actor.whole.paused import misfits, paused
 from jeton.actor.whole.run_copy import Columns, RunCopy, SnapshotRow, problems_in
 from jeton.definitions import ActionKinds, library_from
-from jeton.definitions.bundle import bundle_of
+from jeton.definitions.bundle import bundle_of, deployable
 from jeton.definitions.write import written
-from jeton.executor import check_implementation, kind_names
+from jeton.executor import check_implementation, kind_names, provider_names
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import DefinitionError, Problem, Refused
 from jeton.model.ids import RunId
@@ -31,6 +31,7 @@ from jeton.model.message import (
     ContinueRun,
     ForkRun,
     Message,
+    TaskAsked,
     TaskFinished,
     TaskLost,
     TaskNoted,
@@ -211,15 +212,24 @@ def _definition(body: msgspec.Raw, workflow: str, name: str) -> Library:
         place = f"definition{path.rstrip('`')}"
         remedy = "export the run again"
         raise DefinitionError((Problem("error", "wrong_type", name, 0, place, problem, remedy),)) from None
-    if workflow not in library.workflows and workflow not in library.flows:
+    if workflow not in deployable(library):
         raise altered(f"it has no definition of '{workflow}'")
     checked = library_from(written(bundle_of(library, workflow)), file=name, kinds=_KINDS)
     return bundle_of(checked.require(), workflow)
 
 
-_KINDS = ActionKinds(kind_names, check_implementation)
+_KINDS = ActionKinds(kind_names, check_implementation, provider_names)
 _OWN = (
-    TaskStarted | TaskNoted | TaskFinished | TaskSuspended | TaskLost | TaskReturned | AlarmRang | ContinueRun | ForkRun
+    TaskStarted
+    | TaskNoted
+    | TaskFinished
+    | TaskSuspended
+    | TaskAsked
+    | TaskLost
+    | TaskReturned
+    | AlarmRang
+    | ContinueRun
+    | ForkRun
 )
 
 

@@ -21,7 +21,9 @@ Ends: TypeAlias = dict[RunId, tuple[tuple[str, ...], ...]]
 """By run, for each end of the process: the messages it was handling, without those that it has handled since."""
 
 _NAMES: dict[type, tuple[str, bool]] = {
-    kind: (f"\n{kind.__name__} ", "token" in kind.__struct_fields__) for kind in get_args(Message)
+    kind: (f"\n{kind.__name__} ", "token" in kind.__struct_fields__)
+    for kind in get_args(Message)
+    if kind not in (TaskStarted, TaskNoted)
 }
 
 
@@ -31,10 +33,9 @@ def places_of(batch: Sequence[Message]) -> str:
     Notices are left out, because they need not come again. It is one text, because it is made for every batch."""
     places = ""
     for message in batch if len(batch) <= MOST_PLACES else batch[:MOST_PLACES]:
-        if type(message) is TaskStarted or type(message) is TaskNoted:
-            continue
-        name, has_token = _NAMES[type(message)]
-        places += f"{name}{message.token}" if has_token else name  # type: ignore[union-attr]  # its type was looked at
+        known = _NAMES.get(type(message))
+        if known is not None:
+            places += f"{known[0]}{message.token}" if known[1] else known[0]  # type: ignore[union-attr]  # it has one
     return places
 
 

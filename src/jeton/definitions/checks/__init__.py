@@ -17,8 +17,14 @@ from jeton.definitions.checks.graph.reach import check_reach
 from jeton.definitions.checks.graph.routing import check_routing
 from jeton.definitions.checks.implementations import ActionKinds, check_implementations
 from jeton.definitions.checks.mappings import check_mappings
+from jeton.definitions.checks.mcp import check_servers
 from jeton.definitions.checks.names import check_names
+from jeton.definitions.checks.personas import check_personas
+from jeton.definitions.checks.profiles import check_profiles
+from jeton.definitions.checks.prompts import check_prompts
+from jeton.definitions.checks.sinks import check_sinks
 from jeton.definitions.checks.tasks import check_tasks
+from jeton.definitions.checks.tools import check_tools
 from jeton.definitions.checks.triggers import check_triggers
 from jeton.definitions.checks.types import WorkflowTypes
 from jeton.definitions.library import LibrarySource
@@ -42,6 +48,12 @@ def check_library(source: LibrarySource, known: Library, kinds: ActionKinds, rep
         check_flow(flow, definitions, report)
         check_flow_nodes(flow, definitions, report)
     check_triggers(source, definitions, report)
+    check_profiles(source, definitions, kinds.providers, report)
+    check_prompts(source, definitions, report)
+    check_tools(source, definitions, report)
+    check_servers(source, definitions, report)
+    check_sinks(source, definitions, report)
+    check_personas(source, definitions, report)
 
 
 def _check_workflow(graph: Graph, definitions: Definitions, report: Report) -> None:

@@ -9,7 +9,7 @@ from jeton.definitions.checks.graph.graph import Graph, fan_out_of
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report, shown
 from jeton.expression import Expression, ExpressionInvalid, compile_expression, literal
-from jeton.model.definition.workflow import GateTarget, MOfN, WaitTarget, WorkflowTarget
+from jeton.model.definition.workflow import AgentTarget, GateTarget, MOfN, WaitTarget, WorkflowTarget
 from jeton.model.json import Json
 from jeton.model.state.lineage import FanOut
 
@@ -32,6 +32,7 @@ class CompiledWorkflow(msgspec.Struct, frozen=True):
     counts: dict[int, Expression]
     result: CompiledExpressions
     numbers: list[tuple[Expression, str | None, SourceLocation]]  # with the node whose variables it reads
+    conversations: dict[str, CompiledExpressions]  # by node
 
     def handles_failure(self, index: int) -> bool:
         """Whether a transition is considered after a failure: its condition reads the last error."""
@@ -42,7 +43,7 @@ class CompiledWorkflow(msgspec.Struct, frozen=True):
 def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
     """Compile all expressions of a workflow, but not those of its tasks."""
     workflow, source = graph.workflow, graph.source
-    compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {}, [])
+    compiled = CompiledWorkflow({}, {}, {}, {}, {}, {}, {}, [], {})
     everywhere = item_variables(graph)
     for name, node in workflow.nodes.items():
         scope, location = _Scope(graph, name, everywhere, report), source.node(name)
@@ -50,12 +51,21 @@ def compile_workflow(graph: Graph, report: Report) -> CompiledWorkflow:
         compiled.outputs[name] = scope.mapping(node.output_mapping, location / "output_mapping", {"result"})
         if isinstance(node.target, WaitTarget):
             times = {"seconds": node.target.seconds, "until": node.target.until}
-            given = {key: value for key, value in times.items() if value is not None}
-            compiled.waits[name] = scope.mapping(given, location / "wait")
-        if isinstance(node.target, WaitTarget | GateTarget | WorkflowTarget):
-            key = "wait" if isinstance(node.target, WaitTarget) else "gate"
-            at = location if isinstance(node.target, WorkflowTarget) else location / key
-            scope.number(node.target.timeout_ms, name, at / "timeout_ms", compiled)
+            known = {key: value for key, value in times.items() if value is not None}
+            compiled.waits[name] = scope.mapping(known, location / "wait")
+        match node.target:
+            case WaitTarget(timeout_ms=timeout):
+                scope.number(timeout, name, location / "wait" / "timeout_ms", compiled)
+            case GateTarget(timeout_ms=timeout):
+                scope.number(timeout, name, location / "gate" / "timeout_ms", compiled)
+            case WorkflowTarget(timeout_ms=timeout):
+                scope.number(timeout, name, location / "timeout_ms", compiled)
+            case AgentTarget(conversation=conversation, timeout_ms=timeout):
+                scope.number(timeout, name, location / "agent" / "timeout_ms", compiled)
+                given = {} if conversation is None else {"conversation": conversation}
+                compiled.conversations[name] = scope.mapping(given, location / "agent")
+            case _:
+                pass
         for index in graph.outgoing.get(name, ()):
             _compile_transition(graph, index, scope, compiled)
     if isinstance(workflow.timeout_ms, str):

@@ -17,6 +17,7 @@ WORDS = {
     "int": "a whole number",
     "double": "a number",
     "string": "an RFC 3339 time as text",
+    "id": "the id of a conversation, or null",
 }
 WAITS = {"seconds": "double", "until": "string"}
 
@@ -31,6 +32,8 @@ def check_expressions(graph: Graph, compiled: CompiledWorkflow, types: WorkflowT
         for key, expression in compiled.waits.get(name, {}).items():
             check_gives(expression, WAITS[key], types.at(name), location / "wait" / key, report)
             _check_constant(expression, location / "wait" / key, report)
+        for key, expression in compiled.conversations.get(name, {}).items():
+            check_gives(expression, "id", types.at(name), location / "agent" / key, report)
     for expression, wanted, seen, location in _of_transitions(graph, compiled, types):
         check_gives(expression, wanted, seen, location, report)
         if wanted == "int":

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from jeton.definitions.checks.mcp import server_problem
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.action import KINDS, NODE_TARGETS
 from jeton.definitions.read.location import Path, SourceLocation, parts_of
@@ -42,10 +43,11 @@ def _nothing(action: Action) -> Iterable[KindProblem]:
 
 
 class ActionKinds(msgspec.Struct, frozen=True):
-    """The installed kinds of action: their names, and the problems of an implementation."""
+    """The installed kinds of action, with the problems of an implementation, and the providers of plugins."""
 
     names: Callable[[], Collection[str]] = _none
     flaws: Callable[[Action], Iterable[KindProblem]] = _nothing
+    providers: Callable[[], Collection[str]] = _none
 
 
 class _Project(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ class _Project(msgspec.Struct, frozen=True):
     roots: Collection[str]
     secrets: Collection[str]
     scripts: bool
+    settings: JsonObject
 
 
 def _project(settings: JsonObject) -> _Project:
@@ -62,6 +65,7 @@ def _project(settings: JsonObject) -> _Project:
         roots=files if isinstance(files, dict) else (),
         secrets=secrets if isinstance(secrets, dict) else (),
         scripts=not (isinstance(shell, dict) and shell.get("scripts") is False),
+        settings=settings,
     )
 
 
@@ -69,7 +73,7 @@ def check_implementations(source: LibrarySource, known: Library, kinds: ActionKi
     """Check every action, named or inline."""
     names = kinds.names()
     project = _project({**known.settings, **source.settings})
-    for action, location, implementation in _actions(source):
+    for action, location, implementation in located_actions(source):
         if not action.kind or action.kind in NODE_TARGETS:
             continue
         if action.kind not in KINDS and action.kind not in names:
@@ -94,6 +98,10 @@ def _check_one(action: Action, kinds: ActionKinds, project: _Project, location: 
         problem = "a script for /bin/sh, which this project does not allow"
         remedy = "write argv without 'shell', or take 'scripts: false' out of the project's settings"
         report.error(location / "shell", "script_refused", problem, remedy)
+    server = action.implementation.get("server")
+    missing = server_problem(server, project.settings) if action.kind == "mcp" and isinstance(server, str) else None
+    if missing is not None:
+        report.error(location / "server", "unknown_server", *missing)
     if action.kind in USE_SECRETS:
         for path, name in _secrets_in(action.implementation):
             if name not in project.secrets:
@@ -114,7 +122,7 @@ def _secrets_in(implementation: JsonObject) -> Iterator[tuple[Path, str]]:
                 pass
 
 
-def _actions(source: LibrarySource) -> Iterator[tuple[Action, SourceLocation, SourceLocation]]:
+def located_actions(source: LibrarySource) -> Iterator[tuple[Action, SourceLocation, SourceLocation]]:
     """Each action, with its location and that of its implementation."""
     for named in source.actions.values():
         yield named.action, named.location, named.location / "implementation"

@@ -57,7 +57,7 @@ def items_of(schema: Schema) -> Schema:
 def excludes(schema: Schema, wanted: str) -> str | None:
     """What the schema allows instead of this CEL type; None if it may allow it."""
     kinds = kinds_of(of_schema(schema, schema))
-    fitting = {"int", "double"} if wanted == "double" else {wanted}
+    fitting = {"double": {"int", "double"}, "id": {"string", "null"}}.get(wanted, {wanted})
     return None if fitting & kinds else worded(kinds)
 
 

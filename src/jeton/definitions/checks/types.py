@@ -170,7 +170,8 @@ def result_of(target: Target, definitions: Definitions) -> Schema:
         case EndTarget():
             return UNKNOWN
         case AgentTarget(_, output_schema):
-            return {"type": "object", "properties": {"text": {"type": "string"}, "data": output_schema or UNKNOWN}}
+            properties: JsonObject = {"text": {"type": "string"}, "conversation_id": {"type": "string"}}
+            return {"type": "object", "properties": {**properties, "data": output_schema or UNKNOWN}}
 
 
 def _one_of(wait: WaitTarget) -> Schema:

@@ -23,6 +23,7 @@ TARGETS = ("task", "action", "workflow", "agent", "gate", "wait", "end")
 CALL_KEYS = ("on_failure", "timeout_ms", "inherit_artifacts")  # beside `workflow:`, which is only a name
 NODE_KEYS = (*TARGETS, *CALL_KEYS, "input_mapping", "output_mapping", "fan_out", "fan_in")
 GATE_KEYS = ("title", "schema", "assignees", "approvals", "timeout_ms", "on_timeout")
+AGENT_KEYS = ("name", "output_schema", "conversation", "timeout_ms")
 WAIT_KEYS = ("seconds", "until", "signal", "signals", "schema", "timeout_ms", "on_timeout", "label")
 HINTS = {"human": "write 'gate: {title: …}'", "subworkflow": "write 'workflow: name'"}
 
@@ -87,11 +88,16 @@ def _workflow(fields: Fields, name: str) -> Target:
 def _agent(fields: Fields, name: str) -> Target:
     if isinstance(fields.value("agent"), str):
         return AgentTarget(fields.text("agent") or "")
-    inner = fields.inner("agent", ("name", "output_schema"), "an agent target")
+    inner = fields.inner("agent", AGENT_KEYS, "an agent target")
     if inner is None:
         return AgentTarget("")
     inner.require("name")
-    return AgentTarget(inner.text("name") or "", inner.schema("output_schema"))
+    return AgentTarget(
+        agent=inner.text("name") or "",
+        output_schema=inner.schema("output_schema"),
+        conversation=inner.text("conversation"),
+        timeout_ms=inner.count("timeout_ms"),
+    )
 
 
 def _gate(fields: Fields, name: str) -> Target:

@@ -3,13 +3,15 @@
 They ignore what they do not understand, because a run must not fail over a setting, so mistakes are reported here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import ip_network
 
 from jeton.definitions.read.fields import Fields, check_name, fields_of
 from jeton.definitions.read.location import SourceLocation
+from jeton.definitions.read.mcp import check_mcp, check_mcp_server
+from jeton.definitions.read.sinks import check_sinks
 from jeton.definitions.report import Report, closest, kind, shown
-from jeton.model.json import Json
+from jeton.model.json import Json, JsonObject
 
 KNOWN = (
     "concurrency",
@@ -18,8 +20,12 @@ KNOWN = (
     "files",
     "http",
     "limits",
+    "mcp",
+    "mcp_server",
+    "memory",
     "secrets",
     "shell",
+    "sinks",
     "snapshot_policy",
     "triggers",
 )
@@ -49,14 +55,28 @@ def check_setting(name: str, value: Json, location: SourceLocation, report: Repo
             triggers = fields_of(value, location, report, ("max_depth",), "'triggers'")
             if triggers is not None:
                 triggers.integer("max_depth", at_least=0)
+        case "memory":
+            _check_memory(value, location, report)
+        case "sinks":
+            check_sinks(value, location, report)
         case "snapshot_policy":
             _check_snapshot_policy(value, location, report)
+        case "mcp":
+            check_mcp(value, location, report)
+        case "mcp_server":
+            check_mcp_server(value, location, report)
         case _:
             meant = None if name in KNOWN else closest(name, KNOWN)
             if meant is not None:
                 report.warning(
                     location, "unknown_setting", f"{shown(name)} is not a known setting", f"write '{meant}'?"
                 )
+
+
+def mcp_servers(settings: JsonObject) -> Collection[str]:
+    """The names of the MCP servers in the settings of a project."""
+    servers = settings.get("mcp")
+    return servers if isinstance(servers, dict) else ()
 
 
 def _named(value: Json, location: SourceLocation, report: Report, what: str) -> Iterator[tuple[str, Fields]]:
@@ -96,6 +116,18 @@ def _check_http(value: Json, location: SourceLocation, report: Report) -> None:
                 problem = f"{shown(each)} is neither a host nor a network"
                 remedy = "write a host without scheme, port and path, or a network such as 10.0.0.0/8"
                 report.error(location / "allow" / index, "bad_host", problem, remedy)
+
+
+def _check_memory(value: Json, location: SourceLocation, report: Report) -> None:
+    memory = fields_of(value, location, report, ("vectors",), "'memory'")
+    vectors = None if memory is None else memory.value("vectors")
+    if isinstance(vectors, dict):
+        inner = fields_of(vectors, location / "vectors", report, ("model_profile",), "'vectors'")
+        if inner is not None and inner.require("model_profile"):
+            inner.text("model_profile")
+    elif vectors is not None and not isinstance(vectors, bool):
+        problem = f"is {kind(vectors)}, which is not allowed here"
+        report.error(location / "vectors", "wrong_type", problem, "write true, or {model_profile: NAME}")
 
 
 def _check_secrets(value: Json, location: SourceLocation, report: Report) -> None:

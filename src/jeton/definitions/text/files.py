@@ -13,6 +13,7 @@ from jeton.definitions.text.plain import MAX_FILE_BYTES, Document, unread_locati
 from jeton.definitions.text.yaml import read_yaml
 
 SUFFIXES = (".yaml", ".yml", ".json")
+SCRIPTS = tuple(f".script{suffix}" for suffix in SUFFIXES)  # which a model profile names; no library files
 
 AnyPath = str | os.PathLike[str]
 
@@ -26,15 +27,27 @@ class SourceFile(msgspec.Struct, frozen=True):
 
 def read_files(paths: Iterable[AnyPath], report: Report) -> Iterator[SourceFile]:
     """Read every definition file at or below the paths, once each, in the order given and sorted within a folder."""
+    for file in _files_below(paths, report):
+        document = read_document(file, report)
+        if document is not None:
+            yield SourceFile(_shown(file), document)
+
+
+def read_texts(paths: Iterable[AnyPath], report: Report) -> Iterator[tuple[str, str]]:
+    """The same files, by their names as the user gave them and their texts, as they are."""
+    for file in _files_below(paths, report):
+        text = _text_of(file, report)
+        if text is not None:
+            yield _shown(file), text
+
+
+def _files_below(paths: Iterable[AnyPath], report: Report) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
         for file in _files_at(Path(path), report):
-            if file.resolve() in seen:
-                continue
-            seen.add(file.resolve())
-            document = _read(file, report)
-            if document is not None:
-                yield SourceFile(_shown(file), document)
+            if file.resolve() not in seen:
+                seen.add(file.resolve())
+                yield file
 
 
 def _files_at(path: Path, report: Report) -> list[Path]:
@@ -56,7 +69,7 @@ def _files_at(path: Path, report: Report) -> list[Path]:
 
 
 def _below(folder: Path, report: Report) -> Iterator[Path]:
-    """The definition files of a folder, without hidden files and folders such as `.venv` and `.git`."""
+    """The definition files of a folder, without scripts, hidden files and folders such as `.venv` and `.git`."""
 
     def unreadable(error: OSError) -> None:
         _report_unreadable(Path(str(error.filename)), error, report)
@@ -64,7 +77,7 @@ def _below(folder: Path, report: Report) -> Iterator[Path]:
     for root, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if name.endswith(SUFFIXES) and not name.startswith("."):
+            if name.endswith(SUFFIXES) and not name.endswith(SCRIPTS) and not name.startswith("."):
                 yield Path(root, name)
 
 
@@ -78,7 +91,13 @@ def _shown(file: Path) -> str:
     return str(file).encode("utf-8", "replace").decode("utf-8")
 
 
-def _read(file: Path, report: Report) -> Document | None:
+def read_document(file: Path, report: Report) -> Document | None:
+    """The data of one file; None, and a report, if it cannot be read."""
+    text = _text_of(file, report)
+    return None if text is None else document_of(text, _shown(file), report)
+
+
+def _text_of(file: Path, report: Report) -> str | None:
     name = _shown(file)
     location = unread_location(name, 0, ())
     try:
@@ -91,10 +110,12 @@ def _read(file: Path, report: Report) -> Document | None:
         problem = f"is larger than {MAX_FILE_BYTES // 1_000_000} MB"
         report.error(location, "file_too_large", problem, "split it into several files")
         return None
-    text = _decoded(data, name, report)
-    if text is None:
-        return None
-    if file.suffix == ".json":
+    return _decoded(data, name, report)
+
+
+def document_of(text: str, name: str, report: Report) -> Document | None:
+    """The data of a text; None, and a report, if it cannot be read. A name with `.json` says that it is JSON."""
+    if name.endswith(".json"):
         return read_json(text, name, report) if text.strip() else Document(None, Mark(1))
     return read_yaml(text, name, report)
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from jeton.engine.build.graph import Expressions, GraphBuilder, NodeHandle, NodeLike, Shape, given_values, name_of
+from jeton.engine.build.graph import GraphBuilder, NodeHandle, NodeLike, name_of
+from jeton.engine.build.parts import Expressions, Shape, given_values
 from jeton.executor import ActionFunction
 from jeton.model.definition.flow import MAIN
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import JsonObject
 
 
 class Flow(GraphBuilder):
@@ -76,7 +77,5 @@ class Flow(GraphBuilder):
         ends = {"from": name_of(source), "from_output": output, "to": name_of(target), "to_input": input}
         self._connections.append(given_values(**ends))
 
-    def definition(self) -> dict[str, Json]:
-        """The flow, and the Python functions it uses, as the content of a library file."""
-        flow: JsonObject = {**self._settings, "nodes": dict(self._nodes), "connections": list(self._connections)}
-        return given_values(flows={self.name: flow}, actions=self._actions or None)
+    def _graph(self) -> JsonObject:
+        return {**self._settings, "nodes": dict(self._nodes), "connections": list(self._connections)}

@@ -1,20 +1,14 @@
 """What workflows and flows built in Python have in common."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias
 
+from jeton.engine.build.parts import Part, Parts, Shape, builder_error, definition_of, given_values, schema_from
 from jeton.executor import ActionFunction
 from jeton.executor.python.default_factories import made_defaults
-from jeton.executor.python.results import NotPlain, builtins_of
-from jeton.executor.python.schema_of import PLAIN_DATA, schema_of
-from jeton.model.failure import DefinitionError, Problem
-from jeton.model.json import JsonObject, Schema
-
-Shape: TypeAlias = type[Any] | Mapping[str, Any]
-"""A pydantic model, dataclass, TypedDict or msgspec Struct; or a JSON Schema."""
-
-Expressions: TypeAlias = Mapping[str, Any]
-"""A mapping of target paths to expressions, which are strings, or to literals of any other type."""
+from jeton.executor.python.results import builtins_of
+from jeton.model.failure import DefinitionError
+from jeton.model.json import Json, JsonObject, Schema
 
 
 class NodeHandle:
@@ -46,6 +40,23 @@ class GraphBuilder:
         self._settings = given_values(**found, **settings)
         self._nodes: dict[str, JsonObject] = {}
         self._actions: JsonObject = {}
+        self._called: list[Part] = []
+
+    def definition(self) -> dict[str, Json]:
+        """It, all it calls and the Python functions they use, as the content of a library file."""
+        return definition_of(self)
+
+    def collect(self, parts: Parts) -> None:
+        """Add it and all it calls to the content of a library file."""
+        parts.add(self.section, self.name, self._graph())
+        for name, action in self._actions.items():
+            parts.add_action(name, action)
+        for called in self._called:
+            parts.refer(called)
+
+    def _graph(self) -> JsonObject:
+        """The graph as a definition file has it."""
+        raise NotImplementedError
 
     def _add(
         self, name: str, fields: Mapping[str, object], connect: Callable[[NodeHandle, NodeHandle], None]
@@ -60,16 +71,18 @@ class GraphBuilder:
         self._actions[function.name] = builtins_of(function.action)
         return function.name
 
+    def _name_of_called(self, called: "str | Part | None") -> str | None:
+        """The name of a workflow or agent, which is kept for the definition if it was built in Python."""
+        if called is None or isinstance(called, str):
+            return called
+        self._called.append(called)
+        return called.name
+
     def _schema(self, shape: Shape | None, key: str) -> Schema | None:
-        if shape is None or isinstance(shape, Mapping):
-            return cast("Schema | None", shape)
-        try:
-            schema = schema_of(shape)
-        except TypeError as error:
-            raise self._definition_error(
-                key, f"has no JSON Schema: {error}", f"use {PLAIN_DATA}, or a schema"
-            ) from None
-        return self._with_made_defaults(schema, shape) if key == "state_schema" else schema
+        schema = schema_from(shape, lambda problem, remedy: self._definition_error(key, problem, remedy))
+        if schema is None or shape is None or isinstance(shape, Mapping) or key != "state_schema":
+            return schema
+        return self._with_made_defaults(schema, shape)
 
     def _with_made_defaults(self, schema: Schema, model: type[Any]) -> Schema:
         """The schema of a state with the defaults that the model's factories make."""
@@ -90,23 +103,7 @@ class GraphBuilder:
         return {**schema, "properties": found}
 
     def _definition_error(self, path: str, problem: str, remedy: str) -> DefinitionError:
-        where = f"{self.section}.{self.name}.{path}"
-        return DefinitionError((Problem("error", "bad_builder", "", 0, where, problem, remedy),))
-
-
-def given_values(**values: object) -> JsonObject:
-    """The values as plain data, without those that are None. Raises DefinitionError."""
-    found: JsonObject = {}
-    for key, value in values.items():
-        try:
-            if value is not None:
-                found[key] = builtins_of(value)
-        except NotPlain as error:
-            problem = f"contains an object of the type '{type(error.value).__name__}', which is not plain data"
-            raise DefinitionError(
-                (Problem("error", "bad_builder", "", 0, key, problem, f"use {PLAIN_DATA}"),)
-            ) from None
-    return found
+        return builder_error(f"{self.section}.{self.name}.{path}", problem, remedy)
 
 
 def name_of(node: NodeLike) -> str:

@@ -1,19 +1,23 @@
 """Sources of definitions: files, plain data, workflows built in Python, and lists of these."""
 
+import json
 from collections.abc import Iterable, Mapping
 from os import PathLike, pathsep
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
-from jeton.definitions import ActionKinds, Loaded, library_from, load_library
+from jeton.definitions import ActionKinds, Loaded, library_from, library_of_texts, load_library
 from jeton.definitions.bundle import joined
+from jeton.definitions.report import Report
+from jeton.definitions.text.files import read_texts
 from jeton.engine.build.app import import_app
-from jeton.executor import action_functions, check_implementation, kind_names
+from jeton.engine.input import plain_value
+from jeton.executor import action_functions, check_implementation, kind_names, provider_names
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.workflow import Library, Workflow
-from jeton.model.failure import Problem, Refused
+from jeton.model.failure import DefinitionError, Problem, Refused
 
-KINDS = ActionKinds(kind_names, check_implementation)
+KINDS = ActionKinds(kind_names, check_implementation, provider_names)
 
 
 @runtime_checkable
@@ -57,13 +61,49 @@ def load_source(source: Source) -> Loaded:
 
 def load_files(files: Iterable[str]) -> Loaded:
     """Load definition files and folders. Of a Python file, everything that it builds."""
+    return load_source(parts_of_files(files))
+
+
+def parts_of_files(files: Iterable[str]) -> list[SourcePart]:
+    """Files and folders as a source. A Python file is imported, and stands for everything that it builds."""
     parts: list[SourcePart] = []
     for file in files:
         if file.endswith(".py") and Path(file).is_file():
             parts += [value for value in vars(import_app(file)).values() if isinstance(value, Built)]
         else:
             parts.append(file)
-    return load_source(parts)
+    return parts
+
+
+def load_texts(texts: Iterable[tuple[str, str]]) -> Loaded:
+    """Load definitions from names and texts of files that somebody sent. Nothing is imported, and no file is read."""
+    known = Library(actions=action_functions())
+    loaded = library_of_texts(texts, known, KINDS)
+    return Loaded(joined(known, loaded.library), loaded.problems)
+
+
+def texts_of(source: Source) -> list[tuple[str, str]]:
+    """A source as names and texts of files, to be sent elsewhere. Raises DefinitionError for files that cannot be read.
+
+    A file has the name that the user gave it."""
+    texts, problems = readable_texts(source)
+    if problems:
+        raise DefinitionError(problems)
+    return texts
+
+
+def readable_texts(source: Source) -> tuple[list[tuple[str, str]], tuple[Problem, ...]]:
+    """The names and texts of a source as far as it can be read, and what is wrong with the rest."""
+    parts, report = _parts(source), Report()
+    texts = list(read_texts([part for part in parts if isinstance(part, str | PathLike)], report))
+    for part in parts:
+        if isinstance(part, str | PathLike):
+            continue
+        name, data = (part.name, part.definition()) if isinstance(part, Built) else ("definitions", part)
+        taken = [each for each, _ in texts if each.startswith(f"{name}.")]
+        number = f".{len(taken) + 1}" if taken else ""
+        texts.append((f"{name}{number}.json", json.dumps(plain_value(data, name), ensure_ascii=False)))
+    return texts, report.problems
 
 
 def choose_definition(library: Library, name: str | None, source: str) -> Workflow | Flow:

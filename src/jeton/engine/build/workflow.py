@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
-from jeton.engine.build.graph import Expressions, GraphBuilder, NodeHandle, NodeLike, Shape, given_values, name_of
+from jeton.engine.build.agent import Agent
+from jeton.engine.build.flow import Flow
+from jeton.engine.build.graph import GraphBuilder, NodeHandle, NodeLike, name_of
+from jeton.engine.build.parts import Expressions, Shape, given_values
 from jeton.executor import ActionFunction
 from jeton.model.definition.task import Action, Task
 from jeton.model.definition.workflow import Merge, MergeStrategy, MOfN, Strategy, Synchronization
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import JsonObject
 
 ActionLike: TypeAlias = ActionFunction[..., Any] | Action | Mapping[str, Any] | str
 
@@ -64,7 +67,6 @@ class Workflow(GraphBuilder):
         super().__init__(name, {"input_schema": input, "state_schema": state, "output_schema": output}, settings)
         self._initial_node = initial_node
         self._transitions: list[JsonObject] = []
-        self._children: list[Workflow] = []
 
     def node(
         self,
@@ -72,10 +74,10 @@ class Workflow(GraphBuilder):
         *,
         action: ActionLike | None = None,
         task: Task | Mapping[str, Any] | str | None = None,
-        workflow: "Workflow | str | None" = None,
+        workflow: "Workflow | Flow | str | None" = None,
         gate: Mapping[str, Any] | None = None,
         wait: Mapping[str, Any] | None = None,
-        agent: Mapping[str, Any] | str | None = None,
+        agent: Agent | Mapping[str, Any] | str | None = None,
         end: Literal["completed"] | Mapping[str, Any] | None = None,
         input: Expressions | None = None,
         output: Expressions | None = None,
@@ -88,10 +90,10 @@ class Workflow(GraphBuilder):
         fields = {
             "action": self._action(action, f"nodes.{name}.action"),
             "task": self._task(task, f"nodes.{name}.task"),
-            "workflow": self._called(workflow),
+            "workflow": self._name_of_called(workflow),
             "gate": gate,
             "wait": wait,
-            "agent": agent,
+            "agent": self._asked(agent),
             "end": end,
             "input_mapping": input,
             "output_mapping": output,
@@ -134,25 +136,13 @@ class Workflow(GraphBuilder):
             )
         )
 
-    def definition(self) -> dict[str, Json]:
-        """The workflow, those it calls and the Python actions they use, as the content of a library file."""
-        workflows: JsonObject = {}
-        actions: JsonObject = {}
-        self._collect(workflows, actions)
-        return given_values(workflows=workflows, actions=actions or None)
-
-    def _collect(self, workflows: JsonObject, actions: JsonObject) -> None:
-        if self.name in workflows:
-            return
-        workflows[self.name] = {
+    def _graph(self) -> JsonObject:
+        return {
             **self._settings,
             "initial_node": self._initial_node or next(iter(self._nodes), ""),
             "nodes": dict(self._nodes),
             "transitions": list(self._transitions),
         }
-        actions.update(self._actions)
-        for child in self._children:
-            child._collect(workflows, actions)
 
     def _action(self, action: object, path: str) -> object:
         if isinstance(action, ActionFunction):
@@ -178,8 +168,8 @@ class Workflow(GraphBuilder):
             key: self._action(value, f"{path}.action") if key == "action" else value for key, value in fields.items()
         }
 
-    def _called(self, workflow: "Workflow | str | None") -> str | None:
-        if not isinstance(workflow, Workflow):
-            return workflow
-        self._children.append(workflow)
-        return workflow.name
+    def _asked(self, agent: Agent | Mapping[str, Any] | str | None) -> object:
+        """The name of an agent, or the object with one, of which the name may be an agent built in Python."""
+        if not isinstance(agent, Mapping):
+            return self._name_of_called(agent)
+        return {key: self._name_of_called(each) if isinstance(each, Agent) else each for key, each in agent.items()}

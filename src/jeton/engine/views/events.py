@@ -12,6 +12,10 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.times import rfc3339
 
+MAX_EVENT = 256 * 1024
+
+_encode = msgspec.json.Encoder().encode
+
 
 def event_json(event: Event) -> JsonObject:
     """`{seq, at, run_id, type, …}`."""
@@ -44,3 +48,20 @@ def readable(fields: JsonObject) -> JsonObject:
 
 def _time(key: str, value: Json) -> Json:
     return rfc3339(value) if key in ("due", "deadline") and isinstance(value, int) else value
+
+
+def bounded(found: JsonObject) -> JsonObject:
+    """The event, its largest fields replaced by a link to it if it is too large to be sent."""
+    if len(_encode(found)) <= MAX_EVENT:
+        return found
+    sizes = {name: len(_encode(value)) for name, value in found.items()}
+    left, shown = sum(sizes.values()), dict(found)
+    seq = found.get("seq")
+    before = seq - 1 if isinstance(seq, int) else -1
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
+        if left <= MAX_EVENT // 2 or name in ("run_id", "seq", "at", "type"):
+            break
+        large: Json = {"size": sizes[name], "href": f"/v1/runs/{found.get('run_id')}/events?after={before}&limit=1"}
+        shown[name] = {"$large": large}
+        left -= sizes[name]
+    return shown

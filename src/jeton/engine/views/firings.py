@@ -24,6 +24,12 @@ class FiringView(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
+class Delivered(FiringView, frozen=True):
+    """What a request of a webhook came to. `again`: it was delivered before, and this is what came of it then."""
+
+    again: bool = False
+
+
 def firing_view(row: FiringRow) -> FiringView:
     at = moment(row.at)
     return FiringView(row.trigger, row.delivery, row.type, row.source, row.depth, at, row.run, row.code, row.problem)

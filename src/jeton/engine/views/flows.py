@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from typing import TypeAlias, cast
 
 from jeton.actor.advance import LiveRun
+from jeton.definitions.checks.definitions import definitions_in
+from jeton.definitions.checks.flow.handles import input_problem
+from jeton.definitions.report import did_you_mean
 from jeton.engine.input import plain_input
 from jeton.engine.views.record import RunRecord
 from jeton.model.definition.flow import Flow
@@ -26,15 +29,22 @@ def definition_in(library: Library, name: str) -> Workflow | Flow:
 
 
 def overrides_in(library: Library, name: str, given: Overrides | None) -> dict[str, JsonObject]:
-    """The overrides as plain data. Raises Refused for an unknown node, or if this is not a flow."""
+    """The overrides as plain data. Raises Refused for an unknown node or handle, or if this is not a flow."""
     definition = definition_in(library, name)
     overrides = _by_node(given)
-    if overrides and not isinstance(definition, Flow):
+    if not overrides:
+        return {}
+    if not isinstance(definition, Flow):
         raise Refused("not_a_flow", f"'{name}' is a workflow, and only nodes of flows have inputs", "use its input")
-    for node in overrides:
+    definitions = definitions_in(library)
+    for node, inputs in overrides.items():
         if node not in definition.nodes:
-            known = ", ".join(definition.nodes)
-            raise Refused("unknown_node", f"flow '{name}' has no node '{node}'", f"it has: {known}")
+            remedy = did_you_mean(node, definition.nodes, "leave it out")
+            raise Refused("unknown_node", f"flow '{name}' has no node '{node}'", remedy)
+        for handle in inputs:
+            found = input_problem(node, definition.nodes[node], handle, definitions)
+            if found is not None:
+                raise Refused("unknown_handle", *found)
     return {node: cast("JsonObject", plain_input(dict(inputs))) for node, inputs in overrides.items()}
 
 

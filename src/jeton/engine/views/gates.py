@@ -2,17 +2,25 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from jeton.actor.rows import GateRow
+from jeton.model.definition.agent import Approval
 from jeton.model.definition.workflow import GateTarget, Workflow
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId, gate_id
-from jeton.model.json import Schema
+from jeton.model.json import Json, Schema
 from jeton.model.times import maybe_moment, moment
+from jeton.planning.program.talk import APPROVAL_SCHEMA, BUDGET_SCHEMA, approval_of
+from jeton.planning.program.workflow import Program
+from jeton.planning.turns.places import kind_of_node
 
 MAX_LISTED = 10
+
+_schema = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class GateView(msgspec.Struct, frozen=True):
@@ -29,24 +37,46 @@ class GateView(msgspec.Struct, frozen=True):
     answers: int
     since: datetime
     due: datetime | None
+    input: Json | UnsetType = UNSET  # of a tool call that waits for approval
 
 
 def gate_view(row: GateRow, workflow: Workflow) -> GateView:
     """The view of a gate. The question comes from the run's own version of the workflow."""
     target = workflow.nodes[row.node].target
     assert isinstance(target, GateTarget), "gate rows are of gate nodes"
+    return _view(row, target.schema, target.assignees, target.approvals)
+
+
+def question_view(row: GateRow, schema: str) -> GateView:
+    """The view of what a task asks: anybody may answer, once."""
+    return _view(row, _schema(schema) or None, (), 1)
+
+
+def approval_view(row: GateRow, program: Program, input: Json) -> GateView:
+    """The view of an approval: the tool, and the exact input it would be called with."""
+    if kind_of_node(row.node) == "budget":
+        return _view(row, BUDGET_SCHEMA, (), 1)
+    tool = None if program.talk is None else program.talk.tools.get(row.node.removeprefix("tool:"))
+    approval = Approval() if tool is None else approval_of(tool)
+    return _view(row, APPROVAL_SCHEMA, approval.assignees, approval.approvals, input)
+
+
+def _view(
+    row: GateRow, schema: Schema | None, assignees: tuple[str, ...], approvals: int, input: Json | UnsetType = UNSET
+) -> GateView:
     return GateView(
         id=gate_id(row.run, row.token),
         run_id=row.run,
         node=row.node,
         path=row.path,
         title=row.title,
-        schema=target.schema,
-        assignees=target.assignees,
-        approvals=target.approvals,
+        schema=schema,
+        assignees=assignees,
+        approvals=approvals,
         answers=row.answers,
         since=moment(row.since),
         due=maybe_moment(row.due),
+        input=input,
     )
 
 

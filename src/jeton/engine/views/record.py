@@ -82,13 +82,17 @@ class _Pointers(msgspec.Struct, frozen=True):
     next_step_at: int | None = None
 
 
+_NO_POINTERS = _Pointers()
+
+
 def record_of(row: RunRow, state: RunState | None, nodes: dict[str, NodeView] | None = None) -> RunRecord:
     """The record of a run. Without the state, as in lists, `next_step_at` is the only pointer."""
-    pointers = _Pointers(next_step_at=row.wake if row.status == "waiting" else None)
     if row.status in TERMINAL:
-        pointers = _Pointers()
+        pointers = _NO_POINTERS
     elif state is not None:
         pointers = _pointers(state)
+    else:
+        pointers = _Pointers(next_step_at=row.wake if row.status == "waiting" else None)
     return RunRecord(
         run_id=row.run,
         workflow=row.workflow,

@@ -28,6 +28,7 @@ TokenStatus: TypeAlias = Literal[
     "waiting_for_timer",
     "waiting_for_retry",
     "waiting_for_subworkflow",
+    "waiting_for_agent",
     "waiting_for_gate",
     "waiting_for_signal",
     "completed",
@@ -107,6 +108,9 @@ class TokenTable:
         elif isinstance(decision, d.RunDecision):
             if isinstance(decision, d.EndRun):
                 self._end_run(decision)
+        elif isinstance(decision, d.TurnDecision | d.AgentDecision | d.BudgetDecision):
+            if isinstance(decision, d.CallAgent):
+                self._change(decision.token, "waiting_for_agent", decision.deadline)
         else:
             self._fork(decision)
 
@@ -171,6 +175,12 @@ class TokenTable:
             case d.OpenGate():
                 token = self._change(decision.token, "waiting_for_gate", decision.deadline)
                 token.label, token.missing = decision.title, decision.missing
+            case d.AskInput():
+                self._change(decision.token, "waiting_for_gate", decision.deadline).label = decision.title
+            case d.ContinueTask(paused=paused):
+                status: TokenStatus = "waiting_for_timer" if paused else "dispatched"
+                token = self._change(decision.token, status, decision.at if paused else decision.deadline)
+                token.deliveries, token.label = 1, None
             case d.WaitForSignal():
                 token = self._change(decision.token, "waiting_for_signal", decision.deadline)
                 token.label, token.signal, token.missing = decision.label, decision.name or None, decision.missing

@@ -13,6 +13,7 @@ from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.message import AnswerGate, ChildEnded, Message, SignalRun, TaskFinished
 from jeton.model.state.phase import (
+    Asking,
     Dispatched,
     Executing,
     WaitingForGate,
@@ -77,7 +78,7 @@ def _finished(
         case WaitingForSubworkflow(child=child):
             error = None if failed is None else RunError(failed.type, failed.message)
             message = ChildEnded(now, token.id, child, "completed" if error is None else "failed", result, error)
-        case WaitingForGate() if failed is None:
+        case WaitingForGate() if failed is None and not isinstance(token.phase, Asking):
             message = AnswerGate(now, SUPPOSED, result, token=token.id)
         case WaitingForSignal(names=()) if failed is None:
             message = SignalRun(now, SUPPOSED, token.phase.name, result)

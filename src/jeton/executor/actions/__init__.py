@@ -13,16 +13,24 @@ from jeton.executor.actions.emit import Emit
 from jeton.executor.actions.fail import Fail
 from jeton.executor.actions.file import File
 from jeton.executor.actions.http import Http
+from jeton.executor.actions.llm import Llm
+from jeton.executor.actions.mcp import Mcp
+from jeton.executor.actions.memory import MemoryAction
 from jeton.executor.actions.metric import Metric
 from jeton.executor.actions.mock import Mock
+from jeton.executor.actions.model import Model
 from jeton.executor.actions.node import Node
 from jeton.executor.actions.python import Python
 from jeton.executor.actions.shell import Shell
 from jeton.executor.actions.signal import Signal
+from jeton.executor.models.extract import Extract
+from jeton.executor.models.summarise import Summarise
 from jeton.model.definition.task import Action
 from jeton.model.json import JsonObject
 
 ENTRY_POINTS = "jeton.kinds"
+
+INTERNAL = frozenset(("extract", "model", "summarise"))  # made by jeton itself: no definition may name them
 
 _log = logging.getLogger("jeton.executor")
 
@@ -31,15 +39,21 @@ _kinds: dict[str, type[Kind]] = {
     "assert": Assert,
     "context": Context,
     "emit": Emit,
+    "extract": Extract,
     "fail": Fail,
     "file": File,
     "http": Http,
+    "llm": Llm,
+    "memory": MemoryAction,
+    "mcp": Mcp,
     "metric": Metric,
     "mock": Mock,
+    "model": Model,
     "node": Node,
     "python": Python,
     "shell": Shell,
     "signal": Signal,
+    "summarise": Summarise,
 }
 
 
@@ -62,8 +76,8 @@ def find_kind(name: str) -> type[Kind] | None:
 
 
 def kind_names() -> frozenset[str]:
-    """The names of all kinds. Plugins are listed without being imported."""
-    return frozenset(_kinds) | entry_points(group=ENTRY_POINTS).names
+    """The names of all kinds that a definition may have. Plugins are listed without being imported."""
+    return (frozenset(_kinds) - INTERNAL) | entry_points(group=ENTRY_POINTS).names
 
 
 def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | KindProblem:

@@ -40,7 +40,7 @@ class Node(Python, frozen=True):
                 arguments = signature.arguments(given, services, contents)
             except BadArguments as bad:
                 return ActionFailed("input_invalid", str(bad))
-            return await _finish_or_suspend(steps, call_function(function, arguments, call))
+            return await _finish_or_suspend(steps, call_function(function, call, arguments))
 
         return act
 

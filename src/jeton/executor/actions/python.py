@@ -62,38 +62,43 @@ class Python(Kind, frozen=True):
         return act
 
     def prepare(self) -> ActionHandler:
-        async def act(call: ActionCall) -> Json | ActionFailed:
-            function = find_function(self.function)  # for each call, because it may be defined again
-            signature = function.signature
-            contents = NO_CONTENTS
-            if signature.takes_bytes:
-                found = await load_bytes(signature.references(call.input), call)
-                if isinstance(found, ActionFailed):
-                    return found
-                contents = found
-            try:
-                arguments = signature.arguments(call.input, contents)
-            except BadArguments as bad:
-                return ActionFailed("input_invalid", str(bad))
-            return await call_function(function, arguments, call)
-
-        return act
+        # the function is looked up for each call, because it may be defined again
+        return lambda call: call_function(find_function(self.function), call)
 
 
-async def call_function(function: Function, arguments: Mapping[str, object], call: ActionCall) -> Json | ActionFailed:
-    """Call a function on the event loop or in a thread, where it can use `current_call`."""
+async def call_function(
+    function: Function, call: ActionCall, arguments: Mapping[str, object] | None = None
+) -> Json | ActionFailed:
+    """Call a function on the event loop or in a thread, where it can use `current_call`.
+
+    Its arguments are those that the input of the call gives, unless others are given."""
+    if arguments is None:
+        signature, contents = function.signature, NO_CONTENTS
+        if signature.takes_bytes:
+            found = await load_bytes(signature.references(call.input), call)
+            if isinstance(found, ActionFailed):
+                return found
+            contents = found
+        try:
+            arguments = signature.arguments(call.input, contents)
+        except BadArguments as bad:
+            return ActionFailed("input_invalid", str(bad))
     token = enter_call(call.call, call.report, call.profiles)
-    try:
-        if function.is_async:
-            call.resources.watch.enter()
-            try:
-                result = extract_bytes(await function.call(**arguments))
-            finally:
-                call.resources.watch.leave()
-        else:
+    if function.is_async:
+        watch = call.resources.watch
+        watch.begun += 1
+        try:
+            if not watch.watching:
+                watch.begin_watching()
+            result = extract_bytes(await function.call(**arguments))
+        finally:
+            watch.ended += 1
+            leave_call(token)
+    else:
+        try:
             result = await call.resources.threads.run(lambda: extract_bytes(function.call(**arguments)))
-    finally:
-        leave_call(token)
+        finally:
+            leave_call(token)
     return await _store_bytes(result, call) if type(result) is ExtractedBytes else result
 
 

@@ -13,30 +13,34 @@ class Lane(Generic[Item]):
     def __init__(self, places: int) -> None:
         self.places = places
         self.taken = 0
-        self._waiting: dict[Hashable, deque[Item]] = {}  # by run, in the order they are served
+        self._next: dict[Hashable, Item] = {}  # by run, in the order they are served
+        self._behind: dict[Hashable, deque[Item]] = {}  # those behind it, of runs that have more than one
 
     def put(self, run: Hashable, item: Item) -> None:
         """Queue an item."""
-        items = self._waiting.get(run)
-        if items is None:
-            self._waiting[run] = deque((item,))
+        if run not in self._next:
+            self._next[run] = item
+        elif run in self._behind:
+            self._behind[run].append(item)
         else:
-            items.append(item)
+            self._behind[run] = deque((item,))
 
     @property
     def waits(self) -> bool:
         """Whether an item is waiting although a place is free."""
-        return bool(self._waiting) and self.taken < self.places
+        return bool(self._next) and self.taken < self.places
 
     def take(self) -> Item | None:
         """Take a place for the next item; None if nothing is waiting or no place is free."""
-        if not self._waiting or self.taken >= self.places:
+        if not self._next or self.taken >= self.places:
             return None
-        run = next(iter(self._waiting))
-        items = self._waiting.pop(run)
-        item = items.popleft()
-        if items:
-            self._waiting[run] = items
+        run = next(iter(self._next))
+        item = self._next.pop(run)
+        if run in self._behind:
+            behind = self._behind[run]
+            self._next[run] = behind.popleft()
+            if not behind:
+                del self._behind[run]
         self.taken += 1
         return item
 
@@ -46,4 +50,5 @@ class Lane(Generic[Item]):
 
     def clear(self) -> None:
         """Drop all waiting items."""
-        self._waiting.clear()
+        self._next.clear()
+        self._behind.clear()

@@ -25,27 +25,18 @@ class LoopWatch:
 
     def __init__(self, limit_s: float = LIMIT_S) -> None:
         self._limit_s = limit_s
-        self._running = 0
-        self._watching = self._used = False
+        self.begun = self.ended = 0  # functions; counted by the caller, because a call would cost more than counting
+        self.watching = False
+        self._known = 0  # of those begun, at the last sign of life
         self._reported: set[CodeType] = set()
 
-    def enter(self) -> None:
-        """A function begins."""
-        self._running += 1
-        self._used = True
-        if not self._watching:
-            self._begin_watching()
-
-    def leave(self) -> None:
-        """A function ended."""
-        self._running -= 1
-
-    def _begin_watching(self) -> None:
+    def begin_watching(self) -> None:
+        """Watch from now on, if there is a loop."""
         try:
             watch = (asyncio.get_running_loop(), threading.get_ident())
         except RuntimeError:  # a test may drive a task without a loop
             return
-        self._watching = True
+        self.watching = True
         threading.Thread(target=self._watch, args=watch, name="jeton-watch", daemon=True).start()
 
     def _watch(self, loop: asyncio.AbstractEventLoop, thread: int) -> None:
@@ -65,8 +56,8 @@ class LoopWatch:
             time.sleep(self._limit_s)
 
     def _go_on(self, sign: "Future[bool]") -> None:
-        self._watching, self._used = self._used or self._running > 0, False
-        sign.set_result(self._watching)
+        self.watching, self._known = self.begun > min(self.ended, self._known), self.begun
+        sign.set_result(self.watching)
 
     def _report(self, frame: FrameType | None) -> None:
         """Warn of the function on the stack of the loop's thread, once."""

@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Union, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -24,9 +25,11 @@ class Signature:
         hints = hints_of(function, name)
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
         self._has_defaults = False
+        self._has_objects = False  # of which arguments and input could share parts
         parameters, self._takes_any = parameters_of(function, name)
         for parameter in parameters:
             hint = hints.get(parameter.name, Any)
+            self._has_objects = self._has_objects or not _is_scalar(hint)
             if parameter.default is inspect.Parameter.empty:
                 fields.append((parameter.name, hint))
             else:
@@ -57,9 +60,13 @@ class Signature:
         """The input as arguments of the right types, which share nothing with it. Raises BadArguments."""
         if not isinstance(given, dict):
             raise BadArguments(f"{self._name} needs an object with its parameters as keys")
-        own: Any = with_bytes(given, contents) if contents else msgspec.to_builtins(given)
+        own: Any = given
         try:
-            values = msgspec.convert(own, self._struct, dec_hook=_dec_hook)
+            if self._has_objects or self._takes_any:
+                own = with_bytes(given, contents)
+                values = msgspec.convert(own, self._struct, dec_hook=_dec_hook)
+            else:
+                values = msgspec.convert(own, self._struct)
         except (msgspec.ValidationError, ValueError) as error:
             raise BadArguments(f"{self._name}: {error}") from None
         arguments: dict[str, object] = msgspec.structs.asdict(values)
@@ -125,6 +132,13 @@ def no_schema(name: str, what: str, error: TypeError) -> DefinitionError:
     """The error for type hints without a JSON Schema. Of msgspec's message, only the last line names the type."""
     reason = str(error).strip().rpartition("\n")[2]
     return bad_function(name, f"{what} no JSON Schema: {reason}", f"use {PLAIN_DATA}, or Any")
+
+
+def _is_scalar(hint: object) -> bool:
+    """Whether all values of a type are immutable, and JSON has them as they are."""
+    if get_origin(hint) in (Union, UnionType):
+        return all(map(_is_scalar, get_args(hint)))
+    return hint is int or hint is float or hint is str or hint is bool or hint is None or hint is NoneType
 
 
 def _dec_hook(hint: type, value: object) -> object:

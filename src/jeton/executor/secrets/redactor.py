@@ -25,6 +25,9 @@ class Redactor:
         self._bytes = {form.encode(): name for form, name in self._names.items()}
         self._longest = max(map(len, self._bytes), default=0)
         self._longest_text = max(map(len, self._names), default=0)
+        self._by_first: dict[str, list[str]] = {}
+        for form in self._names:
+            self._by_first.setdefault(form[0], []).append(form)
 
     def text(self, text: str) -> str:
         """Redact a text."""
@@ -37,7 +40,7 @@ class Redactor:
 
         The rest is not redacted: what looks like a secret may be the beginning of a longer one.
         """
-        until, redacted, at = len(text) - self._longest_text + 1, list[str](), 0
+        until, redacted, at = self._begun(text), list[str](), 0
         if any(form in text for form in self._names):
             for found in self._pattern.finditer(text):
                 if found.start() >= until:
@@ -48,6 +51,14 @@ class Redactor:
             redacted.append(text[at:until])
             at = until
         return "".join(redacted), text[at:]
+
+    def _begun(self, text: str) -> int:
+        """Where the first secret begins of which the text ends in a part; the length of the text if there is none."""
+        for at in range(max(0, len(text) - self._longest_text + 1), len(text)):
+            rest = len(text) - at
+            if any(len(form) > rest and text.endswith(form[:rest]) for form in self._by_first.get(text[at], ())):
+                return at
+        return len(text)
 
     def value(self, value: Json) -> Json:
         """Redact all texts in a value, including keys, and numbers if a secret is one."""

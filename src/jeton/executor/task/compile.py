@@ -2,24 +2,27 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import msgspec
 
 from jeton.executor.action import ActionCall, ActionFailed, ActionHandler, Kind, KindProblem, LaneName
 from jeton.executor.actions import find_kind, read_kind
-from jeton.executor.call import NO_PROFILES
+from jeton.executor.call import NO_MEMORIES, NO_PROFILES
 from jeton.executor.limits.limiter import ActionLimits
 from jeton.executor.python.functions import FunctionMissing
 from jeton.executor.python.transient import is_transient
+from jeton.executor.task.attempt import as_it_is, surrounded
 from jeton.expression import Expression
 from jeton.expression.counts import Count, compile_count
 from jeton.expression.mapping import TASK_VARIABLES, TIMEOUT_VARIABLES, CompiledMapping, compile_mapping, compile_value
 from jeton.expression.schema import SchemaValidator, compile_schema
+from jeton.model.chat import ToolSpec
 from jeton.model.codes import FailureType
+from jeton.model.definition.agent import MemoryPolicy, Prompt
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import (
     Action,
-    CircuitBreaker,
     Execution,
     Idempotency,
     RetryPolicy,
@@ -27,7 +30,8 @@ from jeton.model.definition.task import (
     StepOutcome,
     Task,
 )
-from jeton.model.definition.workflow import Library
+from jeton.model.definition.tool_spec import tool_spec
+from jeton.model.definition.workflow import Library, memory_policies
 from jeton.model.json import Json, JsonObject
 from jeton.model.reference import name_of
 
@@ -45,17 +49,13 @@ class CompiledIdempotencyKey(msgspec.Struct, frozen=True):
     ttl_ms: int | None
 
 
-class ActionBreaker(msgspec.Struct, frozen=True):
-    """The circuit breaker of an action, and the name of its circuit."""
-
-    name: str
-    breaker: CircuitBreaker
-
-
 class CompiledAction(msgspec.Struct, frozen=True):
-    """An action with its handler, limits and schemas."""
+    """An action with its handler and schemas.
+
+    `attempt` is the handler inside what `surround` puts around it: a timeout, a circuit breaker and limits."""
 
     handler: ActionHandler
+    attempt: ActionHandler
     lane: LaneName
     policy: RetryPolicy
     timeout_ms: Count | None
@@ -63,10 +63,17 @@ class CompiledAction(msgspec.Struct, frozen=True):
     output_validator: SchemaValidator | None
     is_transient: Callable[[BaseException], bool] = is_transient
     settings: JsonObject = {}  # project.settings
+    has_secrets: bool = False
     profiles: Mapping[str, ModelProfile] = NO_PROFILES  # of the project
-    limits: ActionLimits | None = None
+    prompts: Mapping[str, Prompt] = {}
+    tools: Mapping[str, ToolSpec] = {}
+    memories: Mapping[str, MemoryPolicy] = NO_MEMORIES  # of its agents
     idempotency: CompiledIdempotencyKey | None = None
-    breaker: ActionBreaker | None = None
+    surround: Callable[[ActionHandler], ActionHandler] = as_it_is
+
+    def handled_by(self, handler: ActionHandler) -> "CompiledAction":
+        """The same action with another handler."""
+        return msgspec.structs.replace(self, handler=handler, attempt=self.surround(handler))
 
 
 class CompiledStep(msgspec.Struct, frozen=True):
@@ -91,18 +98,21 @@ class CompiledTask(msgspec.Struct, frozen=True):
     input_validator: SchemaValidator | None
     output_validator: SchemaValidator | None
     of_action: bool = False  # its result is that of its only step
+    max_result_bytes: int | None = None  # a larger result is stored as an artifact
 
 
 def compile_task(task: Task, library: Library) -> CompiledTask:
     """Compile a checked task. Actions given by name are taken from the library."""
     steps = tuple(_step(index, step, library) for index, step in enumerate(task.steps))
+    least = 0 if task.max_result_bytes is None else LANES.index("loop")  # writing an artifact waits
     return CompiledTask(
         steps=steps,
         timeout_ms=compile_count(task.timeout_ms, TIMEOUT_VARIABLES),
-        lane=LANES[max((LANES.index(step.action.lane) for step in steps), default=0)],
+        lane=LANES[max((least, *(LANES.index(step.action.lane) for step in steps)))],
         input_validator=compile_schema(task.input_schema),
         output_validator=compile_schema(task.output_schema),
         of_action=task.of_action,
+        max_result_bytes=task.max_result_bytes,
     )
 
 
@@ -179,9 +189,19 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
     idempotency = None if action.idempotency is None else _key(name, action.idempotency)
     waits = policy.max_attempts > 1 and policy.initial_delay_ms > 0
     lane = "process" if action.isolation == "process" else kind.lane()
+    if lane == "instant" and (waits or limits or idempotency or execution.circuit_breaker):
+        lane = "loop"
+    surround = partial(
+        surrounded,
+        timed=execution.timeout_ms is not None and lane != "instant",
+        breaker=None if execution.circuit_breaker is None else (name, execution.circuit_breaker),
+        limits=limits,
+        is_transient=kind.is_transient,
+    )
     return CompiledAction(
         handler=handler,
-        lane="loop" if lane == "instant" and (waits or limits or idempotency or execution.circuit_breaker) else lane,
+        attempt=surround(handler),
+        lane=lane,
         policy=policy,
         timeout_ms=None if execution.timeout_ms is None else compile_count(execution.timeout_ms, TIMEOUT_VARIABLES),
         # a node converts its inputs one by one, and says which is missing
@@ -189,10 +209,13 @@ def _compiled(name: str, action: Action, kind: Kind, handler: ActionHandler, lib
         output_validator=compile_schema(action.output_schema),
         is_transient=kind.is_transient,
         settings=library.settings,
+        has_secrets=bool(library.settings.get("secrets")),
         profiles=library.model_profiles,
-        limits=limits,
+        prompts=library.prompts,
+        tools={name: tool_spec(tool, library) for name, tool in library.tools.items()} if action.kind == "llm" else {},
+        memories=memory_policies(library),
         idempotency=idempotency,
-        breaker=None if execution.circuit_breaker is None else ActionBreaker(name, execution.circuit_breaker),
+        surround=surround,
     )
 
 
@@ -223,4 +246,4 @@ def _failing(failure: FailureType, message: str) -> CompiledAction:
     async def handler(call: ActionCall) -> Json | ActionFailed:
         return failed
 
-    return CompiledAction(handler, "instant", NO_RETRY, None, None, None)
+    return CompiledAction(handler, handler, "instant", NO_RETRY, None, None, None)

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -20,22 +19,19 @@ _lock = threading.RLock()
 """Shared by all attempts: it is held briefly, and creating one per attempt would cost more."""
 
 
-class NoteLimiter:
+class NoteLimiter(msgspec.Struct, eq=False):
     """Passes notes on, up to a number and a size; the last one is marked as truncated.
 
     Notes may come from any thread. The limit applies before they are queued for the event loop, which bounds the queue.
     """
 
-    __slots__ = ("_characters", "_cost", "_done", "_left", "_millionths", "_send", "_truncated")
-
-    def __init__(self, send: Callable[[Note], None], most: int = MAX_NOTES, characters: int = MAX_CHARACTERS) -> None:
-        self._send = send
-        self._left = most
-        self._characters = characters
-        self._truncated = False
-        self._cost = 0  # of all steps
-        self._millionths = 0  # of credits, for model calls; rounded when reported
-        self._done: dict[str, int] | None = None  # most tasks report no progress
+    _send: Callable[[Note], None]
+    _left: int = MAX_NOTES
+    _characters: int = MAX_CHARACTERS
+    _truncated: bool = False
+    _cost: int = 0  # of all steps
+    _millionths: int = 0  # of credits, for model calls; rounded when reported
+    _done: dict[str, int] | None = None  # most tasks report no progress
 
     def add(self, note: Note) -> None:
         """Pass a note on, unless the limit is reached or the progress has not changed."""
@@ -91,14 +87,19 @@ def _ignore(_note: Note) -> None:
 NO_NOTES: Final = NoteLimiter(_ignore)
 
 
-def thread_safe(send: Callable[[Note], None]) -> Callable[[Note], None]:
-    """Wrap a callback so that any thread may call it; other threads schedule it on the event loop."""
-    return partial(_forward, asyncio.get_running_loop(), threading.get_ident(), send)
+class LoopThread:
+    """The thread of the event loop that is running. Calls from other threads are scheduled on it."""
 
+    __slots__ = ("_loop", "_thread")
 
-def _forward(loop: asyncio.AbstractEventLoop, loop_thread: int, send: Callable[[Note], None], note: Note) -> None:
-    if threading.get_ident() == loop_thread:
-        send(note)
-        return
-    with suppress(RuntimeError):  # the loop is closed, and the thread was abandoned before
-        loop.call_soon_threadsafe(send, note)
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+
+    def call(self, receive: Callable[[Note], None], note: Note) -> None:
+        """Pass a note on, from any thread."""
+        if threading.get_ident() == self._thread:
+            receive(note)
+            return
+        with suppress(RuntimeError):  # the loop is closed, and the thread was abandoned before
+            self._loop.call_soon_threadsafe(receive, note)

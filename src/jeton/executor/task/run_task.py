@@ -5,75 +5,69 @@ The `state` and `output` of a task are in memory only, and only the output is re
 
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from jeton.executor.action import ActionFailed, Resources
 from jeton.executor.call import TaskCall
 from jeton.executor.clock import TimedOut
 from jeton.executor.task.compile import CompiledStep, CompiledTask
+from jeton.executor.task.context import TaskContext
 from jeton.executor.task.notes import NO_NOTES, NoteLimiter
-from jeton.executor.task.run_action import run_action
+from jeton.executor.task.run_action import action_call, run_action
 from jeton.expression import Expression, Failed, Missing
 from jeton.expression.counts import NotACount, count_of
 from jeton.expression.mapping import CompiledMapping, build_tree, evaluate_mapping, failure_text
-from jeton.model.definition.task import Suspended
+from jeton.model.definition.task import AsksInput, Suspended
 from jeton.model.failure import TaskFailed
-from jeton.model.json import Json, JsonObject
-from jeton.model.note import MissingNote
+from jeton.model.json import Json
 from jeton.model.paths import written
+from jeton.model.preview import encoded, fitted
 
 MAX_STACK_LENGTH = 8_000  # applied after secrets were redacted, or part of one could remain
 
-TaskResult: TypeAlias = Json | TaskFailed | Suspended
+TaskResult: TypeAlias = Json | TaskFailed | Suspended | AsksInput
 
 
 async def run_task(
     call: TaskCall, task: CompiledTask, resources: Resources, notes: NoteLimiter = NO_NOTES
 ) -> TaskResult:
-    """The output of the task, its failure, or its suspension. Waits only where an action or a delay does."""
-    context = _Context(call.input, call.facts, notes)
+    """The output of the task, its failure, its sleep or its question. Waits only where an action or a delay does."""
+    context = TaskContext(call, resources, notes)
     if task.lane == "instant":
-        return await _run_steps(call, task, context, resources)
-    timeout = task.timeout_ms
-    if isinstance(timeout, Expression):
-        found = count_of("timeout_ms", timeout, {"input": call.input, "run": call.facts})
-        if isinstance(found, NotACount):
-            return TaskFailed(found.type, found.message)
-        timeout = found
-    try:
-        return await resources.clock.within(timeout, _run_steps(call, task, context, resources))
-    except TimedOut:
-        return TaskFailed("timed_out", f"the task took longer than {timeout} ms", context.step)
+        result = await _run_steps(task, context)
+    else:
+        timeout = task.timeout_ms
+        if isinstance(timeout, Expression):
+            found = count_of("timeout_ms", timeout, {"input": call.input, "run": call.facts})
+            if isinstance(found, NotACount):
+                return TaskFailed(found.type, found.message)
+            timeout = found
+        try:
+            result = await resources.clock.within(timeout, _run_steps(task, context))
+        except TimedOut:
+            return TaskFailed("timed_out", f"the task took longer than {timeout} ms", context.step)
+    if task.max_result_bytes is None or isinstance(result, TaskFailed | Suspended | AsksInput):
+        return result
+    return await _fitted(call, result, task.max_result_bytes, resources)
 
 
-class _Context:
-    """The data that the steps of one attempt share."""
-
-    __slots__ = ("input", "notes", "output", "run", "state", "step")
-
-    def __init__(self, given: Json, run: JsonObject, notes: NoteLimiter) -> None:
-        self.input, self.run = given, run
-        self.notes = notes
-        self.state: JsonObject = {}
-        self.output: JsonObject = {}
-        self.step: str | None = None
-
-    def scope(self) -> JsonObject:
-        return {"input": self.input, "state": self.state, "output": self.output, "run": self.run}
-
-    def note_missing(self, step: str, paths: tuple[str, ...]) -> None:
-        if paths:
-            self.notes.add(MissingNote(step, paths))
-
-    def record(self, step: str, failed: ActionFailed) -> None:
-        """Add a failure that the task continues after to `state._errors`."""
-        before = self.state.get("_errors")
-        error: JsonObject = {"step": step, "type": failed.type, "message": failed.message}
-        self.state = {**self.state, "_errors": [*(before if isinstance(before, list) else []), error]}
+async def _fitted(call: TaskCall, result: Json, most: int, resources: Resources) -> Json:
+    """A result that is too large as a preview, and the whole of it as an artifact."""
+    if fitted(result, most) is result:
+        return result
+    media_type = "text/plain" if isinstance(result, str) else "application/json"
+    reference = await resources.artifacts.write(call.run, encoded(result), media_type)
+    return fitted(result, most, {"artifact": msgspec.to_builtins(reference)})
 
 
-async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, resources: Resources) -> TaskResult:
-    if task.of_action:
-        return await _run_only_action(call, task.steps[0], context, resources)
-    problem = None if task.input_validator is None else task.input_validator.problem(call.input, "input")
+async def _run_steps(task: CompiledTask, context: TaskContext) -> TaskResult:
+    if task.of_action:  # the result of the action is that of the task, as the action gave it
+        step = task.steps[0]
+        context.step = step.ref
+        call = action_call(step.action, context.call.input, step.ref, context, alone=True)
+        result = call if type(call) is ActionFailed else await run_action(step.action, call)
+        return _task_failed(step, result, retry=False) if type(result) is ActionFailed else result
+    problem = None if task.input_validator is None else task.input_validator.problem(context.call.input, "input")
     if problem is not None:
         return TaskFailed("input_invalid", problem)
     for step in task.steps:
@@ -83,11 +77,10 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
             continue
         if decision == "succeed":
             break
-        alone = len(task.steps) == 1
-        failed = await _run_step(call, step, context, resources, alone) if decision == "continue" else decision
+        failed = await _run_step(step, context, len(task.steps) == 1) if decision == "continue" else decision
         if failed is None:
             continue
-        if isinstance(failed, Suspended):
+        if isinstance(failed, Suspended | AsksInput):
             return failed
         if failed.fatal or step.on_failure != "continue":
             return _task_failed(step, failed, retry=step.on_failure == "retry" and not failed.fatal)
@@ -96,20 +89,13 @@ async def _run_steps(call: TaskCall, task: CompiledTask, context: _Context, reso
     return context.output if problem is None else TaskFailed("output_invalid", problem, retry=True)
 
 
-async def _run_only_action(call: TaskCall, step: CompiledStep, context: _Context, resources: Resources) -> TaskResult:
-    """The result of the action that is the whole task, as the action gave it."""
-    context.step = step.ref
-    result = await run_action(step.action, call.input, {}, {}, call, step.ref, resources, context.notes, alone=True)
-    return _task_failed(step, result, retry=False) if type(result) is ActionFailed else result
-
-
 def _task_failed(step: CompiledStep, failed: ActionFailed, *, retry: bool) -> TaskFailed:
     stack = None if failed.stack is None else failed.stack[-MAX_STACK_LENGTH:]
     return TaskFailed(failed.type, failed.message, step.ref or None, failed.transient, retry, stack, failed.calls)
 
 
 def _decide(
-    step: CompiledStep, condition: Expression, context: _Context
+    step: CompiledStep, condition: Expression, context: TaskContext
 ) -> Literal["continue", "skip", "succeed"] | ActionFailed:
     """What the condition of a step decides. `fail` fails the step, so that its `on_failure` applies."""
     holds = condition.holds(context.scope())
@@ -124,9 +110,9 @@ def _decide(
 
 
 async def _run_step(
-    call: TaskCall, step: CompiledStep, context: _Context, resources: Resources, alone: bool
-) -> ActionFailed | Suspended | None:
-    given = context.input
+    step: CompiledStep, context: TaskContext, alone: bool
+) -> ActionFailed | Suspended | AsksInput | None:
+    given = context.call.input
     if step.input_mapping is not None:
         found = evaluate_mapping(step.input_mapping, context.scope())
         if isinstance(found, Failed):
@@ -134,10 +120,9 @@ async def _run_step(
         values, missing = found
         context.note_missing(step.ref, missing)
         given = build_tree(values)
-    result = await run_action(
-        step.action, given, context.state, context.output, call, step.ref, resources, context.notes, alone=alone
-    )
-    if type(result) is ActionFailed or type(result) is Suspended:
+    call = action_call(step.action, given, step.ref, context, alone=alone)
+    result = call if type(call) is ActionFailed else await run_action(step.action, call)
+    if type(result) is ActionFailed or type(result) is Suspended or type(result) is AsksInput:
         return result
     if step.output_mapping is None:
         context.output = written(context.output, [], result)
@@ -145,7 +130,7 @@ async def _run_step(
     return _write(step.ref, step.output_mapping, context, result)
 
 
-def _write(step: str, mapping: CompiledMapping, context: _Context, result: Json) -> ActionFailed | None:
+def _write(step: str, mapping: CompiledMapping, context: TaskContext, result: Json) -> ActionFailed | None:
     """Write the output of a step. All values are evaluated before the first is written."""
     found = evaluate_mapping(mapping, {**context.scope(), "result": result})
     if isinstance(found, Failed):

@@ -6,7 +6,8 @@ import msgspec
 
 from jeton.executor.task.compile import CompiledTask, compile_task, missing_function, named_action
 from jeton.model.definition.task import Task
-from jeton.model.definition.workflow import Library
+from jeton.model.definition.tool_spec import tool_spec
+from jeton.model.definition.workflow import Library, memory_policies
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -36,7 +37,9 @@ class TaskCache:
         if known is not None:
             return known[2]
         named = [named_action(step.action, library) for step in task.steps if isinstance(step.action, str)]
-        content = _encode((task, named, library.settings, library.model_profiles))
+        told = {name: tool_spec(tool, library) for name, tool in library.tools.items()}
+        memories = memory_policies(library)
+        content = _encode((task, named, library.settings, library.model_profiles, library.prompts, told, memories))
         compiled = self._by_content.get(content)
         if compiled is None:
             compiled = compile_task(task, library)

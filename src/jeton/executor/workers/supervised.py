@@ -80,6 +80,18 @@ class SupervisedProcess(asyncio.SubprocessProtocol):
     def end_of_input(self) -> None:
         self._stdin().close()
 
+    def pause(self, stream: int) -> None:
+        """Stop reading what the program writes to a stream: it then has to wait."""
+        pipe = self._transport.get_pipe_transport(stream)
+        if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
+            pipe.pause_reading()
+
+    def resume(self, stream: int) -> None:
+        """Read a stream again."""
+        pipe = self._transport.get_pipe_transport(stream)
+        if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
+            pipe.resume_reading()
+
     async def ended(self) -> int:
         """The exit code, negative for a signal, once no descendant is left. Raises OSError if it did not start."""
         await asyncio.shield(self._gone)

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from minijinja import Environment, TemplateError, pass_state
 from minijinja._lowlevel import State
 
-from jeton.expression.templates.allowed import TemplateRefused
+from jeton.expression.templates.allowed import FUNCTIONS, TemplateRefused
 from jeton.expression.templates.tags import rewrite
 from jeton.model.json import JsonObject
 
@@ -66,6 +66,11 @@ class Template:
         if len(text.encode()) > MAX_TEXT:
             raise TemplateProblem(f"it makes more than {MAX_TEXT:,} bytes")
         return text
+
+
+def names_read(source: str) -> frozenset[str]:
+    """The names that a valid template reads and does not set itself."""
+    return frozenset(Environment().undeclared_variables_in_str(source)) - FUNCTIONS
 
 
 def _environment(fuel: int) -> Environment:

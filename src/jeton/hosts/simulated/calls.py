@@ -28,7 +28,19 @@ class Calls:
         _, path, visit = self._tokens[run, effect.token]
         at = max(now, effect.at)
         return ScriptedCall(
-            run, effect.node, path, visit, effect.attempt, effect.input, workflow, at, effect.token, effect.run
+            run,
+            effect.node,
+            path,
+            visit,
+            effect.attempt,
+            effect.input,
+            workflow,
+            at,
+            effect.token,
+            effect.run,
+            effect.continuation,
+            effect.speaker,
+            effect.delivery,
         )
 
     def node(self, run: RunId, token: TokenId) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from jeton.actor.retention import Pruned, Rule
+from jeton.actor.access.store import MemoryAccessStore
+from jeton.actor.queries.vitals import Vitals
+from jeton.actor.retention import Pruned, Rule, uploads_kept_from
 from jeton.actor.rows import FiringRow, RunRow
 from jeton.actor.starts import (
     NewFork,
@@ -19,11 +21,14 @@ from jeton.actor.starts import (
 )
 from jeton.actor.storable import check_storable
 from jeton.executor.event_sink import ActionEvent, MetricSample
+from jeton.executor.mcp.pins import MemoryPinStore
+from jeton.executor.memory import InMemoryStore
 from jeton.hosts.simulated.driver import REACTIONS, Driver
 from jeton.hosts.simulated.faults import FaultPlan
 from jeton.hosts.simulated.memory.artifacts import MemoryArtifacts
 from jeton.hosts.simulated.memory.definitions import Definitions
 from jeton.hosts.simulated.memory.idempotency import IdempotencyKeys
+from jeton.hosts.simulated.memory.listing import SimulatedListing
 from jeton.hosts.simulated.memory.retention import prune
 from jeton.hosts.simulated.observer import Observer
 from jeton.hosts.simulated.reads import SimulatedReads
@@ -31,8 +36,9 @@ from jeton.hosts.simulated.script import Script, ScriptedAnswer
 from jeton.hosts.simulated.signals import SimulatedSignals
 from jeton.hosts.simulated.tasks import RealTasks
 from jeton.hosts.simulated.world import World
+from jeton.model.definition.agent import MemoryPolicy, agent_bundle, agent_of
 from jeton.model.definition.trigger import Trigger
-from jeton.model.definition.workflow import Library
+from jeton.model.definition.workflow import Library, memory_policy
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from jeton.model.json import Json
@@ -71,8 +77,16 @@ class SimulatedHost:
         self.artifacts = MemoryArtifacts(self._store.tables.artifacts)
         self.idempotency = IdempotencyKeys(self.now)
         self.events = SimulatedEventSink(self.world)
+        self.pins = MemoryPinStore()
+        self.access = MemoryAccessStore()
+        self.listing = SimulatedListing(self._store)
+        self.memory = InMemoryStore(self.now, self._memory_policy)
         if self._tasks is not None:
-            self._tasks.use(self.artifacts, self.idempotency, SimulatedSignals(self.world))
+            self._tasks.use(self.artifacts, self.idempotency, SimulatedSignals(self.world), self.pins, self.memory)
+
+    def _memory_policy(self, agent: str) -> MemoryPolicy | None:
+        found = self._bundles.find(agent_bundle(agent), None)
+        return None if found is None else memory_policy(found[0], agent)
 
     @property
     def needs_app(self) -> Mapping[RunId, str]:
@@ -85,6 +99,10 @@ class SimulatedHost:
     def new_id(self) -> str:
         self._ids += 1
         return f"id-{self._ids}"
+
+    async def vitals(self) -> Vitals:
+        """It has no file, no thread that writes, and no worker that it waits for: all is well, and nothing counted."""
+        return Vitals()
 
     async def sleep(self, ms: int) -> None:
         """Let this much virtual time pass, with all that happens in it."""
@@ -101,9 +119,9 @@ class SimulatedHost:
 
     async def deploy(self, bundle: Library, name: str) -> int:
         self._driver.check()
-        if name not in bundle.workflows and name not in bundle.flows:
+        if not (name in bundle.workflows or name in bundle.flows or agent_of(name) in bundle.agents):
             raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
-        version = self._store.definitions.deploy(bundle, name)
+        version = self._store.definitions.deploy(bundle, name, self.wall())
         self._bundles.set_newest(name, version)
         return version
 
@@ -213,7 +231,9 @@ class SimulatedHost:
         pruned, gone = prune(self._store, rules, self.now(), dry_run=dry_run)
         for row in gone:
             self.idempotency.remove_steps(row.run)
+            self.memory.forget_run(row.run)
         if not dry_run:
+            await self.artifacts.release_uploads(uploads_kept_from(self.wall()))
             await self.artifacts.collect()
         return pruned
 

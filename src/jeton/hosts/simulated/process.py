@@ -14,8 +14,9 @@ from jeton.actor.definitions import Bundles
 from jeton.actor.journal import decode_entry
 from jeton.actor.queries.snapshots import SnapshotPolicy, snapshot_policy
 from jeton.actor.recovery import plan_recovery
-from jeton.actor.starts import impossible_start
+from jeton.actor.starts import impossible_start, undeliverable
 from jeton.actor.turn import Turn, take_turn
+from jeton.actor.workers import task_of
 from jeton.hosts.simulated.agenda import Act, Agenda
 from jeton.hosts.simulated.alarms import Alarms
 from jeton.hosts.simulated.calls import Calls
@@ -27,8 +28,9 @@ from jeton.hosts.simulated.memory.store import Store
 from jeton.hosts.simulated.observer import Observer, Step
 from jeton.hosts.simulated.script import Job, Script
 from jeton.hosts.simulated.workers import Attempt, Workers
+from jeton.model.definition.workflow import Library
 from jeton.model.effect import SendMessage, StartTask, StopTask
-from jeton.model.failure import BrokenInvariant, Refused
+from jeton.model.failure import Refused
 from jeton.model.ids import RunId, TokenId
 from jeton.model.message import (
     AlarmRang,
@@ -43,6 +45,7 @@ from jeton.model.message import (
 )
 from jeton.model.note import Note
 from jeton.model.state.run import TERMINAL
+from jeton.planning.program.workflow import Program
 
 LOOK_AFTER_MS = 25
 OFTEN = 40
@@ -128,7 +131,7 @@ class Process:
         batch = (*self._began_since.pop(run, ()), *waiting.values())
         before = self._store.sections(run) if self._observer.looks_back else None
         live = self._live.get(run) or self.load(run)
-        program, policy = self._bundles.program(*self._store.version(run))[0], self._policy(run)
+        program, policy = self._program(run)[0], self._policy(run)
         before_hash, shared = self._store.last_hash(run), self._store.shared(run)
         taken = take_turn(
             program,
@@ -170,7 +173,10 @@ class Process:
                     told = impossible_start(effect.run, effect.message, refused, self._clock.now())
                     sent += [] if told is None else [SendMessage(*told)]
                     continue
-            sent.append(effect)
+            unheard = None
+            if not self._store.has(effect.run) and effect.run not in started:
+                unheard = undeliverable(effect.run, effect.message, self._clock.now())
+            sent.append(effect if unheard is None else SendMessage(*unheard))
         self._store.commit(turn, tuple(waiting), own, sent, started)
 
     def _release(self, run: RunId, turn: Turn) -> None:
@@ -209,10 +215,9 @@ class Process:
 
     def _start_task(self, run: RunId, effect: StartTask) -> None:
         self._observer.released(run, effect)
-        program, bundle = self._bundles.program(*self._store.version(run))
-        task = program.nodes[effect.node].task
-        if task is None:
-            raise BrokenInvariant("a task was asked for at a node without one", node=effect.node)
+        if effect.token not in self._live[run].state.tokens:
+            return  # it ended in the same batch
+        task, bundle = task_of(*self._program(run), self._live[run].state, effect.token)
         missing = self._env.script.missing(task, bundle)
         if missing is not None:
             self.needs_app[run] = missing
@@ -255,7 +260,8 @@ class Process:
         for run in self._store.runs():
             row = self._store.row(run)
             if row is not None and row.status not in TERMINAL:
-                self._alarms.wake(run, self.load(run).timers)
+                live = self._live[run] = self.load(run)
+                self._alarms.wake(run, live.timers)
             if self._store.inbox(run):
                 self.schedule(run)
         self.fire_soon()
@@ -267,7 +273,7 @@ class Process:
         self._looks += 1
         for run in sorted(self._store.busy, key=self._store.runs().index):
             live = self._live.get(run) or self.load(run)
-            plan = plan_recovery(live, self._clock.now(), self._clock.wall(), partial(self._missing, run))
+            plan = plan_recovery(live, self._clock.now(), self._clock.wall(), partial(self._missing, run, live))
             if plan.needs_app is not None:
                 self.needs_app[run] = plan.needs_app
             for message in plan.messages:
@@ -278,11 +284,14 @@ class Process:
                 if not self._workers.have(attempt) and not self._is_reported(*attempt):
                     self.deliver(run, message)
 
-    def _missing(self, run: RunId, node: str) -> str | None:
-        """The name of a function that the task of a node needs, and that is not here."""
+    def _missing(self, run: RunId, live: LiveRun, token: TokenId) -> str | None:
+        """The name of a function that the task of a token needs, and that is not here."""
+        return self._env.script.missing(*task_of(*self._program(run), live.state, token))
+
+    def _program(self, run: RunId) -> tuple[Program, Library]:
+        """The program of a run; of a conversation, that of its agent's newest version."""
         program, bundle = self._bundles.program(*self._store.version(run))
-        task = program.nodes[node].task
-        return None if task is None else self._env.script.missing(task, bundle)
+        return (program, bundle) if program.talk is None else self._bundles.newest(*self._store.version(run))
 
     def _look_after_soon(self) -> None:
         if not self._looking:

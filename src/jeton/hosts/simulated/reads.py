@@ -1,19 +1,35 @@
 """Queries on a simulated world."""
 
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 from jeton.actor.advance import LiveRun
-from jeton.actor.rows import Account, FiringRow, GateRow, Published, RunRow, TriggerRow, Usage
+from jeton.actor.queries.vitals import Census
+from jeton.actor.rows import (
+    Account,
+    EntryPlace,
+    FiringRow,
+    GateRow,
+    LinePage,
+    PlacedEntry,
+    Published,
+    RunRow,
+    TreePositions,
+    TriggerRow,
+    Usage,
+)
 from jeton.actor.sections import load_run
 from jeton.actor.starts import unknown_run
 from jeton.executor.event_sink import CurrentMetric
 from jeton.hosts.simulated.driver import Driver
+from jeton.hosts.simulated.line import LineReads
 from jeton.hosts.simulated.memory.store import Store
+from jeton.model.definition.agent import agent_of
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
-from jeton.model.state.run import RunStatus
+from jeton.model.state.run import TERMINAL, RunStatus
 
 
 class SimulatedReads:
@@ -21,6 +37,7 @@ class SimulatedReads:
 
     def __init__(self, store: Store, driver: Driver) -> None:
         self._store = store
+        self._line = LineReads(store)
         self._driver = driver
 
     async def row(self, run: RunId) -> RunRow | None:
@@ -35,8 +52,9 @@ class SimulatedReads:
         status: RunStatus | None = None,
         after: RunId | None = None,
         limit: int = 100,
+        conversations: bool = False,
     ) -> list[RunRow]:
-        rows = self._store.rows()[::-1]
+        rows = [row for row in self._store.rows()[::-1] if (agent_of(row.workflow) is not None) == conversations]
         first = next((place for place, row in enumerate(rows, 1) if row.run == after), 0)
         found = [row for row in rows[first:] if workflow in (None, row.workflow) and status in (None, row.status)]
         return found[:limit]
@@ -50,12 +68,49 @@ class SimulatedReads:
     async def entries(self, run: RunId, after: int = -1) -> list[Entry]:
         return self._store.entries(run, after)
 
+    async def stretch(self, run: RunId, first: int, last: int) -> list[Entry]:
+        return self._store.stretch(run, first, last)
+
+    async def oldest(self, run: RunId) -> int | None:
+        return 0 if self._store.journal(run) else None  # a history is kept whole, or not at all
+
+    async def place(self, run: RunId, event: int) -> EntryPlace | None:
+        return self._line.place(run, event)
+
+    async def census(self) -> Census:
+        rows = self._store.rows()
+        counts = Counter((row.workflow, str(row.status)) for row in rows)
+        open = [row for row in rows if row.status not in TERMINAL]
+        under_way = {str(row.run): (row.workflow, str(row.status), row.submitted_at) for row in open}
+        return Census(await self.head(), dict(counts), under_way, len(await self.gates()))
+
+    async def head(self) -> int:
+        return self._store.line.head
+
+    async def line(self, after: int = 0, limit: int = 500, within: RunId | None = None) -> LinePage:
+        return self._line.page(after, limit, within)
+
+    async def tree_positions(self, run: RunId, after: int = 0) -> TreePositions:
+        return self._line.tree_positions(run, after)
+
+    async def placed(self, positions: Sequence[int]) -> list[PlacedEntry]:
+        return self._line.placed(positions)
+
+    async def unended(self, run: RunId) -> int:
+        return self._line.unended(run)
+
+    async def changed(self, after: int, run: RunId | None = None) -> None:
+        await self._driver.until(lambda: self._store.line.head > after)
+
     async def live(self, run: RunId) -> LiveRun | None:
         sections = self._store.sections(run)
         return None if sections is None else load_run(sections)
 
     async def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
         return self._store.definitions.bundles.find(name, version)
+
+    async def deployed(self) -> list[str]:
+        return self._store.definitions.deployed()
 
     async def triggers(self) -> list[TriggerRow]:
         return self._store.triggers.rows()

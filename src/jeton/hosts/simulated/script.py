@@ -8,12 +8,14 @@ import msgspec
 
 from jeton.executor.event_sink import MetricSample
 from jeton.executor.signals import SentSignal
-from jeton.model.definition.task import Suspended, Task
+from jeton.model.chat import Speaker
+from jeton.model.definition.task import AsksInput, Suspended, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.note import Note
+from jeton.model.state.phase import Continuation
 
 
 class ScriptedCall(msgspec.Struct, frozen=True):
@@ -29,6 +31,9 @@ class ScriptedCall(msgspec.Struct, frozen=True):
     at: int = 0  # when it was dispatched; a task that slept gets the same call again, later
     token: TokenId = TokenId(0)
     facts: JsonObject = {}  # what expressions read as `run`
+    continuation: Continuation | None = None  # what the attempt left behind when it gave its worker back
+    speaker: Speaker | None = None  # the agent it works for
+    delivery: int = 1
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -40,6 +45,8 @@ class Answer(msgspec.Struct, frozen=True):
     result: Json = None
     failure: TaskFailed | None = None
     suspended: Suspended | None = None  # instead of either
+    asked: AsksInput | None = None  # instead of all of them
+    continued: int = 0  # with `asked`, set by the worker: how often the attempt had given its worker back before
     takes_ms: int | None = None
     publishes: tuple[tuple[str, Json], ...] = ()
     measures: tuple[MetricSample, ...] = ()
@@ -47,13 +54,15 @@ class Answer(msgspec.Struct, frozen=True):
     signals: tuple[SentSignal, ...] = ()
 
 
-def answer_of(found: Json | TaskFailed | Suspended, takes_ms: int) -> Answer:
+def answer_of(found: Json | TaskFailed | Suspended | AsksInput, takes_ms: int) -> Answer:
     """The executor's result as an answer."""
     match found:
         case TaskFailed():
             return Answer(failure=found, takes_ms=takes_ms)
         case Suspended():
             return Answer(suspended=found, takes_ms=takes_ms)
+        case AsksInput():
+            return Answer(asked=found, takes_ms=takes_ms)
         case _:
             return Answer(found, takes_ms=takes_ms)
 

@@ -11,6 +11,8 @@ from jeton.executor.action import failure_from
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.event_sink import MemoryEventSink
 from jeton.executor.limits.idempotency import IdempotencyStore
+from jeton.executor.mcp.pins import PinStore
+from jeton.executor.memory import MemoryStore
 from jeton.executor.signals import SentSignal, Signals
 from jeton.executor.task.notes import NoteLimiter
 from jeton.executor.task.task_cache import TaskCache
@@ -42,11 +44,18 @@ class RealTasks(Script):
         self._resources = Resources(VirtualClock(), ThreadPool(1))
         self._signals: SignalPlans | None = None
 
-    def use(self, artifacts: Artifacts, idempotency: IdempotencyStore, signals: SignalPlans) -> None:
+    def use(
+        self,
+        artifacts: Artifacts,
+        idempotency: IdempotencyStore,
+        signals: SignalPlans,
+        pins: PinStore,
+        memory: MemoryStore,
+    ) -> None:
         """Work for this store."""
         self._signals = signals
         self._resources = msgspec.structs.replace(
-            self._resources, artifacts=artifacts, idempotency=idempotency, signals=signals
+            self._resources, artifacts=artifacts, idempotency=idempotency, signals=signals, pins=pins, memory=memory
         )
 
     def take(self, job: Job) -> None:
@@ -66,7 +75,18 @@ class RealTasks(Script):
         call = job.call
         clock, sink, notes = VirtualClock(call.at), MemoryEventSink(), list[Note]()
         resources = msgspec.structs.replace(self._resources, clock=clock, event_sink=sink, wall_clock=clock.now)
-        asked = TaskCall(call.run, call.token, call.node, call.attempt, call.input, call.at, call.facts)
+        asked = TaskCall(
+            call.run,
+            call.token,
+            call.node,
+            call.attempt,
+            call.input,
+            call.at,
+            call.facts,
+            delivery=call.delivery,
+            speaker=call.speaker,
+            continuation=call.continuation,
+        )
         try:
             ready = self.compiled(job)
             answer = answer_of(
@@ -89,6 +109,8 @@ class RealTasks(Script):
 
     async def close(self) -> None:
         """End the threads and processes that functions ran in."""
+        await self._resources.servers.close()
         await self._resources.processes.close()
         await self._resources.connections.close()
+        await self._resources.models.close()
         self._resources.threads.close()

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from random import Random
 from typing import TypeAlias
 
+import msgspec
+
 from jeton.hosts.simulated.agenda import Agenda
 from jeton.hosts.simulated.clock import ManualClock
 from jeton.hosts.simulated.faults import Faults
@@ -84,6 +86,8 @@ class Workers:
         answer = job.answer
         if answer is None:
             raise BrokenInvariant("time passed before a task was answered", node=job.call.node)
+        if answer.asked is not None and job.call.continuation is not None:
+            answer = msgspec.structs.replace(answer, continued=job.call.continuation.number)
         worker.began = True
         self._tell_began(attempt, answer.notes)
         takes_ms = answer.takes_ms or 0

@@ -34,6 +34,7 @@ from jeton.model.message import (
     PauseRun,
     SignalRun,
     StartRun,
+    TaskAsked,
     TaskFinished,
     TaskSuspended,
     UnpauseRun,
@@ -280,7 +281,13 @@ class World:
     def _accept_answer(self, run: RunId, token: TokenId, attempt: int, answer: Answer) -> None:
         now = self.clock.now()
         if answer.suspended is not None:
-            self.deliver(run, TaskSuspended(now, token, attempt, answer.suspended.until, answer.suspended.sleep))
+            until, sleep, state = answer.suspended.until, answer.suspended.sleep, answer.suspended.state
+            self.deliver(run, TaskSuspended(now, token, attempt, until, sleep, state))
+            return
+        if answer.asked is not None:
+            asked = answer.asked
+            question = asked.title, asked.schema, asked.state, asked.timeout_ms, answer.continued
+            self.deliver(run, TaskAsked(now, token, attempt, *question))
             return
         result = None if answer.failure is not None else answer.result
         message = storable(TaskFinished(now, token, attempt, result, answer.failure))
@@ -288,6 +295,10 @@ class World:
             self.deliver(run, message)
 
     # crash and recovery
+
+    def crash(self, down_ms: int = 0) -> None:
+        """End the process now, with all that is only in memory. Another one starts `down_ms` later."""
+        self._go_down(down_ms)
 
     def _go_down(self, down_ms: int) -> None:
         self.crashes += 1

@@ -9,27 +9,33 @@ from typing import TypeVar
 from uuid import uuid4
 
 import apsw
+import msgspec
 
 from jeton.actor.definitions import Bundles
-from jeton.actor.retention import Pruned, Rule
+from jeton.actor.queries.vitals import Vitals
+from jeton.actor.retention import Pruned, Rule, uploads_kept_from
 from jeton.actor.rows import FiringRow, RunRow
 from jeton.actor.starts import NewFork, NewRun, Started, unknown_run
 from jeton.actor.storable import check_storable
 from jeton.actor.workers import Workers
-from jeton.executor.artifacts import Artifacts
+from jeton.executor.artifacts import Artifacts, discard_drafts
 from jeton.hosts.sqlite.clock import steady_clock, wall_ms
 from jeton.hosts.sqlite.commit.rows import Mirror
 from jeton.hosts.sqlite.file.advancing import read_set_aside
 from jeton.hosts.sqlite.file.connect import Connection, Durability, refusal
 from jeton.hosts.sqlite.file.opening import check_readable, open_owned
+from jeton.hosts.sqlite.listing import SqliteListing
 from jeton.hosts.sqlite.loop.owner import Owner
 from jeton.hosts.sqlite.loop.recovery import store_message, write_unowned
+from jeton.hosts.sqlite.mirrors.access import SqliteAccessStore
 from jeton.hosts.sqlite.mirrors.artifacts import InheritanceMirror, SqliteIndex, artifacts_folder
 from jeton.hosts.sqlite.mirrors.credits import UsageMirror, open_account, top_up
 from jeton.hosts.sqlite.mirrors.event_sink import SqliteEventSink
 from jeton.hosts.sqlite.mirrors.firings import put_firings, set_disabled
 from jeton.hosts.sqlite.mirrors.gates import GateMirror
 from jeton.hosts.sqlite.mirrors.idempotency import SqliteIdempotencyStore
+from jeton.hosts.sqlite.mirrors.mcp_pins import SqlitePinStore
+from jeton.hosts.sqlite.mirrors.memory.store import SqliteMemoryStore
 from jeton.hosts.sqlite.mirrors.snapshots import SnapshotMirror
 from jeton.hosts.sqlite.mirrors.typed.mirror import TypedMirror
 from jeton.hosts.sqlite.reads import POLL_S, SqliteReads
@@ -38,7 +44,7 @@ from jeton.model.definition.trigger import Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.message import Message
+from jeton.model.message import Message, StartRun
 from jeton.model.state.run import TERMINAL
 from jeton.planning.triggers.firing import Delivery, Planned, plan_firing
 
@@ -64,6 +70,9 @@ class SqliteHost:
         self.now = clock
         self.wall = wall
         self.reads = SqliteReads(store, bundles, owner)
+        self.pins = SqlitePinStore(store, self._write)
+        self.access = SqliteAccessStore(store, self._write)
+        self.listing = SqliteListing(path, store, self._write)
         self.needs_app: Mapping[RunId, str] = {} if owner is None else owner.runs.tasks.needs_app
 
     @classmethod
@@ -89,6 +98,7 @@ class SqliteHost:
             store = Store(file)
             return cls(file, store, Bundles(store), None, clock, wall)
         lock, epoch = await asyncio.to_thread(open_owned, file, clock())
+        discard_drafts(artifacts_folder(file))
         store = Store(file)
         bundles = Bundles(store)
         try:
@@ -123,6 +133,18 @@ class SqliteHost:
         if self._owner is not None:
             await self._owner.close(grace_s)
         self._store.close()
+
+    async def vitals(self) -> Vitals:
+        """How the host fares. Without ownership, what the file tells."""
+        found = Vitals() if self._owner is None else self._owner.vitals()
+        inbox, size = await asyncio.to_thread(self._in_file)
+        return msgspec.structs.replace(found, inbox=inbox, bytes=size)
+
+    def _in_file(self) -> tuple[int, int]:
+        with self._store.snapshot() as db:
+            inbox: int = db.execute("select count(*) from inbox").get
+        files = (self._path.with_name(self._path.name + suffix) for suffix in ("", "-wal"))
+        return inbox, sum(file.stat().st_size for file in files if file.exists())
 
     # definitions
 
@@ -166,11 +188,11 @@ class SqliteHost:
         """Add credits to the project's account. Returns False if there is none."""
         return await self._write(partial(top_up, amount=amount))
 
-    async def _write(self, act: Callable[[Connection], Value]) -> Value:
+    async def _write(self, act: Callable[[Connection], Value], *, overwrite: bool = False) -> Value:
         """Write in a transaction of the writer thread, or, without ownership, in a short one of its own."""
         if self._owner is not None:
-            return await self._owner.write(act)
-        return await asyncio.to_thread(write_unowned, self._path, act)
+            return await self._owner.write(act, overwrite=overwrite)
+        return await asyncio.to_thread(write_unowned, self._path, act, overwrite=overwrite)
 
     # runs
 
@@ -187,7 +209,7 @@ class SqliteHost:
         check_storable(message)
         if self._owner is not None:
             await self._owner.deliver(run, message)
-        elif self._store.row(run) is None:
+        elif self._store.row(run) is None and not isinstance(message, StartRun) and run not in self.set_aside:
             raise unknown_run(run)
         else:
             await asyncio.to_thread(store_message, self._path, run, message)
@@ -198,9 +220,9 @@ class SqliteHost:
             return await self._owner.ended(run)
         while True:
             row = self._store.row(run)
-            if row is None:
+            if row is None and run not in self.set_aside:
                 raise unknown_run(run)
-            if row.status in TERMINAL:
+            if row is not None and row.status in TERMINAL:
                 return row
             await asyncio.sleep(POLL_S)
 
@@ -216,6 +238,7 @@ class SqliteHost:
         """Prune ended runs by the rules, in small steps, so that other runs do not wait for it."""
         pruned = await self._require_owner().prune(rules, dry_run=dry_run)
         if not dry_run:
+            await self.artifacts.release_uploads(uploads_kept_from(self.wall()))
             await self.artifacts.collect()
         return pruned
 
@@ -235,6 +258,23 @@ class SqliteHost:
     def events(self) -> SqliteEventSink:
         """Where events and metrics of actions go."""
         return self._services[2]
+
+    @property
+    def memory(self) -> SqliteMemoryStore:
+        """The memories of agents. Without ownership they can be read and deleted."""
+        return self._memory
+
+    @cached_property
+    def _memory(self) -> SqliteMemoryStore:
+        artifacts = Artifacts(artifacts_folder(self._path), SqliteIndex(self._store, self._write))
+        return SqliteMemoryStore(
+            self._store,
+            partial(self._write, overwrite=True),
+            artifacts if self._owner is None else self.artifacts,
+            self._bundles,
+            self.wall,
+            owned=self._owner is not None,
+        )
 
     @cached_property
     def _services(self) -> tuple[Artifacts, SqliteIdempotencyStore, SqliteEventSink]:

@@ -1,13 +1,27 @@
 """Queries on a store. Single rows are read on the event loop; whatever may be long is read on another thread."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 
 from jeton.actor.advance import LiveRun
 from jeton.actor.definitions import Bundles
-from jeton.actor.rows import Account, FiringRow, GateRow, Published, RunRow, TriggerRow, Usage
+from jeton.actor.queries.vitals import Census
+from jeton.actor.rows import (
+    Account,
+    EntryPlace,
+    FiringRow,
+    GateRow,
+    LinePage,
+    PlacedEntry,
+    Published,
+    RunRow,
+    TreePositions,
+    TriggerRow,
+    Usage,
+)
 from jeton.actor.starts import unknown_run
 from jeton.executor.event_sink import CurrentMetric
+from jeton.hosts.sqlite.line import LineReads
 from jeton.hosts.sqlite.loop.owner import Owner
 from jeton.hosts.sqlite.mirrors.credits import account_in, usage_in
 from jeton.hosts.sqlite.mirrors.event_sink import current_metrics, published_events
@@ -26,6 +40,7 @@ class SqliteReads:
 
     def __init__(self, store: Store, bundles: Bundles, owner: Owner | None) -> None:
         self._store = store
+        self._line = LineReads(store)
         self._bundles = bundles
         self._owner = owner
 
@@ -39,8 +54,9 @@ class SqliteReads:
         status: RunStatus | None = None,
         after: RunId | None = None,
         limit: int = 100,
+        conversations: bool = False,
     ) -> list[RunRow]:
-        return await asyncio.to_thread(self._store.rows, workflow, status, after, limit)
+        return await asyncio.to_thread(self._store.rows, workflow, status, after, limit, conversations)
 
     async def children(self, run: RunId) -> list[RunRow]:
         return await asyncio.to_thread(self._store.children, run)
@@ -51,11 +67,61 @@ class SqliteReads:
     async def entries(self, run: RunId, after: int = -1) -> list[Entry]:
         return await asyncio.to_thread(self._store.entries, run, after)
 
+    async def stretch(self, run: RunId, first: int, last: int) -> list[Entry]:
+        return await asyncio.to_thread(self._store.stretch, run, first, last)
+
+    async def oldest(self, run: RunId) -> int | None:
+        return self._store.oldest(run)
+
+    async def place(self, run: RunId, event: int) -> EntryPlace | None:
+        return await asyncio.to_thread(self._line.place, run, event)
+
+    async def census(self) -> Census:
+        return await asyncio.to_thread(self._census)
+
+    def _census(self) -> Census:
+        with self._store.snapshot() as db:
+            head: int = db.execute("select coalesce(max(position), 0) from journal").get
+            runs = db.execute("select workflow, status, count(*) from runs group by workflow, status")
+            found = {(workflow, status): count for workflow, status, count in runs}
+            open = db.execute("select run, workflow, status, submitted_at from runs where ended_at is null")
+            under_way = {run: (workflow, status, at) for run, workflow, status, at in open}
+            return Census(head, found, under_way, db.execute("select count(*) from gates").get)
+
+    async def head(self) -> int:
+        return self._line.head()
+
+    async def line(self, after: int = 0, limit: int = 500, within: RunId | None = None) -> LinePage:
+        return await asyncio.to_thread(self._line.page, after, limit, within)
+
+    async def tree_positions(self, run: RunId, after: int = 0) -> TreePositions:
+        return await asyncio.to_thread(self._line.tree_positions, run, after)
+
+    async def placed(self, positions: Sequence[int]) -> list[PlacedEntry]:
+        return await asyncio.to_thread(self._line.placed, positions)
+
+    async def unended(self, run: RunId) -> int:
+        return await asyncio.to_thread(self._line.unended, run)
+
+    async def changed(self, after: int, run: RunId | None = None) -> None:
+        if self._owner is None:
+            while self._line.head() <= after:
+                await asyncio.sleep(POLL_S)
+            return
+        with self._owner.listen_line() as changed:
+            while self._line.head() <= after:
+                self._owner.check(run)
+                await changed.wait()
+                changed.clear()
+
     async def live(self, run: RunId) -> LiveRun | None:
         return await asyncio.to_thread(self._store.live, run)
 
     async def bundle(self, name: str, version: int | None = None) -> tuple[Library, int] | None:
         return self._bundles.find(name, version)
+
+    async def deployed(self) -> list[str]:
+        return self._store.deployed()
 
     async def triggers(self) -> list[TriggerRow]:
         return await asyncio.to_thread(triggers_in, self._store)

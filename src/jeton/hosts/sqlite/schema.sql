@@ -52,14 +52,15 @@ create index runs_by_parent on runs(parent) where parent is not null;
 create index runs_to_wake on runs(wake) where busy = 0 and wake is not null;
 create index runs_busy on runs(busy) where busy = 1;
 
--- With a rowid, unlike the others: entries of many runs then lie side by side as they come, and a commit writes half as
--- many pages.
+-- In order of commit, unlike the others: entries of many runs then lie side by side as they come, and a commit writes half
+-- as many pages.
 create table journal(
+    position integer primary key, -- in the line of all runs, never used again: see commit/line.py
     run text not null,
     number integer not null,
     hash blob not null, -- over the hash before it and this body
     body blob not null,
-    primary key(run, number)
+    unique(run, number)
 ) strict;
 
 create table sections(
@@ -97,6 +98,7 @@ create table gates(
     since integer not null,
     due integer,
     answers integer not null, -- how many there are so far
+    question text, -- the schema of what a task asks; null: the node has it
     primary key(run, token)
 ) strict, without rowid;
 
@@ -214,7 +216,8 @@ create table disabled(
     digest blob not null default x''
 ) strict, without rowid;
 
--- What the project may still spend. Never below zero, whatever happens.
+-- What the project may still spend. Never below zero, whatever happens. And, as 'day:DATE:AGENT', what agents with a
+-- budget for a day have used of it, in millionths of a credit, with the credits that people added.
 create table accounts(
     name text primary key,
     balance integer not null check(balance >= 0),
@@ -282,4 +285,118 @@ create table metrics(
     value real not null,
     digest blob not null default x'',
     primary key(name, labels)
+) strict, without rowid;
+
+-- What tools of MCP servers were when they were first used, or pinned by a person: one that changed is not called.
+create table mcp_pins(
+    server text not null,
+    tool text not null,
+    hash text not null, -- of what follows
+    described blob not null, -- the description and the input schema
+    at integer not null,
+    digest blob not null default x'',
+    primary key(server, tool)
+) strict, without rowid;
+
+-- What agents remember. A memory whose content is long has its first part here, and all of it in an artifact.
+create table memories(
+    number integer primary key autoincrement,
+    id text not null unique,
+    agent text not null,
+    scope text not null, -- 'agent', or 'user': of the agent and the user, who may be nobody
+    user text,
+    type text not null,
+    content text not null,
+    significance real not null,
+    metadata text not null, -- a JSON object
+    conversation text,
+    turn integer,
+    tainted integer not null,
+    superseded_by text,
+    created_at integer not null,
+    updated_at integer not null,
+    artifact text,
+    size integer, -- of the artifact
+    hash blob not null, -- of place, type and content
+    place text not null, -- words that stand for agent, scope and type
+    words text not null, -- of the content
+    length integer not null, -- in words
+    digest blob not null default x''
+) strict;
+
+create index memories_by_agent on memories(agent, scope, user, number);
+create index memories_counted on memories(agent, scope, user, type, length) where superseded_by is null;
+create unique index memories_known on memories(hash) where superseded_by is null;
+
+-- The words of memories that were not superseded.
+create view memory_words as
+select number, place, words from memories where superseded_by is null;
+
+create virtual table memory_index using fts5(
+    place, words, content = 'memory_words', content_rowid = 'number', tokenize = 'ascii', detail = 'column', columnsize = 0
+);
+insert into memory_index(memory_index, rank) values('secure-delete', 1);
+
+-- What memories mean, as numbers of a model.
+create table memory_vectors(
+    number integer primary key,
+    model text not null,
+    vector blob not null,
+    digest blob not null default x''
+) strict;
+
+-- Keys of the server. Only a hash of each is here.
+create table api_keys(
+    id text primary key,
+    hash text not null,
+    name text not null,
+    scopes text not null, -- joined by commas
+    person text, -- who alone may answer with it
+    created_at integer not null,
+    expires_at integer,
+    revoked_at integer,
+    digest blob not null default x''
+) strict, without rowid;
+
+-- Browsers that showed a key, by the hash of their cookie.
+create table sessions(
+    hash text primary key,
+    key text not null,
+    created_at integer not null,
+    expires_at integer not null,
+    digest blob not null default x''
+) strict, without rowid;
+
+-- Queries over runs that people saved for all.
+create table queries(
+    name text primary key,
+    q text not null,
+    at integer not null,
+    digest blob not null default x''
+) strict, without rowid;
+
+-- Files of definitions that were deployed together, by the hash of all of them.
+create table sources(
+    hash text primary key,
+    files blob not null, -- JSON: [{name, text}]
+    digest blob not null default x''
+) strict, without rowid;
+
+-- Versions that were deployed.
+create table deployments(
+    name text not null,
+    version integer not null,
+    at integer not null, -- for the first time
+    source text, -- null: its texts were not kept
+    digest blob not null default x'',
+    primary key(name, version)
+) strict, without rowid;
+
+create index deployments_by_source on deployments(source) where source is not null;
+
+-- How far readers of the line have come, such as the one that sends spans.
+create table readers(
+    name text primary key,
+    place text not null,
+    digest blob not null default x''
 ) strict, without rowid;

@@ -23,8 +23,9 @@ from jeton.model.json import Json
 from jeton.model.state.run import FiredBy, Fork, Parent, RunStatus
 
 ENTRIES_PER_READ = 500
+AGENTS = "(workflow >= 'agent:' and workflow < 'agent;')"  # runs that are conversations
 
-_ROW = "run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head"
+RUN_COLUMNS = "run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head"
 
 
 class _Outcome(msgspec.Struct):
@@ -35,6 +36,7 @@ class _Outcome(msgspec.Struct):
     parent: Parent | None = None
     forked: Fork | None = None
     trigger: FiredBy | None = None
+    key: str | None = None
 
 
 _outcome = msgspec.json.Decoder(_Outcome).decode
@@ -81,8 +83,8 @@ class Store:
     def row(self, run: RunId) -> RunRow | None:
         """A run, as lists show it."""
         with self.snapshot() as db:
-            found = _all(db, f"select {_ROW} from runs where run = ?", run)
-        return _row(found[0]) if found else None
+            found = _all(db, f"select {RUN_COLUMNS} from runs where run = ?", run)
+        return run_row_of(found[0]) if found else None
 
     def is_known(self, run: RunId) -> bool:
         """Whether there is such a run, not ended, or a message for it."""
@@ -94,10 +96,15 @@ class Store:
             return bool(db.execute(query, (run,)).get)
 
     def rows(
-        self, workflow: str | None = None, status: RunStatus | None = None, after: RunId | None = None, limit: int = 100
+        self,
+        workflow: str | None = None,
+        status: RunStatus | None = None,
+        after: RunId | None = None,
+        limit: int = 100,
+        conversations: bool = False,
     ) -> list[RunRow]:
-        """Runs, newest first. `after` is the last one of the previous page."""
-        where, values = ["true"], list[Value]()
+        """Runs, or conversations, newest first. `after` is the last one of the previous page."""
+        where, values = [AGENTS if conversations else f"not {AGENTS}"], list[Value]()
         if workflow is not None:
             where.append("workflow = ?")
             values.append(workflow)
@@ -107,19 +114,21 @@ class Store:
         if after is not None:
             where.append("(submitted_at, run) < ((select submitted_at from runs where run = ?), ?)")
             values += [after, after]
-        query = f"select {_ROW} from runs where {' and '.join(where)} order by submitted_at desc, run desc limit ?"
+        query = f"select {RUN_COLUMNS} from runs where {' and '.join(where)}"
         with self.snapshot() as db:
-            return [_row(found) for found in _all(db, query, *values, limit)]
+            found = _all(db, f"{query} order by submitted_at desc, run desc limit ?", *values, limit)
+        return [run_row_of(each) for each in found]
 
     def children(self, run: RunId) -> list[RunRow]:
         """The runs that a run called, in order."""
         with self.snapshot() as db:
-            query = f"select {_ROW} from runs where parent = ? order by submitted_at, run"
-            return [_row(found) for found in _all(db, query, run)]
+            query = f"select {RUN_COLUMNS} from runs where parent = ? order by submitted_at, run"
+            return [run_row_of(found) for found in _all(db, query, run)]
 
     def gates(self, run: RunId | None = None) -> list[GateRow]:
         """Open gates, oldest first: of one run, or of all."""
-        query = "select run, token, node, path, title, since, due, answers from gates where ?1 is null or run = ?1"
+        columns = "run, token, node, path, title, since, due, answers, question"
+        query = f"select {columns} from gates where ?1 is null or run = ?1"
         with self.snapshot() as db:
             return [GateRow(*found) for found in _all(db, f"{query} order by since, run, token", run)]
 
@@ -130,6 +139,20 @@ class Store:
             bodies = _all(db, query, run, after, -1 if limit is None else limit)
         with reading(run):
             return [decode_entry(body) for (body,) in bodies]
+
+    def stretch(self, run: RunId, first: int, last: int) -> list[Entry]:
+        """A run's entries from one number to another, both included."""
+        query = "select body from journal where run = ? and number between ? and ? order by number"
+        with self.snapshot() as db:
+            bodies = _all(db, query, run, first, last)
+        with reading(run):
+            return [decode_entry(body) for (body,) in bodies]
+
+    def oldest(self, run: RunId) -> int | None:
+        """The number of a run's oldest stored entry."""
+        with self.snapshot() as db:
+            found: int | None = db.execute("select min(number) from journal where run = ?", (run,)).get
+        return found
 
     def load(self, run: RunId) -> StoredRun | None:
         """The sections of the last durable commit; None if there is no such run."""
@@ -203,6 +226,12 @@ class Store:
             found = _all(db, f"{query} order by deployed desc limit 1", name, version)
         return (found[0][0], found[0][1]) if found else None
 
+    def deployed(self) -> list[str]:
+        """The names of all that was deployed."""
+        query = "select distinct name from definitions where deployed > 0 order by name"
+        with self.snapshot() as db:
+            return [name for (name,) in _all(db, query)]
+
     def version_of(self, name: str, hash: str) -> int | None:
         """The version with this content."""
         with self.snapshot() as db:
@@ -223,7 +252,8 @@ def _all(db: Connection, query: str, *values: Value) -> list[Row]:
     return list(db.execute(query, values))
 
 
-def _row(found: Row) -> RunRow:
+def run_row_of(found: Row) -> RunRow:
+    """The row of a run from its columns, `RUN_COLUMNS`."""
     run, workflow, version, status, paused, submitted_at, started_at, ended_at, wake, entries, head = found
     try:
         outcome = _outcome(head)
@@ -245,4 +275,5 @@ def _row(found: Row) -> RunRow:
         parent=outcome.parent,
         forked=outcome.forked,
         trigger=outcome.trigger,
+        key=outcome.key,
     )

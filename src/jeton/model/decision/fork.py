@@ -23,6 +23,7 @@ class ForkHistory(DecisionBase, frozen=True, tag="fork_history"):
     writes: dict[str, Json] = {}
     credits: int = 0
     dropped: tuple[TokenId, ...] = ()
+    turn: int | None = None  # of a conversation: the first turn that is not shared
 
 
 ForkDecision: TypeAlias = ForkHistory

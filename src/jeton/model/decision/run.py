@@ -59,6 +59,7 @@ class ReplyTo(DecisionBase, frozen=True, tag="reply_to"):
         None  # of a refusal; None in older entries, and where the kind of message implies it
     )
     remedy: str = ""
+    turn: int | None = None  # of a conversation: the turn that a chat message belongs to
 
 
 class EndRun(DecisionBase, frozen=True, tag="end_run"):

@@ -62,6 +62,7 @@ class SuspendToken(DecisionBase, frozen=True, tag="suspend_token"):
     at: int
     due: int
     sleep: str
+    state: Json = None  # what the task wants to find when it continues
 
 
 class WakeToken(DecisionBase, frozen=True, tag="wake_token"):

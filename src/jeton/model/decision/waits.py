@@ -7,7 +7,7 @@ import msgspec
 from jeton.model.decision.base import DecisionBase
 from jeton.model.failure import RunError
 from jeton.model.ids import RunId, TokenId
-from jeton.model.json import Json
+from jeton.model.json import Json, Schema
 from jeton.model.state.phase import GateAnswer
 from jeton.model.state.run import RunStatus
 
@@ -45,6 +45,7 @@ class EndChild(DecisionBase, frozen=True, tag="end_child"):
     child: RunId
     status: RunStatus
     error: RunError | None = None
+    spent: int = 0  # for an agent, by its model calls: in millionths of a credit
 
 
 class StopChild(DecisionBase, frozen=True, tag="stop_child"):
@@ -64,6 +65,31 @@ class OpenGate(DecisionBase, frozen=True, tag="open_gate"):
     title: str
     deadline: int | None = None
     missing: tuple[str, ...] = ()
+
+
+class AskInput(DecisionBase, frozen=True, tag="ask_input"):
+    """Open a gate for what a task asks people. `state`: what the task wants to find when it continues."""
+
+    token: TokenId
+    node: str
+    at: int
+    title: str
+    schema: Schema | None = None
+    state: Json = None
+    deadline: int | None = None
+
+
+class ContinueTask(DecisionBase, frozen=True, tag="continue_task"):
+    """The task's question is answered: hand the same attempt to a worker. Deliveries are counted anew.
+
+    In a paused run it sleeps until the run is unpaused."""
+
+    token: TokenId
+    node: str
+    at: int
+    deadline: int
+    attempt: int
+    paused: bool = False
 
 
 class TakeAnswer(DecisionBase, frozen=True, tag="take_answer"):
@@ -128,6 +154,8 @@ WaitsDecision: TypeAlias = (
     | EndChild
     | StopChild
     | OpenGate
+    | AskInput
+    | ContinueTask
     | TakeAnswer
     | KeepAnswer
     | TimeOutGate

@@ -1,8 +1,11 @@
-"""Model profiles: a provider, a model, and what its tokens cost."""
+"""Model profiles: a provider, a model, how it is called, and what its tokens cost."""
 
 import msgspec
 
+from jeton.model.definition.task import RetryPolicy
 from jeton.model.json import JsonObject
+
+DEFAULT_MODEL_RETRY = RetryPolicy(4, "exponential", 500, 30_000)
 
 TOKENS_PER_PRICE = 1_000_000
 MOST_TOKENS = 10**9  # of one call; at the highest price their cost still fits 64 bits
@@ -23,11 +26,20 @@ class Prices(msgspec.Struct, frozen=True, omit_defaults=True):
 class ModelProfile(msgspec.Struct, frozen=True, omit_defaults=True):
     """A model profile. Without prices its tokens are counted and cost nothing."""
 
-    provider: str
+    provider: str  # openai, openai_responses, anthropic, google, scripted, or a plugin's
     model: str | None = None
     parameters: JsonObject = {}
     prices: Prices | None = None
     description: str | None = None
+    base_url: str | None = None
+    api_key: str | None = None  # the name of a secret
+    context_window: int | None = None  # in tokens
+    accepts: tuple[str, ...] = ()  # media types of attachments, such as image/*
+    timeout_ms: int | None = None  # of one call
+    retry_policy: RetryPolicy | None = None  # None: DEFAULT_MODEL_RETRY
+    fallbacks: tuple[str, ...] = ()  # profiles that are tried, in order, when the retries are spent
+    background: bool = False  # openai_responses: the answer is made there, and fetched
+    script: tuple[JsonObject, ...] = ()  # scripted: the answers
 
 
 def whole_credits(millionths: int) -> int:

@@ -43,6 +43,17 @@ class Suspended(msgspec.Struct, frozen=True):
 
     until: int
     sleep: str
+    state: Json = None  # what the task wants to find when it continues
+
+
+@final
+class AsksInput(msgspec.Struct, frozen=True):
+    """The answer of a task that needs something from a person: the same attempt continues with what they say."""
+
+    title: str
+    schema: Schema | None = None  # of what they may say
+    state: Json = None  # what the task wants to find when it continues
+    timeout_ms: int | None = None  # how long the question is open; None: as long as the run
 
 
 class CircuitBreaker(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -118,4 +129,5 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     retry: RetryPolicy | None = None
     description: str | None = None
     tags: tuple[str, ...] = ()
+    max_result_bytes: int | None = None  # of a tool's task: a larger result is stored as an artifact
     of_action: bool = False  # made from a node's `action:`; its result is that of the action, whatever its type

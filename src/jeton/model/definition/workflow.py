@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from jeton.model.definition.agent import Agent, MemoryPolicy, Persona, Prompt, Tool
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.profile import ModelProfile
 from jeton.model.definition.task import Action, Task
@@ -137,10 +138,12 @@ class GateTarget(msgspec.Struct, frozen=True, tag="gate", omit_defaults=True):
 
 
 class AgentTarget(msgspec.Struct, frozen=True, tag="agent", omit_defaults=True):
-    """Call an agent."""
+    """Ask an agent. `conversation` is an expression: the conversation to go on with."""
 
     agent: str
     output_schema: Schema | None = None
+    conversation: Json = None
+    timeout_ms: int | str | None = None
 
 
 class FailedEnd(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -208,3 +211,22 @@ class Library(msgspec.Struct, frozen=True):
     flows: dict[str, Flow] = msgspec.field(default_factory=dict[str, Flow])
     triggers: dict[str, Trigger] = msgspec.field(default_factory=dict[str, Trigger])
     model_profiles: dict[str, ModelProfile] = msgspec.field(default_factory=dict[str, ModelProfile])
+    prompts: dict[str, Prompt] = msgspec.field(default_factory=dict[str, Prompt])
+    tools: dict[str, Tool] = msgspec.field(default_factory=dict[str, Tool])
+    personas: dict[str, Persona] = msgspec.field(default_factory=dict[str, Persona])
+    agents: dict[str, Agent] = msgspec.field(default_factory=dict[str, Agent])
+
+
+def memory_policy(library: Library, agent: str) -> MemoryPolicy | None:
+    """What the persona of an agent says of its memory; None if the library has no such agent."""
+    known = library.agents.get(agent)
+    persona = None if known is None else library.personas.get(known.persona)
+    if persona is None:
+        return None
+    return MemoryPolicy() if persona.memory is None else persona.memory
+
+
+def memory_policies(library: Library) -> dict[str, MemoryPolicy]:
+    """What the personas of all agents say of their memories, by agent."""
+    found = {agent: memory_policy(library, agent) for agent in library.agents}
+    return {agent: policy for agent, policy in found.items() if policy is not None}

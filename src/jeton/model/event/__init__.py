@@ -10,10 +10,11 @@ from jeton.model.event.fork import *
 from jeton.model.event.group import *
 from jeton.model.event.run import *
 from jeton.model.event.token import *
+from jeton.model.event.turn import *
 from jeton.model.event.waits import *
 from jeton.model.ids import RunId
 
-Fact: TypeAlias = RunFact | TokenFact | GroupFact | WaitsFact | FlowFact | CreditsFact | ForkFact
+Fact: TypeAlias = RunFact | TokenFact | GroupFact | WaitsFact | FlowFact | CreditsFact | ForkFact | TurnFact
 
 
 class Event(msgspec.Struct, frozen=True):

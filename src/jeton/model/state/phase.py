@@ -3,11 +3,12 @@
 from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from jeton.model.ids import RunId
-from jeton.model.json import Json
+from jeton.model.json import Json, Schema
 
-PhaseKind: TypeAlias = Literal["turn", "worker", "sleep", "timer", "retry", "subworkflow", "gate", "signal"]
+PhaseKind: TypeAlias = Literal["turn", "worker", "sleep", "timer", "retry", "subworkflow", "agent", "gate", "signal"]
 
 
 class PhaseBase(msgspec.Struct, frozen=True):
@@ -152,6 +153,27 @@ class WaitingForSubworkflow(PhaseBase, frozen=True, tag="waiting_for_subworkflow
         return self.workflow
 
 
+class WaitingForAgent(PhaseBase, frozen=True, tag="waiting_for_agent", omit_defaults=True):
+    """It asked an agent, and waits for the end of the turn."""
+
+    kind: ClassVar[PhaseKind] = "agent"
+    restarts_on_edit: ClassVar[bool] = True
+    outlives_branch: ClassVar[bool] = True
+
+    since: int
+    conversation: RunId
+    agent: str
+    deadline: int | None = None
+
+    @property
+    def wakes_at(self) -> int | None:
+        return self.deadline
+
+    @property
+    def caption(self) -> str:
+        return self.agent
+
+
 class GateAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer to a gate."""
 
@@ -176,6 +198,23 @@ class WaitingForGate(PhaseBase, frozen=True, tag="waiting_for_gate", omit_defaul
     @property
     def caption(self) -> str:
         return self.title
+
+
+class Asking(WaitingForGate, frozen=True, tag="asking", omit_defaults=True):
+    """Its task has asked people something. No worker has it; with the answer, the same attempt is handed to one."""
+
+    work: ClassVar[Literal["task", "timer"] | None] = "task"
+    restarts_on_edit: ClassVar[bool] = True
+
+    schema: Schema | None = None  # of the answer
+
+
+class Continuation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a task left behind when it gave its worker back, for the worker that continues it."""
+
+    number: int  # how often the attempt gave its worker back, with this time
+    state: Json = None
+    answer: Json | UnsetType = UNSET  # unset: it asked nobody, or nobody has answered
 
 
 class WaitingForSignal(PhaseBase, frozen=True, tag="waiting_for_signal", omit_defaults=True):
@@ -214,7 +253,9 @@ Phase: TypeAlias = (
     | Sleeping
     | WaitingForRetry
     | WaitingForSubworkflow
+    | WaitingForAgent
     | WaitingForGate
+    | Asking
     | WaitingForSignal
 )
 """Waiting for siblings is not a phase: a token that reached a fan-in is kept by its slot, as a number."""

@@ -29,6 +29,21 @@ def count_in(ranges: Ranges) -> int:
     return sum(last - first + 1 for first, last in ranges)
 
 
+def numbers_outside(ranges: Ranges, size: int) -> Iterator[int]:
+    """Every number below `size` that is not in the ranges, ascending."""
+    start = 0
+    for first, last in ranges:
+        yield from range(start, min(first, size))
+        start = last + 1
+    yield from range(start, size)
+
+
+def cut_out(ranges: Ranges, first: int, size: int) -> Ranges:
+    """The part of the ranges from `first` on, so many numbers long, counted from `first`."""
+    shifted = ((max(low - first, 0), min(high - first, size - 1)) for low, high in ranges)
+    return tuple((low, high) for low, high in shifted if low <= high)
+
+
 def joined(ranges: Ranges, numbers: Iterable[int]) -> Ranges:
     """The ranges with these numbers added. Numbers in ascending order are added at the end at no cost."""
     for number in numbers:

@@ -9,13 +9,15 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from jeton.model.chat import Speaker
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, RunId, SlotId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.credits import Purse
 from jeton.model.state.flow_run import FlowState
-from jeton.model.state.phase import GateAnswer, Phase, Sleeping
+from jeton.model.state.phase import Continuation, GateAnswer, Phase, Sleeping
 from jeton.model.state.ranges import Ranges
+from jeton.model.state.talk import TalkState
 from jeton.model.times import rfc3339
 
 RunStatus: TypeAlias = Literal[
@@ -49,6 +51,7 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
     reserved: int = 0  # credits that were taken for it
     cost: int | None = None  # the credits that its action reported
     slept: Slept | None = None  # the last sleep of its task that is over
+    continuation: Continuation | None = None  # what its task left behind when it gave its worker back
 
     @property
     def last_sleep(self) -> str | None:
@@ -57,23 +60,14 @@ class Token(msgspec.Struct, frozen=True, omit_defaults=True):
             return self.phase.name
         return None if self.slept is None else self.slept.name
 
+    @property
+    def continued(self) -> int:
+        """How often its task gave its worker back."""
+        return 0 if self.continuation is None else self.continuation.number
+
     def entering(self, phase: Phase) -> "Token":
-        """The token in another phase. Written out because it is on the hot path."""
-        return Token(
-            self.id,
-            self.node,
-            self.path,
-            phase,
-            self.slot,
-            self.loops,
-            self.error,
-            self.attempt,
-            self.input,
-            self.abandoned,
-            self.reserved,
-            self.cost,
-            self.slept,
-        )
+        """The token in another phase."""
+        return msgspec.structs.replace(self, phase=phase)
 
 
 class Segment(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -175,6 +169,8 @@ class Parent(msgspec.Struct, frozen=True, omit_defaults=True):
     root: RunId
     depth: int  # 1 for a child of the root
     inherit_artifacts: bool = False
+    speaker: Speaker | None = None  # the agent that the tree of runs works for, if a conversation called it
+    waiting: tuple[tuple[RunId, TokenId], ...] = ()  # conversations that wait for this run, and their calls
 
 
 class Fork(msgspec.Struct, frozen=True):
@@ -238,6 +234,9 @@ class Head(msgspec.Struct, omit_defaults=True):
     trigger: FiredBy | None = None
     purse: Purse | None = None
     key: str | None = None  # that it was started with
+    model_cost: int = (
+        0  # of a run that works for an agent, and of those below: by model calls, in millionths of a credit
+    )
 
     @property
     def root(self) -> RunId:
@@ -272,6 +271,7 @@ class RunState:
     __slots__ = (
         "_facts",
         "_flow",
+        "_talk",
         "arrived",
         "early",
         "groups",
@@ -303,7 +303,8 @@ class RunState:
         self.early: dict[int, EarlyAnswer] = {}  # oldest first
         self.lent: dict[RunId, int] = {}  # credits given to runs below that are not over
         self._flow: FlowState | None = None
-        self._facts: tuple[int | None, str | None, JsonObject] | None = None  # derived from the head
+        self._talk: TalkState | None = None
+        self._facts: JsonObject | None = None  # derived from the head, when asked for
         self.waiters: dict[str, dict[TokenId, None]] = {}  # by signal, in order of arrival; derived from the tokens
 
     def take_input(self, given: Json) -> None:
@@ -315,10 +316,14 @@ class RunState:
     @property
     def facts(self) -> JsonObject:
         """What expressions read as `run`: fixed when the run starts. Not to be changed."""
-        head, known = self.head, self._facts
-        if known is None or known[0] != head.started_at or known[1] != head.key:
-            known = self._facts = (head.started_at, head.key, facts_of(head))
-        return known[2]
+        known = self._facts
+        if known is None:
+            known = self._facts = facts_of(self.head)
+        return known
+
+    def renew_facts(self) -> None:
+        """Derive `facts` anew: the run has started, or has another head."""
+        self._facts = None
 
     @property
     def has_flow(self) -> bool:
@@ -329,7 +334,20 @@ class RunState:
     def has_more(self) -> bool:
         """Whether there is anything in it besides input, state and output."""
         tables = self.tokens or self.groups or self.progress or self.slots or self.arrived
-        return bool(tables or self.signals or self.heard or self.early or self.lent or self._flow is not None)
+        more = self.signals or self.heard or self.early or self.lent
+        return bool(tables or more or self._flow is not None or self._talk is not None)
+
+    @property
+    def has_talk(self) -> bool:
+        """Whether this is a conversation."""
+        return self._talk is not None and bool(self._talk.heads)
+
+    @property
+    def talk(self) -> TalkState:
+        """The turns of a conversation; empty for a run."""
+        if self._talk is None:
+            self._talk = TalkState()
+        return self._talk
 
     @property
     def flow(self) -> FlowState:

@@ -13,6 +13,7 @@ from jeton.expression.templates.template import Template
 from jeton.model.decision import Considered
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
+    AgentTarget,
     EndTarget,
     FailedEnd,
     GateTarget,
@@ -33,6 +34,7 @@ from jeton.model.state.lineage import Join
 
 if TYPE_CHECKING:
     from jeton.planning.program.flow import FlowProgram
+    from jeton.planning.program.talk import TalkProgram
 
 LAST_ERROR = ("state", "_last_error")
 TITLE_FUEL = 10_000
@@ -105,6 +107,7 @@ class Program(msgspec.Struct, frozen=True):
     default_state: JsonObject  # what a run begins with, by top-level key in order of names
     joins: dict[JoinsKey, tuple[Join, ...]]  # a cache
     flow: "FlowProgram | None" = None  # the graph, if the program is of a flow
+    talk: "TalkProgram | None" = None  # the persona and tools, if the program is of an agent
     prices: dict[str, int] = msgspec.field(default_factory=dict[str, int])  # of nodes that do not cost one credit
     metered: bool = False  # the project's account pays
     hearers: dict[str, tuple[str, ...]] = {}  # by signal: the nodes that wait for it
@@ -230,7 +233,7 @@ def _template(target: Target | None) -> Template | None:
 def _timeout(task: Task | None, node: Node, variables: frozenset[str]) -> Count | None:
     if task is not None:
         return compile_count(task.timeout_ms, TIMEOUT_VARIABLES)
-    if isinstance(node.target, GateTarget | WaitTarget | WorkflowTarget):
+    if isinstance(node.target, GateTarget | WaitTarget | WorkflowTarget | AgentTarget):
         return _count(node.target.timeout_ms, variables)
     return None
 

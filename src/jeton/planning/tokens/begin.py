@@ -19,6 +19,8 @@ from jeton.planning.tokens.end import plan_end
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, expression_failure, plan_success, task_timeout
 from jeton.planning.tokens.scope import scope_of
+from jeton.planning.turns.calls import plan_call_begin, plan_call_held
+from jeton.planning.waits.agent import plan_agent
 from jeton.planning.waits.child import plan_call
 from jeton.planning.waits.gate import plan_gate
 from jeton.planning.waits.signal import plan_signal_wait
@@ -26,7 +28,9 @@ from jeton.planning.waits.timer import plan_wait
 
 
 def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """Begin the node of a pending token, if its price can be paid."""
+    """Begin the node of a pending token, if its price can be paid, and the budget of an agent has room for it."""
+    if program.talk is not None and (held := plan_call_held(program, state, token, now)) is not None:
+        return Plan(held)
     if state.head.purse is None:
         return _begin(program, state, token, now)
     paid = pay(program, state, token)
@@ -37,6 +41,8 @@ def plan_begin(program: Program, state: RunState, token: Token, now: int) -> Pla
 
 
 def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
+    if program.talk is not None:
+        return Plan(plan_call_begin(program, state, token, now))
     if program.flow is not None:
         return _begin_flow_node(program, state, token, now)
     limit = program.workflow.limits.max_node_executions
@@ -51,7 +57,7 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         return Plan(plan_failure(program, state, token, found, now))
     given, missing = found
     if node.task is not None:
-        allowed = task_timeout(program, state, token.node, given)
+        allowed = node.timeout if type(node.timeout) is int else task_timeout(program, state, token.node, given)
         if isinstance(allowed, TaskFailed):
             return Plan(plan_failure(program, state, token, allowed, now))
         return Plan([DispatchToken(token.id, token.node, now, now + allowed, 1, given, missing)])
@@ -70,8 +76,7 @@ def _begin(program: Program, state: RunState, token: Token, now: int) -> Plan:
         case EndTarget():
             return Plan(plan_end(program, state, token, missing, now))
         case AgentTarget():
-            failure = TaskFailed("unsupported_target", "this version cannot run a node with the target 'agent'")
-            return Plan(plan_failure(program, state, token, failure, now))
+            return Plan(plan_agent(program, state, token, given, missing, now))
         case TaskTarget():
             raise BrokenInvariant("the node's task is missing", node=token.node)
         case _:
@@ -92,9 +97,11 @@ def _begin_flow_node(program: Program, state: RunState, token: Token, now: int) 
         case WorkflowTarget():
             seen: JsonObject = {"inputs": begun.inputs, "context": begun.context or {}, "run": state.facts}
             return Plan([begin, *plan_call(program, state, token, plain_input(begun.inputs), (), now, seen)])
-        case _:
-            failure = TaskFailed("unsupported_target", "this version cannot run a node of type 'agent'")
-            return Plan([begin, *plan_failure(program, state, token, failure, now)])
+        case AgentTarget():
+            asked: JsonObject = {"inputs": begun.inputs, "context": begun.context or {}, "run": state.facts}
+            return Plan([begin, *plan_agent(program, state, token, plain_input(begun.inputs), (), now, asked)])
+        case TaskTarget():
+            raise BrokenInvariant("a task was begun twice", node=token.node)
 
 
 def _input(

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken, StopChild
+from jeton.model.decision import Decision, EndRun, EndTokens, RouteToken, StopAgent, StopChild
 from jeton.model.failure import RunError
 from jeton.model.ids import GroupId, SlotId, TokenId
-from jeton.model.state.phase import WaitingForSubworkflow
+from jeton.model.state.phase import WaitingForAgent, WaitingForSubworkflow
 from jeton.model.state.ranges import numbers_in, to_ranges
 from jeton.model.state.run import Arrived, RunState, RunStatus, Token, TokenEnd
 
@@ -70,10 +70,12 @@ def end_tokens(state: RunState, tokens: Collection[TokenId], status: TokenEnd, r
 
 
 def stop_children(token: Token, reason: str) -> list[Decision]:
-    """Stop the run that the token waits for, if any."""
-    if not isinstance(token.phase, WaitingForSubworkflow):
-        return []
-    return [StopChild(token.id, token.phase.child, reason)]
+    """Stop the run or the agent that the token waits for, if any."""
+    if isinstance(token.phase, WaitingForSubworkflow):
+        return [StopChild(token.id, token.phase.child, reason)]
+    if isinstance(token.phase, WaitingForAgent):
+        return [StopAgent(token.id, token.phase.conversation, reason)]
+    return []
 
 
 def end_run(

@@ -11,6 +11,7 @@ from jeton.planning.tokens.cancel import alive_in_slot, end_run, end_tokens
 from jeton.planning.tokens.joins import tolerates_lost_branch
 from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow
 from jeton.planning.tokens.scope import scope_of
+from jeton.planning.turns.calls import plan_call_failure
 
 
 def last_error(token: Token, failure: TaskFailed) -> JsonObject:
@@ -27,6 +28,8 @@ def last_error(token: Token, failure: TaskFailed) -> JsonObject:
 
 def plan_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
     """Route a failure. Only transitions that read `state._last_error` are considered: no other may swallow it."""
+    if program.talk is not None:
+        return plan_call_failure(program, state, token, failure, now)
     if program.flow is not None:
         return plan_flow_failure(program, state, token, failure, now)
     node = program.nodes[token.node]

@@ -19,6 +19,8 @@ from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.routing import BadFanOut, choose_transitions, follow, move, no_match_error
 from jeton.planning.tokens.scope import scope_of
 from jeton.planning.tokens.writes import default_writes, state_problem
+from jeton.planning.turns.calls import plan_call_success
+from jeton.planning.turns.places import program_at, retries_all
 from jeton.planning.waits.retry import may_retry, retry_delay_ms
 
 
@@ -45,6 +47,8 @@ def plan_success(
     program: Program, state: RunState, token: Token, result: Json, now: int, missing: tuple[str, ...] = ()
 ) -> Plan:
     """Map the output of a node that succeeded, then route. `missing`: paths that its input mapping did not find."""
+    if program.talk is not None:
+        return Plan(plan_call_success(program, state, token, result, now))
     if program.flow is not None:
         return Plan(plan_flow_success(program, state, token, result, now))
     node = program.nodes[token.node]
@@ -93,8 +97,12 @@ def _at(error: RunError, token: Token) -> RunError:
 
 def plan_task_failure(program: Program, state: RunState, token: Token, failure: TaskFailed, now: int) -> list[Decision]:
     """Retry a failed task if its policy allows, else fail the node."""
+    if program.talk is not None:
+        program = program_at(program, state, token)
     task = program.nodes[token.node].task
     policy = task.retry if task is not None else None
+    if program.talk is not None and retries_all(program, token.node, failure):
+        failure = msgspec.structs.replace(failure, retry=True)
     if policy is not None and may_retry(policy, token.attempt, failure) and not token.abandoned:
         due = now + retry_delay_ms(policy, token.attempt, state.head.run, token.id)
         return [RetryToken(token.id, token.node, now, due, token.attempt + 1, failure)]

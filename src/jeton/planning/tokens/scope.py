@@ -18,7 +18,7 @@ def scope_of(
         "state": state.state if error is None else {**state.state, "_last_error": error},
         "output": state.output,
     }
-    if not isinstance(result, UnsetType):
+    if result is not UNSET:
         names["result"] = result
     if token.slot is not None:
         names["_branch"] = _branch(state, token.slot)

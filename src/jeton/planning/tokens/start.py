@@ -4,10 +4,10 @@ from copy import copy
 
 from jeton.expression import Expression
 from jeton.expression.counts import NotACount, count_of
-from jeton.model.decision import BeginRun, CreateToken, Decision, EndRun
+from jeton.model.decision import BeginRun, CreateToken, Decision, EndRun, OpenConversation
 from jeton.model.failure import RunError
 from jeton.model.ids import ROOT_PATH, TokenId
-from jeton.model.message import StartRun
+from jeton.model.message import CancelRun, StartRun
 from jeton.model.state.run import RunState, facts_of
 from jeton.planning.credits import purse_for
 from jeton.planning.flow.progress import plan_flow_start
@@ -40,12 +40,22 @@ def plan_start(program: Program, state: RunState, message: StartRun) -> list[Dec
         return [begin, EndRun(message.at, "failed", error=RunError("input_invalid", problem))]
     if isinstance(timeout, NotACount):
         return [begin, EndRun(message.at, "failed", error=RunError(timeout.type, timeout.message))]
+    if program.talk is not None:
+        return [begin, OpenConversation(program.talk.agent)]
     if program.flow is not None:
         return [begin, *plan_flow_start(program.flow, state, message)]
     return [
         begin,
         CreateToken(TokenId(state.head.next_token), workflow.initial_node, ROOT_PATH),
     ]
+
+
+def plan_cancelled_start(state: RunState, message: CancelRun) -> list[Decision]:
+    """Begin a run that is cancelled at its start, for what its history says of it. Nothing of it is computed."""
+    start = message.start
+    if start is None or state.head.status != "submitted":
+        return []
+    return [BeginRun(message.at, start.input, trigger=start.trigger, overrides=start.overrides, key=start.key)]
 
 
 def _timeout(program: Program, state: RunState, message: StartRun) -> int | NotACount | None:

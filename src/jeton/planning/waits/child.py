@@ -17,6 +17,8 @@ from jeton.planning.tokens.cancel import end_run
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.node import Plan, plan_success, wait_timeout
 from jeton.planning.tokens.scope import scope_of
+from jeton.planning.turns.budget import spent_by_run
+from jeton.planning.turns.places import program_at
 
 
 def plan_call(
@@ -54,7 +56,9 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
     token = state.tokens.get(message.token)
     if token is None or not isinstance(token.phase, WaitingForSubworkflow) or token.phase.child != message.child:
         return Plan([IgnoreLate(message.token, 1, f"nobody waits for run {message.child} any more")])
-    over = EndChild(token.id, message.child, message.status, message.error)
+    if program.talk is not None:
+        program = program_at(program, state, token)
+    over = EndChild(token.id, message.child, message.status, message.error, message.spent)
     if token.abandoned:
         ends: TokenEnd = "completed" if message.status == "completed" else "failed"
         late = IgnoreLate(token.id, token.attempt, "the branch was abandoned")
@@ -67,7 +71,7 @@ def plan_child_ended(program: Program, state: RunState, message: ChildEnded) -> 
         plan = Plan(_plan_exhausted(program, state, token, message))
     else:
         plan = Plan(plan_failure(program, state, token, _failure(program, token, message), message.at))
-    return Plan([over, *plan.decisions], plan.then)
+    return Plan([over, *spent_by_run(program, state, token, message.spent, message.at), *plan.decisions], plan.then)
 
 
 def _plan_exhausted(program: Program, state: RunState, token: Token, message: ChildEnded) -> list[Decision]:

@@ -7,6 +7,7 @@ from jeton.model.state.phase import (
     Dispatched,
     Executing,
     Sleeping,
+    WaitingForAgent,
     WaitingForGate,
     WaitingForRetry,
     WaitingForSignal,
@@ -19,6 +20,8 @@ from jeton.planning.tokens.cancel import end_run, end_tokens, stop_children
 from jeton.planning.tokens.failure import plan_failure
 from jeton.planning.tokens.fan_in import plan_fan_in_timeout
 from jeton.planning.tokens.node import Plan, plan_success, plan_task_failure, task_timeout
+from jeton.planning.turns.places import program_at
+from jeton.planning.turns.tools import is_once, plan_next_attempt, plan_unknown
 from jeton.planning.waits.gate import plan_gate_timeout
 from jeton.planning.waits.signal import plan_signal_timeout
 
@@ -44,6 +47,8 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
             return Plan([RouteToken(token.id, token.node, "completed")])
         case WaitingForTimer():
             return plan_success(program, state, token, None, now)
+        case Dispatched() if program.talk is not None and is_once(program, state, token):
+            return Plan(plan_unknown(program, state, token))
         case Dispatched(since, deadline, deliveries):
             # no worker began it: it may be queued, so it is handed out again and has not timed out
             return Plan([RedeliverToken(token.id, token.node, now, now + deadline - since, token.attempt, deliveries)])
@@ -60,6 +65,13 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
                 "timed_out", f"the workflow was not done {(deadline or since) - since} ms after its start"
             )
             return Plan([*stop_children(token, "timed out"), *plan_failure(program, state, token, failure, now)])
+        case WaitingForAgent() if token.abandoned:
+            return Plan(end_tokens(state, (token.id,), "timed_out", "the branch was abandoned"))
+        case WaitingForAgent(since, deadline=deadline):
+            failure = TaskFailed(
+                "timed_out", f"the agent had not answered {(deadline or since) - since} ms after it was asked"
+            )
+            return Plan([*stop_children(token, "timed out"), *plan_failure(program, state, token, failure, now)])
         case WaitingForGate():
             return plan_gate_timeout(program, state, token, now)
         case WaitingForSignal():
@@ -69,8 +81,10 @@ def _plan_token_due(program: Program, state: RunState, token: Token, now: int) -
 
 
 def _plan_again(program: Program, state: RunState, token: Token, now: int) -> Plan:
-    """Hand out the task of a token that slept, or whose retry is due."""
-    allowed = task_timeout(program, state, token.node, token.input)
+    """Hand out the task of a token that slept, or whose retry is due. A tool may call a run or an agent again."""
+    if program.talk is not None and program_at(program, state, token).nodes[token.node].task is None:
+        return Plan(plan_next_attempt(program, state, token, now))
+    allowed = task_timeout(program_at(program, state, token), state, token.node, token.input)
     if isinstance(allowed, TaskFailed):
         return Plan(plan_failure(program, state, token, allowed, now))
     if isinstance(token.phase, Sleeping):

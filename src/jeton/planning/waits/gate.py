@@ -1,20 +1,23 @@
 """Gates: an answer is taken, kept because it is early, or refused with a reason."""
 
 from jeton.expression import Expression
+from jeton.expression.schema import compile_schema
 from jeton.expression.templates.template import TemplateProblem
-from jeton.model.decision import Decision, KeepAnswer, OpenGate, ReplyTo, TakeAnswer, TimeOutGate
+from jeton.model.decision import ContinueTask, Decision, KeepAnswer, OpenGate, ReplyTo, TakeAnswer, TimeOutGate
 from jeton.model.definition.workflow import GateTarget
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import ROOT_PATH
-from jeton.model.json import Json, JsonObject
+from jeton.model.json import Json, JsonObject, Schema
 from jeton.model.message import AnswerGate
-from jeton.model.state.phase import GateAnswer, WaitingForGate
+from jeton.model.state.phase import Asking, GateAnswer, WaitingForGate
 from jeton.model.state.run import RunState, Token
 from jeton.planning.program.workflow import Program
 from jeton.planning.schema_problem import schema_problem
 from jeton.planning.tokens.failure import plan_failure
-from jeton.planning.tokens.node import Plan, plan_success, wait_timeout
+from jeton.planning.tokens.node import Plan, plan_success, task_timeout, wait_timeout
 from jeton.planning.tokens.scope import scope_of
+from jeton.planning.turns.approval import addressed, plan_approval, plan_approval_timeout
+from jeton.planning.turns.places import program_at
 
 CLOSED = "the gate is closed"
 
@@ -55,12 +58,19 @@ def plan_gate(
 
 def plan_answer(program: Program, state: RunState, message: AnswerGate) -> Plan:
     """Take, keep or refuse an answer, and reply to its sender."""
+    if program.talk is not None:
+        asks = addressed(state, message)
+        if asks is not None and isinstance(asks.phase, Asking):
+            return _plan_input(program, state, asks, asks.phase.schema, message)
+        return Plan(plan_approval(program, state, message))
     answer = GateAnswer(message.value, message.by)
     token = _addressed(state, message)
     if token is None and message.node is not None:
         return Plan(_plan_early(program, state, message, message.node, answer))
     if token is None or not isinstance(token.phase, WaitingForGate):
         return Plan([ReplyTo(message.id, accepted=False, why=CLOSED)])
+    if isinstance(token.phase, Asking):
+        return _plan_input(program, state, token, token.phase.schema, message)
     why = _refusal(program, token.node, token.phase.answers, answer)
     if why is not None:
         return Plan([ReplyTo(message.id, accepted=False, why=why)])
@@ -68,10 +78,29 @@ def plan_answer(program: Program, state: RunState, message: AnswerGate) -> Plan:
     return _enough(program, state, token, decisions, (*token.phase.answers, answer), message.at)
 
 
+def _plan_input(program: Program, state: RunState, token: Token, schema: Schema | None, message: AnswerGate) -> Plan:
+    """Continue a task with the answer to its question, or refuse the answer."""
+    why = schema_problem(compile_schema(schema), message.value, "answer")
+    if why is not None:
+        return Plan([ReplyTo(message.id, accepted=False, why=why)])
+    taken: list[Decision] = [TakeAnswer(token.id, token.node, GateAnswer(message.value, message.by))]
+    taken.append(ReplyTo(message.id, accepted=True))
+    allowed, now = task_timeout(program_at(program, state, token), state, token.node, token.input), message.at
+    if isinstance(allowed, TaskFailed):
+        return Plan([*taken, *plan_failure(program, state, token, allowed, now)])
+    paused = state.head.paused
+    return Plan([*taken, ContinueTask(token.id, token.node, now, now + allowed, token.attempt, paused)])
+
+
 def plan_gate_timeout(program: Program, state: RunState, token: Token, now: int) -> Plan:
     """Fail the node of a gate that timed out, or continue with the answer defined for this case."""
-    target = _target(program, token.node)
     over = TimeOutGate(token.id, token.node)
+    if isinstance(token.phase, Asking):
+        failure = TaskFailed("timed_out", f"what the task asked was not answered within {_allowed(token)} ms")
+        return Plan([over, *plan_failure(program, state, token, failure, now)])
+    if program.talk is not None:
+        return Plan(plan_approval_timeout(program, state, token, now))
+    target = _target(program, token.node)
     if target.on_timeout == "fail":
         failure = TaskFailed("timed_out", f"the gate was not answered within {_allowed(token)} ms")
         return Plan([over, *plan_failure(program, state, token, failure, now)])

@@ -17,12 +17,12 @@ def plan_wait(
     program: Program, state: RunState, token: Token, node: CompiledNode, missing: tuple[str, ...], now: int
 ) -> Plan:
     """Wait for a length of time, or until a point in time, which may have passed already."""
-    names = scope_of(program, state, token)
     due: int | TaskFailed
     if node.seconds is not None:
+        names = scope_of(program, state, token) if node.seconds.roots else {}  # most lengths are plain numbers
         due = _seconds_from(node.seconds, names, now)
     elif node.until is not None:
-        due = _time_of(node.until, names)
+        due = _time_of(node.until, scope_of(program, state, token))
     else:
         raise BrokenInvariant("a timed wait has neither seconds nor until", node=token.node)
     if isinstance(due, TaskFailed):

@@ -11,6 +11,7 @@ from jeton.apply.record import count_events, events_of
 from jeton.engine.views.tokens import token_views
 from jeton.hosts.simulated.world import World
 from jeton.model.decision import EndRun
+from jeton.model.definition.agent import agent_of
 from jeton.model.entry import Entry
 from jeton.model.event import RunCancelled, RunCompleted, RunExhausted, RunFailed, RunSubmitted, RunTimedOut
 from jeton.model.ids import RunId
@@ -68,8 +69,19 @@ def _left_over(world: World, row: RunRow, state: RunState, entries: list[Entry])
         yield f"it has ended, and {len(world.store.inbox(row.run))} messages are in its inbox"
     for other in world.store.runs():
         below = world.store.row(other)
-        if other.startswith(f"{row.run}.") and (below is None or below.status not in TERMINAL):
+        if not other.startswith(f"{row.run}.") or (below is not None and below.status in TERMINAL):
+            continue
+        if not is_idle_conversation(world, other):
             yield f"it has ended, and run {other} that it called has not"
+
+
+def is_idle_conversation(world: World, run: RunId) -> bool:
+    """Whether it is a conversation in which nothing moves. Those that a run began stay: another may go on with them."""
+    sections = world.store.sections(run)
+    if agent_of(world.store.workflow(run)) is None or sections is None:
+        return False
+    state = load_run(sections).state
+    return not state.tokens and not state.talk.active()
 
 
 def _contradiction(end: EndRun) -> str:

@@ -1,23 +1,28 @@
-"""Simulated people, who answer every gate and send every signal that a run waits for, after a delay."""
+"""Simulated people, who answer every gate and send the signals that a run waits for, after a delay."""
 
 from collections import Counter
+from collections.abc import Collection
 from random import Random
 
 from jeton.executor.actions.sample import sample
 from jeton.hosts.simulated.observer import Step
 from jeton.hosts.simulated.world import World
-from jeton.model.decision import OpenGate, WaitForSignal
+from jeton.model.decision import AskInput, OpenGate, WaitForSignal
 from jeton.model.definition.workflow import GateTarget, WaitTarget
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, Schema
 from jeton.model.message import AnswerGate, SignalRun
+from jeton.planning.program.talk import TalkProgram, approval_of
 
 
 class People:
-    """Answers depend on the schema and the node; only the delays depend on the seed."""
+    """Answers depend on the schema and the node; only the delays depend on the seed.
 
-    def __init__(self, world: World, seed: int, slowest_ms: int) -> None:
+    `sent_by_tasks` are names of signals that people leave to tasks of the workflow."""
+
+    def __init__(self, world: World, seed: int, slowest_ms: int, sent_by_tasks: Collection[str]) -> None:
         self._world = world
+        self._sent_by_tasks = sent_by_tasks
         self._pace = Random(f"{seed}/people")
         self._slowest_ms = slowest_ms
         self._asked: Counter[tuple[RunId, str, str]] = Counter()
@@ -28,12 +33,18 @@ class People:
             match decision:
                 case OpenGate(token, node):
                     self._answer(step, token, node)
+                case AskInput(token, node, schema=schema):
+                    answer = AnswerGate(0, self._id(), self._value(step, token, node, schema), None, token)
+                    self._world.answer(step.run, answer, after_ms=self._delay_ms())
                 case WaitForSignal(token, node):
                     self._signal(step, token, node)
                 case _:
                     pass
 
     def _answer(self, step: Step, token: TokenId, node: str) -> None:
+        if step.program.talk is not None:
+            self._approve(step, step.program.talk, token, node)
+            return
         target = step.program.nodes[node].definition.target
         if not isinstance(target, GateTarget):
             return
@@ -43,10 +54,23 @@ class People:
         for by in names[: target.approvals]:
             self._world.answer(step.run, AnswerGate(0, self._id(), value, by, token), after_ms=self._delay_ms())
 
+    def _approve(self, step: Step, talk: TalkProgram, token: TokenId, node: str) -> None:
+        """Approve a tool call, or give a turn no more credits."""
+        tool = talk.tools.get(node.removeprefix("tool:"))
+        if tool is None:
+            none = AnswerGate(0, self._id(), {"credits": 0}, None, token)
+            self._world.answer(step.run, none, after_ms=self._delay_ms())
+            return
+        approval = approval_of(tool)
+        names = [*approval.assignees, *(f"person {n + 1}" for n in range(approval.approvals))]
+        for by in names[: approval.approvals]:
+            answer = AnswerGate(0, self._id(), {"decision": "approve"}, by, token)
+            self._world.answer(step.run, answer, after_ms=self._delay_ms())
+
     def _signal(self, step: Step, token: TokenId, node: str) -> None:
         """Send the signal, or the first of several: which one it is must not depend on the schedule."""
         target = step.program.nodes[node].definition.target
-        if isinstance(target, WaitTarget):
+        if isinstance(target, WaitTarget) and not any(name in self._sent_by_tasks for name in target.hears):
             name, schema = next(iter(target.hears.items()))
             value = self._value(step, token, node, schema)
             self._world.signal(step.run, SignalRun(0, self._id(), name, value), after_ms=self._delay_ms())

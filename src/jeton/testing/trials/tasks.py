@@ -17,19 +17,22 @@ import msgspec
 from jeton.executor import CompiledTask, Resources, TaskCall, ThreadPool, VirtualClock, compile_task, run_task
 from jeton.executor.artifacts import Artifacts
 from jeton.executor.limits.idempotency import MemoryIdempotencyStore
+from jeton.executor.signals import Signals
 from jeton.hosts.simulated.script import Answer, Script, ScriptedCall, answer_of
-from jeton.model.definition.task import Action, Step, Suspended, Task
+from jeton.hosts.simulated.world import World
+from jeton.model.definition.task import Action, AsksInput, Step, Suspended, Task
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import BrokenInvariant, TaskFailed
 from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json, JsonObject
 from jeton.model.reference import name_of
 from jeton.planning.program.workflow import Program
+from jeton.testing.trials.signals import TrialSignals
 
-PURE = frozenset({"assert", "context", "emit", "fail", "metric", "mock"})
-"""ActionKinds without side effects, which are always executed."""
+PURE = frozenset({"assert", "context", "emit", "fail", "metric", "mock", "signal"})
+"""ActionKinds without effects outside of the simulation, which are always executed."""
 
-Result: TypeAlias = Json | TaskFailed | Suspended
+Result: TypeAlias = Json | TaskFailed | Suspended | AsksInput
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -55,13 +58,26 @@ class TaskRunner:
         self._runner.close()
         self._folder.cleanup()
 
-    def work(self, call: ScriptedCall, keys: MemoryIdempotencyStore) -> tuple[Result, int]:
+    def work(self, call: ScriptedCall, keys: MemoryIdempotencyStore, signals: Signals) -> tuple[Result, int]:
         """The task's result, and how long it waited by its virtual clock."""
         task = self._task(call.workflow, call.node)
         clock = VirtualClock()
-        asked = TaskCall(RunId(call.workflow), _token(call), call.node, call.attempt, call.input, facts=call.facts)
+        asked = TaskCall(
+            RunId(call.workflow),
+            _token(call),
+            call.node,
+            call.attempt,
+            call.input,
+            facts=call.facts,
+            continuation=call.continuation,
+        )
         resources = Resources(
-            clock, self._threads, artifacts=self._artifacts, idempotency=keys, wall_clock=lambda: call.at + clock.now()
+            clock,
+            self._threads,
+            artifacts=self._artifacts,
+            idempotency=keys,
+            wall_clock=lambda: call.at + clock.now(),
+            signals=signals,
         )
         work = run_task(asked, task, resources)
         if task.lane != "instant":
@@ -85,10 +101,16 @@ class TaskRunner:
     def _mocked(self, task: Task) -> Task:
         """The task with mocks for actions that are not executed; one for all its steps if it has an output schema."""
         actions = [self._named(step.action) for step in task.steps]
-        if all(action is not None and action.kind in self._run for action in actions):
+        if all(action is not None and self._is_run(action) for action in actions):
             steps = [msgspec.structs.replace(s, action=_in_thread(a)) for s, a in zip(task.steps, actions, strict=True)]
         elif task.output_schema is not None:
             steps = [Step(_mock(Action("mock", output_schema=task.output_schema)), ref="mocked")]
+            # signals are sent all the same; the task's output is made up as a whole, so they add nothing to it
+            steps += [
+                msgspec.structs.replace(step, action=action, output_mapping={})
+                for step, action in zip(task.steps, actions, strict=True)
+                if action is not None and action.kind == "signal"
+            ]
         else:
             steps = [
                 msgspec.structs.replace(step, action=self._run_or_mocked(action))
@@ -97,9 +119,16 @@ class TaskRunner:
         return msgspec.structs.replace(task, steps=tuple(steps))
 
     def _run_or_mocked(self, action: Action | None) -> Action:
-        if action is not None and action.kind in self._run:
+        if action is not None and self._is_run(action):
             return _in_thread(action)
         return _mock(action or Action("mock"))
+
+    def _is_run(self, action: Action) -> bool:
+        """Whether an action is executed. Models are, if a script has their answers; agents may then call tools too."""
+        if action.kind != "model":
+            return action.kind in self._run
+        profile = self._library.model_profiles.get(name_of(str(action.implementation.get("profile", ""))))
+        return profile is not None and profile.provider == "scripted"
 
     def _named(self, action: str | Action) -> Action | None:
         if isinstance(action, Action):
@@ -115,10 +144,15 @@ class TaskScript(Script):
         self._tasks = tasks
         self._keys = MemoryIdempotencyStore()
         self._slowest_ms = slowest_ms
+        self.world: World | None = None  # whose runs are sent signals
 
     def answer(self, call: ScriptedCall) -> Answer:
-        found, waited_ms = self._tasks.work(call, self._keys)
-        return answer_of(found, waited_ms + self.chance(call).randint(1, self._slowest_ms))
+        if self.world is None:
+            raise BrokenInvariant("a task began before its world was known", node=call.node)
+        signals = TrialSignals(self.world, call)
+        found, waited_ms = self._tasks.work(call, self._keys, signals)
+        answer = answer_of(found, waited_ms + self.chance(call).randint(1, self._slowest_ms))
+        return msgspec.structs.replace(answer, signals=signals.take())
 
 
 def _token(call: ScriptedCall) -> TokenId:
@@ -128,6 +162,8 @@ def _token(call: ScriptedCall) -> TokenId:
 
 def _mock(action: Action) -> Action:
     made: JsonObject = {"output": {}} if action.output_schema is None else {"schema": action.output_schema}
+    if action.kind == "model":
+        made = {"output": {"kind": "answer", "text": "An answer."}}
     return Action("mock", made, action.input_schema, action.output_schema)
 
 

@@ -1,6 +1,7 @@
 """One workflow run with many seeds, and the outcomes compared."""
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from random import Random
 from types import TracebackType
 
@@ -18,9 +19,10 @@ from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
 from jeton.planning.program.workflow import Program
 from jeton.testing.trials.fault_plans import plan_for
-from jeton.testing.trials.invariants import violations
+from jeton.testing.trials.invariants import is_idle_conversation, violations
 from jeton.testing.trials.people import People
 from jeton.testing.trials.report import Ending, Finding, FindingKind, Report, error_text
+from jeton.testing.trials.signals import signals_sent_by, workflows_in
 from jeton.testing.trials.story import StoryRecorder, fault_list, waiting
 from jeton.testing.trials.tasks import TaskRunner, TaskScript
 
@@ -95,6 +97,12 @@ class Trial:
         self._definitions = Definitions(self._library)
         self._tasks = TaskRunner(library, self._program, real=real)
 
+    @cached_property
+    def _own_signals(self) -> frozenset[str]:
+        """The names of the signals that tasks send."""
+        names = workflows_in(self._library, self._workflow)
+        return signals_sent_by(self._library, {name: self._program(name) for name in names})
+
     def _program(self, workflow: str) -> Program:
         bundles = self._definitions.bundles
         found = bundles.find(workflow)
@@ -134,8 +142,9 @@ class Trial:
         world = World(
             self._library, seed=seed, plan=plan, script=script, observer=observer, definitions=self._definitions
         )
+        script.world = world
         observer.recorder = StoryRecorder(world)
-        observer.people = People(world, seed, self._slowest_ms) if self._answers else None
+        observer.people = People(world, seed, self._slowest_ms, self._own_signals) if self._answers else None
         run = world.start(self._workflow, self._input)
         defect = self._run(world, observer.recorder)
         return _result(seed, world, run, defect, observer.recorder, by_node=self._failures)
@@ -150,7 +159,7 @@ class Trial:
         if found:
             return Defect("broken", _without_numbers(found[0]), "; ".join(found))
         stuck = list(waiting(world))
-        if not world.unfinished():
+        if all(is_idle_conversation(world, each) for each in world.unfinished()):
             return None
         what = "nothing more will happen, and it has not ended"
         if not quiet:

@@ -207,6 +207,18 @@ FAN_OUT = [
         input={"items": [1, 2, 3, 4]},
     ),
     row(
+        "max_parallel may come from data",
+        flow({"p": {}, "a": WORK}, each("p", "a", max_parallel="size(input.items) - 1")),
+        then(calls="a@root.a.0"),
+        input=TWO,
+    ),
+    row(
+        "a max_parallel that is no count fails the node that fans out",
+        flow({"p": {}, "a": WORK}, each("p", "a", max_parallel="size(input.items) - 2")),
+        then(status="failed", error="not_a_count", tokens="p@root failed"),
+        input=TWO,
+    ),
+    row(
         "slots that had no turn when the fan-in opens never become tokens",
         flow({"p": {}, "a": WORK, "z": WORK}, each("p", "a", max_parallel=1), join("a", "z", strategy="any")),
         ok("a"),

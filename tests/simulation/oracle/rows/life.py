@@ -135,6 +135,7 @@ LIFE = [
     ),
 ]
 
+N3 = {"n": 3}
 WAITS = [
     row(
         "seconds may be an integer, and the result is null",
@@ -149,14 +150,32 @@ WAITS = [
     row("seconds may be a double", flow({"a": wait(seconds="0.25")}), then(due=250)),
     row("until is a time with a zone", flow({"a": wait(until="'1970-01-01T01:00:01.500+01:00'")}), then(due=1500)),
     row(
-        "an expression error in a wait fails the node",
+        "seconds that are no number fail the node",
         flow({"a": wait(seconds="'x'")}),
+        then(status="failed", error="bad_wait"),
+    ),
+    row(
+        "an expression error in a wait fails the node",
+        flow({"a": wait(seconds="[].first()")}),
         then(status="failed", error="expression_error"),
     ),
     row(
         "a missing number of seconds fails the node",
         flow({"a": wait(seconds="input.gone")}),
-        then(status="failed", error="expression_error"),
+        then(status="failed", error="bad_wait"),
+    ),
+    row("a run's timeout may come from its input", flow({"a": WORK}, timeout_ms="input.n * 2"), then(due=6), input=N3),
+    row(
+        "a run whose timeout is no count fails before anything begins",
+        flow({"a": WORK}, timeout_ms="input.n - 3"),
+        then(status="failed", error="not_a_count", tokens=""),
+        input=N3,
+    ),
+    row(
+        "a task whose timeout is no count fails its node, and is not called",
+        flow({"a": WORK}),
+        then(status="failed", error="not_a_count", tokens="a@root failed"),
+        work={"timeout_ms": "input.gone"},
     ),
     row(
         "a wait in a branch without output_mapping leaves null at _branch.output.result",

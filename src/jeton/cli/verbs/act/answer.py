@@ -9,7 +9,7 @@ from jeton.cli.app import load_app
 from jeton.cli.options import app_option, json_option, read_text, store_option
 from jeton.cli.output import echo, echo_json, reporting_errors, styled_status
 from jeton.cli.prompt import prompt_for
-from jeton.cli.store import ask, open_beside_owner, wait_until_idle
+from jeton.cli.store import ask, open_beside_owner, settled
 from jeton.engine.engine import Engine
 from jeton.engine.input import read_value
 from jeton.engine.views.gates import the_one_gate
@@ -71,8 +71,7 @@ async def _answer(
 ) -> None:
     async with open_beside_owner(store, work=True) as engine:
         reply = await engine.answer(run, answer, gate=gate, node=node, path=path, by=by)
-        await wait_until_idle(engine)
-        record = await engine.get(run)
+        record = await settled(engine, run, reply.record, reply.run_id)
     if as_json:
         echo_json({"accepted": True, "outcome": reply.outcome, "answered_run_id": reply.run_id, **plain(record)})
     elif reply.outcome == "sent":

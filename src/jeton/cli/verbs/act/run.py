@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -12,6 +12,7 @@ from jeton.cli.follow import View, follow, stop_event
 from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, given_options, json_option, read_text, store_option, wait_option
 from jeton.cli.output import echo, echo_data, echo_json, echo_stack, printable, reporting_errors, styled_status
+from jeton.cli.store import is_url, no_app_at_server
 from jeton.cli.terminal import shared_terminal
 from jeton.cli.verbs.look.events import event_line
 from jeton.cli.verbs.look.triggers import removal
@@ -29,10 +30,13 @@ from jeton.model.definition.workflow import Library, Workflow
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.json import JsonObject
+from jeton.model.json import Json, JsonObject
 
-if TYPE_CHECKING:  # rich is slow to import, and only a terminal needs it
+if TYPE_CHECKING:  # slow to import, and only a terminal, or a server, needs them
     from rich.console import Console
+
+    from jeton.api.client import RemoteEngine
+    from jeton.api.client.handles import RemoteRun
 
 
 @click.command("run")
@@ -70,6 +74,11 @@ def command(
     the run completed, with 1 if it ended otherwise, with 4 if it has not ended.
     """
     with reporting_errors(as_json):
+        if is_url(store):
+            no_app_at_server(app)
+            value, written = read_input(read_text(given, "--input")), _by_node(overrides)
+            starts = _started_there(file, name, value, key, written, trace=trace, as_json=as_json)
+            sys.exit(asyncio.run(start_and_follow(starts, wait_s, store=store, as_json=as_json, trace=trace)))
         loaded = load_file(file, app=app)
         library = loaded.require()
         workflow = choose_definition(library, name, file)
@@ -89,7 +98,41 @@ def command(
         sys.exit(asyncio.run(follow_it))
 
 
+def _started_there(
+    file: str,
+    name: str | None,
+    value: Json,
+    key: str | None,
+    overrides: dict[str, JsonObject],
+    *,
+    trace: bool,
+    as_json: bool,
+) -> Callable[[Engine], Awaitable[Run]]:
+    """How a run of a file is started at a server, which checks it with the functions that it has itself."""
+    from jeton.cli.remote import definition_at, deploy_at  # the client is loaded for a server only
+
+    async def start(engine: Engine) -> Run:
+        there = cast("RemoteEngine", engine)
+        workflow = await definition_at(there, file, name)
+        deployed = await deploy_at(there, file)
+        for problem in () if as_json else deployed.warnings:
+            echo(printable(f"{problem.severity}: {problem.path}: {problem.problem}"), err=True)
+        for trigger in () if as_json else deployed.removed:
+            echo(removal(trigger, file), err=True)
+        return await engine.start(workflow, value, key=key, overrides=overrides or None, trace=trace)
+
+    return start
+
+
 def _overrides(written: tuple[str, ...], library: Library, name: str) -> dict[str, JsonObject]:
+    """The overrides, which the flow's nodes must have."""
+    try:
+        return overrides_in(library, name, _by_node(written))
+    except Refused as refused:
+        raise click.BadParameter(str(refused), param_hint="--override") from refused
+
+
+def _by_node(written: tuple[str, ...]) -> dict[str, JsonObject]:
     """The overrides by node and handle. A name of a node has no dot, so the first one separates them."""
     found: dict[str, JsonObject] = {}
     for text in written:
@@ -98,10 +141,7 @@ def _overrides(written: tuple[str, ...], library: Library, name: str) -> dict[st
         if not (equals and dot and node and handle):
             raise click.BadParameter(f"{text}: write NODE.HANDLE=JSON", param_hint="--override")
         found.setdefault(node, {})[handle] = read_value(value, "--override")
-    try:
-        return overrides_in(library, name, found)
-    except Refused as refused:
-        raise click.BadParameter(str(refused), param_hint="--override") from None
+    return found
 
 
 async def start_and_follow(
@@ -114,6 +154,13 @@ async def start_and_follow(
     app: str | None = None,
 ) -> Exit:
     """Start a run, follow it to its end, and print its record. `app` is a file that has the run's functions."""
+    if is_url(store):
+        from jeton.cli.remote import follow_remotely  # the client is loaded for a server only
+
+        starts = cast("Callable[[RemoteEngine], Awaitable[RemoteRun]]", start)
+        record, traced, code = await follow_remotely(store, starts, wait_s, trace=trace, quiet=as_json)
+        _echo(record, traced, as_json)
+        return code
     options = given_options(app)
     async with stop_event() as stop:
         with shared_terminal(as_json) as console:

@@ -7,7 +7,7 @@ import click
 from jeton.cli.app import load_app
 from jeton.cli.options import app_option, json_option, read_text, store_option
 from jeton.cli.output import echo, echo_json, printable, reporting_errors, styled_status
-from jeton.cli.store import open_beside_owner, wait_until_idle
+from jeton.cli.store import open_beside_owner, settled
 from jeton.engine.input import read_value
 from jeton.engine.views.plain import plain
 from jeton.model.json import Json
@@ -42,8 +42,7 @@ def command(run: str, name: str, value: str, key: str | None, app: str | None, s
 async def _signal(store: str, run: str, name: str, value: Json, key: str | None, as_json: bool) -> None:
     async with open_beside_owner(store, work=True) as engine:
         reply = await engine.signal(run, name, value, key=key)
-        await wait_until_idle(engine)
-        record = await engine.get(run)
+        record = await settled(engine, run, reply.record)
     if as_json:
         echo_json({"accepted": True, "outcome": reply.outcome, **plain(record)})
     else:

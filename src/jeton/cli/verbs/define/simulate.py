@@ -8,8 +8,9 @@ from typing import cast
 import click
 
 from jeton.cli.library import choose_definition, load_file
-from jeton.cli.options import Exit, app_option, json_option, read_text
+from jeton.cli.options import Exit, app_option, json_option, read_text, store_option
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors, short_json, styled_status
+from jeton.cli.store import is_url
 from jeton.engine.input import check_input, read_input
 from jeton.engine.views.flows import definition_in
 from jeton.model.definition.workflow import Library
@@ -17,6 +18,7 @@ from jeton.model.json import Json, JsonObject
 from jeton.planning.program.compile import compile_definition
 from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Finding, Report, Trial, error_text, sample_input
 
+SLOWEST_MS = 20
 MAX_STORY = 60  # lines; the middle of a longer story is left out
 MAX_LINE = 160
 MAX_OUTCOMES = 20
@@ -37,12 +39,12 @@ ENVELOPE = ("at_ms", "type", "run_id", "node", "path", "token", "fault", "group"
 @click.option("--real", is_flag=True, help="Call Python functions instead of making up their results.")
 @click.option("--no-answers", is_flag=True, help="Leave gates unanswered and send no signals.")
 @click.option(
-    "--slowest", "slowest_ms", default=20, show_default=True, type=click.IntRange(min=1), metavar="MS",
+    "--slowest", "slowest_ms", default=SLOWEST_MS, show_default=True, type=click.IntRange(min=1), metavar="MS",
     help="The longest simulated time a task or an answer takes.",
 )  # fmt: skip
 @app_option
 @json_option
-@click.option("--store", hidden=True, help="Accepted by every verb; not used.")
+@store_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -59,19 +61,25 @@ def command(
     slowest_ms: int,
     app: str | None,
     as_json: bool,
-    store: str | None,
+    store: str,
 ) -> None:
     """Run a workflow or flow under many schedules, and with --faults under many faults, in simulated time.
 
     Tasks, gates and signals give data made from their schemas, the same under every schedule. Reports outcomes that
     differ, runs that never end and broken invariants, each with a seed that reproduces it and its shortest story. Exits
-    with 0 if all seeds have the same outcome, with 1 if not. With --failures outcomes may differ.
+    with 0 if all seeds have the same outcome, with 1 if not. With --failures outcomes may differ. With --url, the
+    server tries up to 200 seeds, and stores nothing.
     """
     unknown = [kind for kind in kinds if kind not in EVERY_FAULT]
     if unknown:
         problem = f"there is no '{unknown[0]}'; there are: {', '.join(EVERY_FAULT)}"
         raise click.BadParameter(problem, param_hint="--fault")
     with reporting_errors(as_json):
+        if is_url(store):
+            if seed is not None or real or no_answers or slowest_ms != SLOWEST_MS:
+                raise click.UsageError("--seed, --real, --no-answers and --slowest are not possible at a server")
+            chosen = _kinds(faults, kinds, failures)
+            sys.exit(_reported(_tried_there(store, file, name, seeds, chosen, given), as_json, context))
         library = load_file(file, app=app).require()
         workflow = choose_definition(library, name, file).name
         value = _input(library, workflow, given)
@@ -103,6 +111,21 @@ def _many(trial: Trial, seeds: int, as_json: bool, context: click.Context) -> Ex
     shown = not as_json and sys.stderr.isatty()
     with click.progressbar(length=seeds, file=sys.stderr, label="seeds", hidden=not shown) as bar:
         report = trial.try_seeds(range(seeds), tried=lambda: bar.update(1))
+    return _reported(report, as_json, context)
+
+
+def _tried_there(
+    url: str, file: str, name: str | None, seeds: int, kinds: tuple[FaultKind, ...], given: str | None
+) -> Report:
+    from jeton.cli.remote import at_server, simulate_at  # the client is loaded for a server only
+
+    body: JsonObject = {"name": name, "seeds": seeds, "faults": [*kinds]}
+    if given is not None:
+        body["input"] = read_input(read_text(given, "--input"))
+    return at_server(url, lambda engine: simulate_at(engine, file, body, Report))
+
+
+def _reported(report: Report, as_json: bool, context: click.Context) -> Exit:
     if as_json:
         echo_json(report)
     else:

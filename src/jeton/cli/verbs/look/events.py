@@ -3,7 +3,7 @@
 import click
 
 from jeton.cli.options import json_option, store_option
-from jeton.cli.output import echo, echo_json, echo_json_line, printable, reporting_errors, short_json
+from jeton.cli.output import cut, echo, echo_json, echo_json_line, printable, reporting_errors, short_json
 from jeton.cli.store import ask
 from jeton.engine.engine import Engine
 from jeton.model.json import Json, JsonObject
@@ -43,7 +43,7 @@ def command(run: str, follow: bool, after: int, trace: bool, store: str, as_json
 def event_line(event: JsonObject, root: str) -> str:
     """An event as one line: sequence number, time, type and fields; with its run if that is not the root."""
     seq = str(event.get("seq", ""))
-    fields = [f"{key}={short_json(without_stack(value))}" for key, value in event.items() if key not in ENVELOPE]
+    fields = [f"{key}={cut(short_json(without_stack(value)))}" for key, value in event.items() if key not in ENVELOPE]
     if event["run_id"] != root:
         fields.insert(0, f"run={printable(str(event['run_id']))}")
     return f"{seq:>5}  {str(event['at'])[11:23]}  {printable(str(event['type'])):<18} {'  '.join(fields)}".rstrip()

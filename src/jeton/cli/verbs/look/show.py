@@ -2,7 +2,8 @@
 
 import click
 
-from jeton.cli.options import json_option, store_option
+from jeton.cli.chatting.show import conversation_json, echo_conversation
+from jeton.cli.options import at_option, json_option, store_option
 from jeton.cli.output import (
     cut,
     echo,
@@ -14,15 +15,17 @@ from jeton.cli.output import (
     short_json,
     styled_status,
 )
-from jeton.cli.store import ask
+from jeton.cli.store import ask, is_url
 from jeton.cli.verbs.look.events import without_stack
 from jeton.engine.engine import Engine
+from jeton.engine.views.conversation import ConversationView
 from jeton.engine.views.dialects import Dialect, in_dialect
 from jeton.engine.views.fan_outs import FanOutTable, losses
 from jeton.engine.views.flows import definition_in
 from jeton.engine.views.plain import plain
 from jeton.engine.views.published import MetricValue
 from jeton.engine.views.record import RunRecord
+from jeton.model.definition.agent import agent_of
 from jeton.model.definition.flow import Flow
 from jeton.model.definition.workflow import Transition
 
@@ -32,17 +35,30 @@ from jeton.model.definition.workflow import Transition
 @click.option(
     "--words", type=click.Choice(("editor", "dataflow")), help="Print JSON with another engine's field names."
 )
+@at_option
 @store_option
 @json_option
-def command(run: str, words: Dialect | None, store: str, as_json: bool) -> None:
-    """Show a run's record, the triggers it fired and its metrics."""
+def command(run: str, words: Dialect | None, at: int | None, store: str, as_json: bool) -> None:
+    """Show a run's record, the triggers it fired and its metrics; or a conversation with all its turns."""
 
-    async def read(engine: Engine) -> tuple[RunRecord, tuple[MetricValue, ...], list[str]]:
-        record = await engine.get(run)
-        return record, await engine.metrics(run), [] if as_json or words else await _losses(engine, record)
+    async def read(engine: Engine) -> tuple[RunRecord, tuple[MetricValue, ...], list[str]] | ConversationView:
+        record = await engine.get(run, at=at)
+        if at is not None:
+            return record, (), []
+        if agent_of(record.workflow) is not None:
+            return await engine.conversation(run)
+        return (
+            record,
+            await engine.metrics(run),
+            [] if as_json or words or is_url(store) else await _losses(engine, record),
+        )
 
     with reporting_errors(as_json):
-        record, metrics, lost = ask(store, read)
+        found = ask(store, read)
+        if isinstance(found, ConversationView):
+            echo_json(conversation_json(found)) if as_json else echo_conversation(found)
+            return
+        record, metrics, lost = found
         if words is not None:
             echo_json(in_dialect(record, words))
         elif as_json:

@@ -2,7 +2,7 @@
 
 import click
 
-from jeton.cli.options import json_option, store_option
+from jeton.cli.options import at_option, json_option, store_option
 from jeton.cli.output import echo_json, echo_table, local_time, plain_list, printable, reporting_errors
 from jeton.cli.store import ask
 from jeton.engine.views.tokens import TokenView
@@ -10,12 +10,13 @@ from jeton.engine.views.tokens import TokenView
 
 @click.command("tokens")
 @click.argument("run")
+@at_option
 @store_option
 @json_option
-def command(run: str, store: str, as_json: bool) -> None:
+def command(run: str, at: int | None, store: str, as_json: bool) -> None:
     """List a run's tokens, including those that have ended."""
     with reporting_errors(as_json):
-        tokens = ask(store, lambda engine: engine.tokens(run))
+        tokens = ask(store, lambda engine: engine.tokens(run, at=at))
         if as_json:
             echo_json({"tokens": plain_list(tokens)})
         else:

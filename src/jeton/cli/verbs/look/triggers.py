@@ -7,7 +7,7 @@ import click
 from jeton.cli.library import load_file
 from jeton.cli.options import app_option, json_option, store_option
 from jeton.cli.output import echo, echo_json, echo_table, local_time, plain_list, printable, reporting_errors
-from jeton.cli.store import ask, open_beside_owner
+from jeton.cli.store import ask, is_url, open_beside_owner
 from jeton.engine.build.source import declared_in
 from jeton.engine.opening import open
 from jeton.engine.triggers import TriggerView
@@ -51,6 +51,12 @@ def command(
 
 async def _deploy(store: str, file: str, app: str | None) -> tuple[str, ...]:
     """Deploy a file. Returns the triggers it no longer has, which were removed."""
+    if is_url(store):
+        from jeton.api.client import connect  # the client is loaded for a server only
+        from jeton.cli.remote import deploy_at
+
+        async with connect(store) as there:
+            return (await deploy_at(there, file)).removed
     library = load_file(file, app=app).require()
     async with open(store, work=False) as engine:
         return (await engine.deploy_library(library, declared_in(file))).removed

@@ -6,6 +6,7 @@ import click
 
 from jeton.cli.options import json_option, store_option
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
+from jeton.cli.store import local_only
 from jeton.engine.stores import backup_store
 
 
@@ -20,6 +21,7 @@ def command(dest: str, store: str, as_json: bool) -> None:
     repeated there.
     """
     with reporting_errors(as_json):
+        local_only(store, "backup", "run it where the store is, with --store: it works beside the server")
         copied = backup_store(store, dest, time.time_ns() // 1_000_000)
         if as_json:
             echo_json({"path": str(copied.path), "store": copied.store, "runs": copied.runs, "origin": copied.origin})

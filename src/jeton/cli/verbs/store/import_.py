@@ -8,6 +8,7 @@ import click
 from jeton.actor.whole.portable import MAX_FILE_BYTES
 from jeton.cli.options import given_options, json_option, store_option
 from jeton.cli.output import echo, echo_json, printable, reporting_errors, styled_status
+from jeton.cli.store import local_only
 from jeton.engine.stores import ImportedRun, import_into
 from jeton.engine.views.plain import plain
 from jeton.model.failure import Refused
@@ -25,6 +26,7 @@ def command(file: str, store: str, as_json: bool) -> None:
     and let it go on with `jeton unpause RUN`. Exits with 2 if the definition has errors.
     """
     with reporting_errors(as_json):
+        local_only(store, "import", "run it where the store is, with --store: it works beside the server")
         run = import_into(store, _content(file), time.time_ns() // 1_000_000, file)
         if as_json:
             echo_json(plain(run))

@@ -7,6 +7,7 @@ import click
 from jeton.cli.options import Exit, json_option, store_option
 from jeton.cli.output import counted, echo, echo_json, printable, reporting_errors
 from jeton.cli.problems import refusal_of
+from jeton.cli.store import is_url
 from jeton.engine.stores import Finding, Verified, verify_store
 
 
@@ -21,7 +22,7 @@ def command(store: str, as_json: bool) -> None:
     Exits with 0 if the store is intact, with 1 if not.
     """
     with reporting_errors(as_json):
-        found = _verified(store)
+        found = _verified_there(store) if is_url(store) else _verified(store)
     if as_json:
         echo_json(found)
     else:
@@ -38,6 +39,12 @@ def _verified(store: str) -> Verified:
         if refused is None or refused.code != "store_damaged":
             raise
         return Verified(ok=False, problems=(Finding(None, refused.problem),))
+
+
+def _verified_there(url: str) -> Verified:
+    from jeton.cli.remote import at_server  # the client is loaded for a server only
+
+    return at_server(url, lambda engine: engine.connection.post("/store/verify", Verified))
 
 
 def _echo(found: Verified) -> None:

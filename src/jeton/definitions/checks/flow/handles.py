@@ -17,9 +17,10 @@ NUMBER: Schema = {"type": "number"}
 def check_handles(source: FlowSource, definitions: Definitions, report: Report) -> None:
     """Report input handles that a node does not have, and warn of connections from handles that a node never gives."""
     for name, node in source.flow.nodes.items():
-        schema = inputs_schema(node, definitions) or {}
         for handle, location in _given_handles(source, name):
-            _check_input(name, handle, schema, location, report)
+            found = input_problem(name, node, handle, definitions)
+            if found is not None:
+                report.error(location, "unknown_handle", *found)
     made = {name: produced(source.flow, name, definitions) for name in source.flow.nodes}
     for index, connection in enumerate(source.flow.connections):
         handles_made = made[connection.source]
@@ -42,16 +43,16 @@ def _given_handles(source: FlowSource, name: str) -> list[tuple[str, SourceLocat
     return found
 
 
-def _check_input(name: str, handle: str, schema: Schema, location: SourceLocation, report: Report) -> None:
-    """Check one input handle. Every node has `main`, which may say no more than that it runs after another."""
-    if handle == MAIN:
-        return
-    found = below(schema, [handle])
-    if isinstance(found, PathNotAllowed):
-        properties = schema.get("properties")
-        known = tuple(properties) if isinstance(properties, dict) else ()
-        remedy = did_you_mean(handle, (*known, MAIN), "remove it")
-        report.error(location, "unknown_handle", f"{shown(name)} has no input handle {shown(handle)}", remedy)
+def input_problem(name: str, node: FlowNode, handle: str, definitions: Definitions) -> tuple[str, str] | None:
+    """The problem and the remedy of an input handle that the node does not have; None if it has it.
+
+    Every node has `main`, which may say no more than that it runs after another."""
+    schema = inputs_schema(node, definitions) or {}
+    if handle == MAIN or not isinstance(below(schema, [handle]), PathNotAllowed):
+        return None
+    properties = schema.get("properties")
+    known = tuple(properties) if isinstance(properties, dict) else ()
+    return f"{shown(name)} has no input handle {shown(handle)}", did_you_mean(handle, (*known, MAIN), "remove it")
 
 
 def inputs_schema(node: FlowNode, definitions: Definitions) -> Schema | None:

@@ -21,7 +21,7 @@ from jeton.model.times import time_in
 
 AT_FLOW_NODE = frozenset(("inputs", "context", "run"))
 CALL_KEYS = ("workflow", "on_failure", "timeout_ms", "inherit_artifacts")
-AGENT_KEYS = ("agent", "output_schema")
+AGENT_KEYS = ("agent", "output_schema", "conversation", "timeout_ms")
 
 
 def check_flow_nodes(source: FlowSource, definitions: Definitions, report: Report) -> None:
@@ -70,6 +70,9 @@ def _check_built_in(
             if _has(node, "agent", location, report) and (agent := fields.text("agent")) is not None:
                 check_reference(agent, "agent", definitions.agents, data / "agent", report)
             fields.schema("output_schema")
+            if (conversation := fields.text("conversation")) is not None:
+                _check_expression(conversation, "id", data / "conversation", report)
+            _check_timeout(fields.count("timeout_ms"), data / "timeout_ms", report)
         case _:
             pass
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from jeton.engine.views.tokens import TokenStatus, TokenView
-from jeton.model.definition.flow import MAIN, Connection, Flow, FlowNode
+from jeton.model.definition.flow import ERROR, MAIN, Connection, Flow, FlowNode
 from jeton.model.definition.task import Task
 from jeton.model.definition.workflow import (
     AgentTarget,
@@ -35,6 +35,7 @@ COUNTED_AS: dict[TokenStatus, CountName] = {
     "waiting_for_timer": "waiting",
     "waiting_for_retry": "waiting",
     "waiting_for_subworkflow": "waiting",
+    "waiting_for_agent": "waiting",
     "waiting_for_gate": "waiting",
     "waiting_for_signal": "waiting",
     "completed": "done",
@@ -61,6 +62,11 @@ class Counts(msgspec.Struct, frozen=True):
             if getattr(self, tone):
                 return tone
         return "stopped" if self.skipped else "idle"
+
+    @property
+    def began(self) -> bool:
+        """Whether a token came to the node, whatever became of it."""
+        return bool(self.active or self.waiting or self.done or self.failed or self.stopped)
 
     @property
     def text(self) -> str:
@@ -140,30 +146,50 @@ def _flow(flow: Flow, counts: dict[str, Counts], has_run: bool, run: str | None)
         for name in flow.order
     )
     arrows = tuple(
-        Arrow(each.source, each.target, _handles(each), taken=_delivered(each, flow, counts))
+        Arrow(
+            each.source,
+            each.target,
+            _handles(each, flow),
+            on_failure=_is_for_failures(each, flow),
+            taken=_delivered(each, flow, counts),
+        )
         for each in flow.connections
     )
     return Picture(flow.name if run is None else f"{flow.name}, run {run}", boxes, arrows, has_run)
 
 
 def _delivered(connection: Connection, flow: Flow, counts: dict[str, Counts]) -> bool:
-    """Whether both ends ran, and nothing else can have started the target: a branch may not have been chosen."""
-    ran = all(counts.get(node, Counts()).done for node in (connection.source, connection.target))
+    """Whether both ends began, and nothing else can have started the target: a branch may not have been chosen."""
+    source, target = (counts.get(node, Counts()) for node in (connection.source, connection.target))
+    if not target.began:
+        return False
+    for_failures, on_error = _is_for_failures(connection, flow), flow.nodes[connection.source].on_error
+    if for_failures:
+        return bool(source.failed)
     entering = sum(each.target == connection.target for each in flow.connections)
-    return ran and (connection.from_output == MAIN or entering == 1)
+    ran = source.done or (source.failed and on_error is not None and on_error != "route")
+    return bool(ran) and (connection.from_output == MAIN or entering == 1)
 
 
 def _detail(node: FlowNode) -> str:
     """The most telling value of a node's configuration."""
-    said = next((node.data[key] for key in ("condition", "value", "workflow", "title") if key in node.data), None)
+    said = next(
+        (node.data[key] for key in ("condition", "value", "workflow", "agent", "title") if key in node.data), None
+    )
     return "" if said is None else str(said)
 
 
-def _handles(connection: Connection) -> tuple[str, ...]:
+def _is_for_failures(connection: Connection, flow: Flow) -> bool:
+    """Whether only a failure of its source makes the connection live: one that is routed, or replaced by a default."""
+    return connection.from_output == ERROR and flow.nodes[connection.source].on_error is not None
+
+
+def _handles(connection: Connection, flow: Flow) -> tuple[str, ...]:
+    on_failure = ("on failure",) if _is_for_failures(connection, flow) else ()
     ends = "" if connection.to_input == MAIN else f"→ {connection.to_input}"
     begins = "" if connection.from_output == MAIN else connection.from_output
     label = f"{begins} {ends}".strip()
-    return (label,) if label else ()
+    return (*on_failure, label) if label else on_failure
 
 
 def _counts(tokens: Iterable[TokenView]) -> dict[str, Counts]:

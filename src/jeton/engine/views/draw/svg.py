@@ -14,6 +14,7 @@ TITLE_HEIGHT = 30
 CHARACTER_WIDTH = 7.4
 LINE_HEIGHT = 17
 MAX_LINE = 34
+LOOP_WIDTH = 30
 _Area: TypeAlias = tuple[float, float, float, float]
 """Left, top, right and bottom."""
 STYLE = (
@@ -30,7 +31,7 @@ HEAD = (
 
 def as_svg(picture: Picture) -> str:
     """One self-contained SVG document."""
-    sizes = {box.name: _size(box) for box in picture.boxes}
+    sizes = {box.name: size_of(box) for box in picture.boxes}
     layout = lay_out(sizes, [(arrow.source, arrow.target) for arrow in picture.arrows])
     return "\n".join(_document(picture, sizes, layout)) + "\n"
 
@@ -68,7 +69,8 @@ def _texts(box: Box) -> list[str]:
     return [_shortened(line) for line in (box.name, detail, box.counts.text) if line]
 
 
-def _size(box: Box) -> tuple[float, float]:
+def size_of(box: Box) -> tuple[float, float]:
+    """Width and height of a box."""
     texts = _texts(box)
     return max(60, max(map(len, texts)) * CHARACTER_WIDTH + 24), LINE_HEIGHT * len(texts) + 16
 
@@ -96,11 +98,11 @@ def _arrow(arrow: Arrow, route: tuple[Point, ...], sizes: dict[str, tuple[float,
     if arrow.source == arrow.target:
         path = _loop(route[0], sizes[arrow.source])
     else:
-        path = _curve(_trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1]))
+        path = _curve(trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1]))
     yield f'<path class="{style}" d="{path}" marker-end="url(#head)"/>'
 
 
-def _trimmed(route: tuple[Point, ...], source_height: float, target_height: float) -> list[Point]:
+def trimmed(route: tuple[Point, ...], source_height: float, target_height: float) -> list[Point]:
     """The route from border to border, through the sides that face each other."""
     points = list(route)
     down = 1 if points[-1].y >= points[0].y else -1
@@ -120,8 +122,8 @@ def _curve(points: list[Point]) -> str:
 def _loop(point: Point, size: tuple[float, float]) -> str:
     right, half = point.x + size[0] / 2, size[1] / 4
     return (
-        f"M{right:.1f} {point.y - half:.1f}C{right + 30:.1f} {point.y - half:.1f} "
-        f"{right + 30:.1f} {point.y + half:.1f} {right:.1f} {point.y + half:.1f}"
+        f"M{right:.1f} {point.y - half:.1f}C{right + LOOP_WIDTH:.1f} {point.y - half:.1f} "
+        f"{right + LOOP_WIDTH:.1f} {point.y + half:.1f} {right:.1f} {point.y + half:.1f}"
     )
 
 
@@ -150,7 +152,7 @@ def _places(arrow: Arrow, route: tuple[Point, ...], sizes: dict[str, tuple[float
     if arrow.source == arrow.target:
         yield Point(route[0].x + sizes[arrow.source][0] / 2 + 28, route[0].y + 4)
         return
-    points = _trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1])
+    points = trimmed(route, sizes[arrow.source][1], sizes[arrow.target][1])
     # labels of arrows that go up are placed at the end, where the arrows are furthest apart
     a, b = points[-2:] if points[-1].y < points[0].y else points[:2]
     for part in (0.5, 0.7, 0.3, 0.85, 0.15):

@@ -203,6 +203,8 @@ def awaited(wait: Wait) -> str:
             return f"attempt {wait.attempt}"
         case "subworkflow":
             return f"run {wait.child} ({wait.label})"
+        case "agent":
+            return f"an answer of agent '{wait.label}'"
         case "gate":
             return f'an answer to "{wait.label}"'
         case "signal":

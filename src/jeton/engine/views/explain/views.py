@@ -77,7 +77,9 @@ class Wait(msgspec.Struct, frozen=True):
 
     token: TokenId
     node: str
-    kind: Literal["worker", "sleep", "timer", "retry", "siblings", "branch", "turn", "subworkflow", "gate", "signal"]
+    kind: Literal[
+        "worker", "sleep", "timer", "retry", "siblings", "branch", "turn", "subworkflow", "agent", "gate", "signal"
+    ]
     since: datetime
     due: datetime | None = None
     label: str | None = None

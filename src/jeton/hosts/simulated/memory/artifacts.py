@@ -1,12 +1,23 @@
 """Artifacts in memory."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from jeton.executor.artifacts import MAX_BYTES, ArtifactMissing, ArtifactReference, Artifacts, ArtifactTooLarge
+from jeton.executor.artifacts import (
+    MAX_BYTES,
+    ArtifactMissing,
+    ArtifactReference,
+    Artifacts,
+    ArtifactTooLarge,
+    single_chunk,
+)
 from jeton.hosts.simulated.memory.tables import ArtifactTable
 from jeton.model.ids import RunId
+
+_Value = TypeVar("_Value")
 
 
 class MemoryArtifacts(Artifacts):
@@ -16,14 +27,32 @@ class MemoryArtifacts(Artifacts):
         super().__init__(Path("simulated"), index)
         self._contents: dict[str, bytes] = {}
 
-    async def save(self, run: RunId, chunks: AsyncIterator[bytes], media_type: str) -> ArtifactReference:
+    async def keep(
+        self, chunks: AsyncIterator[bytes], media_type: str, hold: Callable[[ArtifactReference], Awaitable[_Value]]
+    ) -> _Value:
         content = b"".join([chunk async for chunk in chunks])
         if len(content) > MAX_BYTES:
             raise ArtifactTooLarge(f"is larger than {MAX_BYTES} bytes, the limit of an artifact")
         reference = ArtifactReference(f"sha256:{hashlib.sha256(content).hexdigest()}", media_type, len(content))
         self._contents[reference.id] = content
-        await self._index.add(run, reference)
-        return reference
+        return await hold(reference)
+
+    async def content(self, id: str) -> bytes:
+        if id not in self._contents:
+            raise ArtifactMissing(f"there is no artifact {id!r}")
+        return self._contents[id]
+
+    async def stream(self, id: str) -> tuple[ArtifactReference, AsyncIterator[bytes]]:
+        found = await self._index.find(id)
+        if found is None:
+            raise ArtifactMissing(f"there is no artifact {id!r}")
+        return found, single_chunk(self._contents[id])
+
+    async def drop(self, id: str) -> None:
+        await self._index.unless_held(id, partial(self._forget, id))
+
+    def _forget(self, id: str) -> None:
+        self._contents.pop(id, None)
 
     async def read(self, run: RunId, id: str, most: int) -> tuple[ArtifactReference, bytes]:
         found = await self._index.find(id)

@@ -5,18 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from jeton.actor.accounts import day_account, day_request, serve_day_account
 from jeton.actor.firings import settle_firing, started_workflow
 from jeton.actor.journal import JournalEntry, decode_entry, first_hash
 from jeton.actor.rows import Account, FiringRow, RunRow
 from jeton.actor.starts import StartKey
 from jeton.actor.turn import Turn
 from jeton.hosts.simulated.memory.definitions import Definitions
+from jeton.hosts.simulated.memory.line import Line
 from jeton.hosts.simulated.memory.tables import Tables
 from jeton.hosts.simulated.memory.triggers import TriggerStore
 from jeton.model.effect import SendMessage
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
-from jeton.model.message import CreditsAsked, CreditsClosed, Message, StartRun
+from jeton.model.message import BudgetAsked, BudgetSettled, CreditsAsked, CreditsClosed, Message, StartRun
 from jeton.model.state.credits import ACCOUNT
 from jeton.model.state.run import TERMINAL
 from jeton.planning.credits import serve
@@ -46,7 +48,9 @@ class Store:
         self._declared: int | None = None  # the balance that the project's settings declare
         self.balance = 0  # of the project's account
         self.grants: dict[RunId, int] = {}
+        self.days: dict[str, tuple[int, int]] = {}  # by agent and day: used, in millionths; credits that were added
         self.busy: set[RunId] = set()  # runs with something in work, or moving by itself
+        self.line = Line()
         self._history = hashlib.sha256()
 
     # writing
@@ -95,6 +99,7 @@ class Store:
         run = turn.head.run
         self.answer(run, answered)
         if turn.entry is None:
+            self._send(sent)
             return
         self._forks.pop(run, None)
         sections = self._sections.setdefault(run, {})
@@ -103,7 +108,9 @@ class Store:
                 sections.pop(name, None)
             else:
                 sections[name] = body
-        self._journals.setdefault(run, []).extend(each.body for each in (*turn.shared, turn.entry))
+        for each in (*turn.shared, turn.entry):
+            self._journals.setdefault(run, []).append(each.body)
+            self.line.append(run, each.number)
         self._hashes[run] = turn.hash
         self._rows[run] = _encode(turn.row)
         (self.busy.add if turn.head.busy and not turn.ended else self.busy.discard)(run)
@@ -116,9 +123,14 @@ class Store:
         for reference, version in started.items():
             if reference not in self._versions:
                 self.submit(reference, *version)
+        self._send(sent)
+
+    def _send(self, sent: Iterable[SendMessage]) -> None:
         for effect in sent:
             if effect.run == ACCOUNT and isinstance(effect.message, CreditsAsked | CreditsClosed):
                 self._ask_account(effect.message)
+            elif (request := day_request(effect)) is not None:
+                self._ask_day(request)
             else:
                 self.accept(effect.run, effect.message)
 
@@ -130,6 +142,14 @@ class Store:
             self.grants[message.run] = granted
         if told is not None:
             self.accept(message.run, told)
+
+    def _ask_day(self, request: BudgetAsked | BudgetSettled) -> None:
+        """The account of an agent and day answers in the commit that asks it, too."""
+        name = day_account(request)
+        served = serve_day_account(*self.days.get(name, (0, 0)), request)
+        self.days[name] = served.used, served.added
+        if served.answer is not None:
+            self.accept(served.answer.run, served.answer.message)
 
     def open_account(self, declared: int) -> None:
         """Open the project's account, or change what its settings declare by the difference."""
@@ -180,6 +200,7 @@ class Store:
     def remove_history(self, run: RunId) -> int:
         """Remove the journal of an ended run. Returns the number of its entries."""
         entries = len(self._journals.get(run, ()))
+        self.line.remove(run)
         self._journals[run] = []
         return entries
 
@@ -238,6 +259,10 @@ class Store:
         """The journal behind an entry, decoded."""
         bodies = self._journals.get(run, [])
         return [decode_entry(body) for body in bodies[after + 1 :]]  # a history is kept whole, or not at all
+
+    def stretch(self, run: RunId, first: int, last: int) -> list[Entry]:
+        """The entries from one number to another, both included, decoded."""
+        return [decode_entry(body) for body in self._journals.get(run, [])[first : last + 1]]
 
     def row(self, run: RunId) -> RunRow | None:
         """What queries see."""

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 from msgspec.structs import astuple
 
-from jeton.actor.accounts import account_request, serve_account
+from jeton.actor.accounts import account_request, day_account, day_request, serve_account, serve_day_account
 from jeton.actor.pack import packed
 from jeton.actor.sections import Sections
 from jeton.actor.starts import StartKey
@@ -16,10 +16,11 @@ from jeton.hosts.sqlite.file.bulk import insert_many
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.file.inbox import put_messages
+from jeton.hosts.sqlite.file.line import JournalRow, append_entries
 from jeton.hosts.sqlite.loop.actor import Actor, Listed
 from jeton.model.effect import SendMessage
 from jeton.model.ids import RunId
-from jeton.model.message import CreditsAsked, CreditsClosed
+from jeton.model.message import BudgetAsked, BudgetSettled, CreditsAsked, CreditsClosed
 from jeton.model.state.credits import ACCOUNT
 from jeton.model.state.run import Head
 
@@ -30,7 +31,6 @@ _encode = msgspec.json.Encoder().encode
 SectionRow: TypeAlias = tuple[str, str, int, bytes]
 DeletedSection: TypeAlias = tuple[str, str, int]
 
-_JOURNAL = "insert into journal(run, number, hash, body) values(?, ?, ?, ?)"
 _SECTIONS = "insert or replace into sections(run, name, part, body) values(?, ?, ?, ?)"
 _DELETE_SECTIONS = "delete from sections where run = ? and name = ? and part >= ?"
 _RUNS = """
@@ -123,7 +123,7 @@ class Write:
                     self.deleted.append((run, name, count))
                 parts[name] = count
 
-    def journal_rows(self) -> list[tuple[Value, ...]]:
+    def journal_rows(self) -> list[JournalRow]:
         """The journal's rows."""
         assert self.turn.entry is not None
         return [(self.actor.run, each.number, each.hash, each.body) for each in (*self.turn.shared, self.turn.entry)]
@@ -167,7 +167,7 @@ def put_writes(db: Connection, writes: Sequence[Write]) -> None:
     """Write commits, table by table. The caller has begun a transaction."""
     changed = [write for write in writes if write.turn.entry is not None]
     if changed:
-        insert_many(db, _JOURNAL, [row for write in changed for row in write.journal_rows()])
+        append_entries(db, [row for write in changed for row in write.journal_rows()])
         hit("between_statements")
         sections = [row for write in changed for row in write.sections]
         if sections:
@@ -196,13 +196,14 @@ def _put_messages(db: Connection, writes: Sequence[Write]) -> None:
     for write in writes:
         write.stored_messages = []  # after a failure the writes of a batch are repeated one by one
         for effect in write.messages:
-            request = account_request(effect)
+            request, daily = account_request(effect), day_request(effect)
+            answer: SendMessage | None = effect
             if request is not None:
                 answer = _serve_account(db, request)
-                if answer is None:
-                    continue
-                effect = answer
-            sent.append((write, effect))
+            elif daily is not None:
+                answer = _serve_day(db, daily)
+            if answer is not None:
+                sent.append((write, answer))
     if sent:
         numbers = put_messages(db, [(effect.run, _encode(effect.message)) for _, effect in sent])
         for number, (write, effect) in zip(numbers, sent, strict=True):
@@ -224,11 +225,20 @@ def _serve_account(db: Connection, request: CreditsAsked | CreditsClosed) -> Sen
     return served.answer
 
 
-def put_account(db: Connection, balance: int, declared: int) -> None:
-    """Store the project's account."""
-    digest = row_digest("accounts", ACCOUNT, balance, declared)
+def _serve_day(db: Connection, request: BudgetAsked | BudgetSettled) -> SendMessage | None:
+    name = day_account(request)
+    found = list(db.execute("select balance, declared from accounts where name = ?", (name,)))
+    used, added = found[0] if found else (0, 0)
+    served = serve_day_account(used, added, request)
+    put_account(db, served.used, served.added, name)
+    return served.answer
+
+
+def put_account(db: Connection, balance: int, declared: int, name: str = ACCOUNT) -> None:
+    """Store the project's account, or that of an agent and day."""
+    digest = row_digest("accounts", name, balance, declared)
     insert = "insert or replace into accounts(name, balance, declared, digest) values(?, ?, ?, ?)"
-    db.execute(insert, (ACCOUNT, balance, declared, digest))
+    db.execute(insert, (name, balance, declared, digest))
 
 
 def _key_row(key: StartKey) -> tuple[Value, ...]:

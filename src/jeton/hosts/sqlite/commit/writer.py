@@ -18,7 +18,15 @@ import apsw
 
 from jeton.hosts.sqlite.commit.rows import Mirror, Write, put_writes
 from jeton.hosts.sqlite.file.commit_log import CommitLog
-from jeton.hosts.sqlite.file.connect import BUSY_MS, WAL_LIMIT_BYTES, Connection, Durability, begin, connect_writer
+from jeton.hosts.sqlite.file.connect import (
+    BUSY_MS,
+    WAL_LIMIT_BYTES,
+    Connection,
+    Durability,
+    begin,
+    connect_writer,
+    overwrite_deleted,
+)
 from jeton.hosts.sqlite.file.failpoints import hit
 from jeton.hosts.sqlite.file.identity import StoreIdentity
 from jeton.model.failure import Refused
@@ -38,11 +46,12 @@ _T = TypeVar("_T")
 class Job:
     """A function to run in the next transaction, with a future for its result."""
 
-    __slots__ = ("act", "future", "problem", "result")
+    __slots__ = ("act", "future", "overwrite", "problem", "result")
 
-    def __init__(self, act: Callable[[Connection], Any], future: "Future[Any]") -> None:
+    def __init__(self, act: Callable[[Connection], Any], future: "Future[Any]", overwrite: bool) -> None:
         self.act = act
         self.future = future
+        self.overwrite = overwrite
         self.result: Any = None
         self.problem: Exception | None = None
 
@@ -95,6 +104,7 @@ class Writer:
         self._db.set_wal_hook(self._count_pages)
         self._commit_log = CommitLog(path, self._db)
         self._identity = StoreIdentity(path, self._db)
+        self.commits, self.commit_s, self.commit_entries = 0, 0.0, 0  # so far; written by the thread alone
         self._pages = 0  # of the write-ahead log
         self._checkpointed = 0  # of them, at the last checkpoint
         self._truncated = 0.0
@@ -115,14 +125,14 @@ class Writer:
         """Queue writes."""
         self._queue.put(list(writes))
 
-    async def transact(self, act: Callable[[Connection], _T]) -> _T:
-        """Run a function in a transaction. Durable when this returns."""
+    async def transact(self, act: Callable[[Connection], _T], *, overwrite: bool = False) -> _T:
+        """Run a function in a transaction. Durable when this returns. `overwrite` what is deleted in it."""
         if self._refusing is not None:
             raise self._refusing
         future: Future[_T] = self._loop.create_future()
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
-        self._queue.put([Job(act, future)])
+        self._queue.put([Job(act, future, overwrite)])
         return await future
 
     def fail(self, refused: Refused) -> None:
@@ -152,6 +162,7 @@ class Writer:
                     last = monotonic()
                 if (found := self._data_version()) != version:
                     version = found
+                    self._pages = max(self._pages, 1)  # so that the log is brought in when there is time
                     self._check_epoch()
                     self._call_back(self._on_foreign_write)
             self._truncate_log()
@@ -180,6 +191,7 @@ class Writer:
         writes = [item for item in batch if isinstance(item, Write)]
         jobs = [item for item in batch if isinstance(item, Job)]
         self._identity.check(self._pages)
+        began = monotonic()
         try:
             self._write(writes, jobs)
         except FATAL:
@@ -192,12 +204,18 @@ class Writer:
             for item in batch:  # one by one, because only one of them is at fault
                 self._commit([item])
             return
+        self.commits += 1
+        self.commit_s += monotonic() - began
+        self.commit_entries += len(writes)
         hit("after_commit")
         self._call_back(self._on_commit, writes, jobs)
         self._maybe_checkpoint()
 
     def _write(self, writes: list[Write], jobs: list[Job]) -> None:
         db = self._db
+        overwrite = any(job.overwrite for job in jobs)
+        if overwrite:  # until the commit, because the full-text index is written by it
+            overwrite_deleted(db)
         begin(db, "the owner")
         try:
             put_writes(db, writes)
@@ -215,6 +233,9 @@ class Writer:
         except BaseException:
             db.execute("rollback")
             raise
+        finally:
+            if overwrite:
+                overwrite_deleted(db, False)
 
     def _data_version(self) -> int:
         """A number that changes when another connection has written, and not when this one has."""

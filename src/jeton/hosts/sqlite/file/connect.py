@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import apsw
 
@@ -18,6 +18,7 @@ Durability = Literal["full", "normal"]
 Value: TypeAlias = int | float | str | bytes | None
 Row: TypeAlias = tuple[Any, ...]
 
+_T = TypeVar("_T")
 _log = logging.getLogger("jeton.store")
 
 
@@ -62,7 +63,7 @@ class Backup(Protocol):
 class Transact(Protocol):
     """Runs a function in a transaction of the writer."""
 
-    def __call__(self, act: Callable[[Connection], Any], /) -> Awaitable[Any]: ...
+    def __call__(self, act: Callable[[Connection], _T], /) -> Awaitable[_T]: ...
 
 
 def connect(path: Path | str, *, create: bool = False, flags: int = apsw.SQLITE_OPEN_READWRITE) -> Connection:
@@ -70,8 +71,10 @@ def connect(path: Path | str, *, create: bool = False, flags: int = apsw.SQLITE_
     try:
         opened = apsw.Connection(str(path), flags=flags | (apsw.SQLITE_OPEN_CREATE if create else 0))
     except apsw.CantOpenError:
-        problem = f"there is no store at {path}, or it cannot be opened"
-        raise Refused("no_store", problem, "check the path, and who may read and write there") from None
+        if Path(path).exists():
+            problem = f"the store at {path} cannot be opened"
+            raise Refused("store_failed", problem, "check who may read and write there") from None
+        raise Refused("no_store", f"there is no store at {path}", "check the path") from None
     db = cast(Connection, opened)
     db.set_busy_timeout(BUSY_MS)
     db.create_scalar_function("row_digest", row_digest)  # for values that only SQL knows
@@ -86,7 +89,13 @@ def connect_writer(path: Path, durability: Durability) -> Connection:
     db.pragma("fullfsync", durability == "full")  # on macOS a plain sync does not flush the disk's cache
     db.pragma("foreign_keys", True)
     db.pragma("journal_size_limit", WAL_LIMIT_BYTES)
+    db.pragma("temp_store", "memory")  # what is copied on the way must not be left on the disk
     return db
+
+
+def overwrite_deleted(db: Connection, on: bool = True) -> None:
+    """Set whether what is deleted is overwritten in the file. It costs a write of each page that gets free."""
+    db.pragma("secure_delete", on)
 
 
 def connect_reader(path: Path) -> Connection:

@@ -67,6 +67,7 @@ class OwnerLock:
         """Release the lock."""
         if self in _held:
             _held.discard(self)
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # at once, also if a forked child has not closed its copy yet
             os.close(self._file)
 
     def abandon(self) -> None:

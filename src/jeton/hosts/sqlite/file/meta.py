@@ -14,6 +14,7 @@ from jeton.hosts.sqlite.file.connect import Connection, Value
 PUT_META = "insert or replace into meta(key, value, digest) values(?, ?, ?)"
 COPY_SEQUENCES = f"('{SEQUENCES}', (select json_group_object(name, seq) from sqlite_sequence), x'')"
 SCHEMA = "schema"
+LINE = "line"
 
 _digests = msgspec.json.Decoder(dict[str, str]).decode
 _numbers = msgspec.json.Decoder(dict[str, int]).decode
@@ -54,7 +55,7 @@ def schema_problems(db: Connection) -> Iterator[str]:
 def missing_meta(db: Connection) -> Iterator[str]:
     """What every store says of itself, and this one does not."""
     found = {key for (key,) in db.execute("select key from meta")}
-    for key in ("store", "epoch", SCHEMA, SEQUENCES):
+    for key in ("store", "epoch", LINE, SCHEMA, SEQUENCES):
         if key not in found:
             yield f"the row of 'meta' with key '{key}' is missing: restore a backup"
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import apsw
 
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
+from jeton.hosts.sqlite.file.line import PrunedPositions, has_line, put_pruned
 from jeton.hosts.sqlite.file.meta import put_meta, put_schema, put_sequences
 from jeton.model.failure import Refused
 
 APPLICATION_ID = 0x6A65746E  # "jetn"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 6
 _HEADER = re.compile(rb"SQLite format 3\x00.{44}(.{4}).{4}(.{4})", re.DOTALL)  # user_version and application_id
 
 
@@ -98,6 +99,7 @@ def _create(db: Connection) -> None:
             pass
         put_meta(db, "store", secrets.token_hex(16))
         put_meta(db, "epoch", 0)
+        put_pruned(db, PrunedPositions())
         put_schema(db)
         put_sequences(db)
         db.pragma("application_id", APPLICATION_ID)
@@ -123,6 +125,8 @@ def _upgrade(db: Connection, steps: dict[int, str]) -> None:
             for _ in db.execute(steps[number]):
                 pass
             db.pragma("user_version", number)
+        if not has_line(db):
+            put_pruned(db, PrunedPositions())
         put_schema(db)
         put_sequences(db)
         db.execute("commit")

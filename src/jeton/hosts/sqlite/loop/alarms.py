@@ -55,8 +55,9 @@ class AlarmScheduler:
 
     def schedule(self, run: RunId, at: int) -> None:
         """Set a run's alarm. One behind the horizon is found in the store later."""
-        self._early.pop(run, None)
-        first = at + min(self._ahead, 0)
+        if self._early:
+            self._early.pop(run, None)
+        first = at if self._ahead >= 0 else at + self._ahead
         if first < self._horizon:
             heappush(self._upcoming, (first, run))
             if first < self._sleeping_until:

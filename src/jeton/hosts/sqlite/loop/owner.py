@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from jeton.actor.definitions import Bundles
+from jeton.actor.queries.vitals import Vitals
 from jeton.actor.retention import Pruned, Rule
 from jeton.actor.rows import RunRow
 from jeton.actor.starts import (
@@ -41,6 +42,7 @@ from jeton.hosts.sqlite.mirrors.firings import FinishedMirror
 from jeton.hosts.sqlite.mirrors.idempotency import share_steps
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.retention import count_prunable, prune
+from jeton.model.definition.agent import agent_of
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -76,11 +78,13 @@ class Owner:
         bundles.cache_newest()
         self._workers = workers
         self.clock = clock
+        self._wall = wall
         self._refusing: Refused | None = None
         self._closed = False
         self._starting: dict[tuple[str, str], tuple[StartKey, Future[None]]] = {}
         self._end_waiters: dict[RunId, list[Future[RunRow]]] = {}
         self._listeners: dict[RunId, set[Event]] = {}
+        self._line_listeners: set[Event] = set()
         self._inbox_changed = Event()
         finished = FinishedMirror()
         self._advancing = Advancing(path, store.is_known)
@@ -92,7 +96,6 @@ class Owner:
             clock,
             self._advancing,
             self._on_commit,
-            self._on_wake,
             self._on_damage,
         )
         self._writer = Writer(
@@ -103,12 +106,12 @@ class Owner:
             (*mirrors, finished),
             self.runs.committed,
             self.runs.write_failed,
-            self._inbox_changed.set,
+            self._on_foreign_write,
             self._on_failure,
         )
         self._alarms = AlarmScheduler(loop, store, self.runs, clock, wall, self._flush)
         self._recovery = Recovery(store, self.runs, clock, wall, self._flush)
-        self.runs.connect(self._writer, self._recovery.deliver_stored)
+        self.runs.connect(self._writer, self._recovery.deliver_stored, self._alarms.schedule)
         on_fired = self._inbox_changed.set
         self.triggers = TriggerLoop(store, bundles, self._writer.transact, clock, wall, finished, on_fired)
         loops = (
@@ -124,9 +127,10 @@ class Owner:
     async def deploy(self, bundle: Library, name: str) -> int:
         """Store a version of a workflow, unless it is stored already. Returns its number."""
         self.check()
-        if name not in bundle.workflows and name not in bundle.flows:
+        if not (name in bundle.workflows or name in bundle.flows or agent_of(name) in bundle.agents):
             raise Refused("unknown_workflow", f"the bundle has no workflow '{name}'", "name one that it has")
-        version = await self._writer.transact(lambda db: put_bundle(db, name, bundle))
+        now = self._wall()
+        version = await self._writer.transact(lambda db: put_bundle(db, name, bundle, now))
         self._bundles.set_newest(name, version)
         return version
 
@@ -191,7 +195,9 @@ class Owner:
     async def deliver(self, run: RunId, message: Message) -> None:
         """Send a run a message. Durable when this returns."""
         self.check()
-        actor = self._recovery.take_up(run, message)
+        if run in self.runs.set_aside:
+            await self._recovery.deliver_inbox()  # what waits for the run is held back, and may be its start
+        actor, message = self._recovery.take_up(run, message)
         if actor is None:
             raise unknown_run(run)
         durable = self.runs.deliver_durably(actor, message)
@@ -239,10 +245,12 @@ class Owner:
         await self._recovery.recover_tasks()
         await self._alarms.deliver_due()
 
-    async def write(self, act: Callable[[Connection], Value]) -> Value:
-        """Write in a transaction of the writer. Durable when this returns."""
-        self.check()
-        return await self._writer.transact(act)
+    async def write(self, act: Callable[[Connection], Value], *, overwrite: bool = False) -> Value:
+        """Write in a transaction of the writer. Durable when this returns. `overwrite` what is deleted in it.
+
+        Also while the store is being closed: a task that finishes within the grace time must not fail for it. The
+        writer refuses once it is closed or has failed."""
+        return await self._writer.transact(act, overwrite=overwrite)
 
     async def prune(self, rules: Sequence[Rule], *, dry_run: bool) -> Pruned:
         """Prune in small transactions, between those of the runs."""
@@ -260,6 +268,16 @@ class Owner:
             self._listeners[run].discard(changed)
             if not self._listeners[run]:
                 del self._listeners[run]
+
+    @contextmanager
+    def listen_line(self) -> Generator[Event]:
+        """An event that is set after each commit of any run."""
+        changed = Event()
+        self._line_listeners.add(changed)
+        try:
+            yield changed
+        finally:
+            self._line_listeners.discard(changed)
 
     def check(self, run: RunId | None = None) -> None:
         """Raise Refused if the store was closed or has failed, or if the run is damaged."""
@@ -301,16 +319,22 @@ class Owner:
             for ended in self._end_waiters.pop(row.run, ()):
                 if not ended.done():
                     ended.set_result(row)
-        for changed in self._listeners.get(head.run, ()):
-            changed.set()
+        self._wake_listeners(head.run)
 
     def _on_damage(self, run: RunId, refused: Refused) -> None:
         fail_all(self._end_waiters.pop(run, ()), refused)
-        for changed in self._listeners.get(run, ()):
+        self._wake_listeners(run)
+
+    def _on_foreign_write(self) -> None:
+        self._inbox_changed.set()
+        for changed in self._line_listeners:  # it may have imported a run
             changed.set()
 
-    def _on_wake(self, run: RunId, at: int) -> None:
-        self._alarms.schedule(run, at)
+    def _wake_listeners(self, run: RunId) -> None:
+        for changed in self._listeners.get(run, ()):
+            changed.set()
+        for changed in self._line_listeners:
+            changed.set()
 
     def _on_failure(self, problem: Exception) -> None:
         """A write failed: stop. Everything that was acknowledged is in the store."""
@@ -318,6 +342,18 @@ class Owner:
         for task in self._loops:
             task.cancel()
         self._refuse_waiters(self._refusing)
+
+    def vitals(self) -> Vitals:
+        """How it fares, without what is in the file."""
+        writer = self._writer
+        return Vitals(
+            commits=writer.commits,
+            commit_s=writer.commit_s,
+            commit_entries=writer.commit_entries,
+            actors=len(self.runs.actors),
+            tasks=sum(len(actor.running) for actor in self.runs.actors.values()),
+            failed=None if self._refusing is None else self._refusing.code,
+        )
 
     async def _flush(self) -> None:
         """Wait until everything that was delivered so far is durable."""
@@ -330,7 +366,7 @@ class Owner:
         for waiters in self._end_waiters.values():
             fail_all(waiters, refused)
         self._end_waiters.clear()
-        for listeners in self._listeners.values():
+        for listeners in (*self._listeners.values(), self._line_listeners):
             for changed in listeners:
                 changed.set()
 

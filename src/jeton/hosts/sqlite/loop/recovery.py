@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from jeton.actor.recovery import plan_recovery
-from jeton.actor.starts import impossible_start
-from jeton.hosts.sqlite.file.connect import BUSY_MS, Connection, begin, connect
+from jeton.actor.starts import impossible_start, undeliverable
+from jeton.hosts.sqlite.file.connect import BUSY_MS, Connection, begin, connect, overwrite_deleted
 from jeton.hosts.sqlite.file.inbox import put_messages
 from jeton.hosts.sqlite.file.meta import put_sequences
 from jeton.hosts.sqlite.loop.actor import Actor
@@ -25,7 +25,7 @@ from jeton.hosts.sqlite.loop.runs import Runs
 from jeton.hosts.sqlite.store import Store
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
-from jeton.model.message import Message, StartRun, TaskLost, UnpauseRun
+from jeton.model.message import CancelRun, Message, StartRun, TaskLost, UnpauseRun
 
 EVERY_S = 10.0
 ROWS_PER_STEP = 100
@@ -112,7 +112,7 @@ class Recovery:
             self._held.setdefault(run, []).append((number, message))
             return
         try:
-            actor = self._runs.find(run) or self._new_actor(run, message)
+            actor, message = self._actor_for(run, message)
         except Refused as refused:
             _log.error("message %s to run %s cannot be delivered: %s", number, run, refused)
             left = run in self._runs.damaged and run not in self._runs.set_aside
@@ -122,23 +122,41 @@ class Recovery:
             return
         if actor is None:
             _log.error("message %s is for run %s, which does not exist", number, run)
+            unheard = undeliverable(run, message, self._clock())
+            if unheard is not None:
+                self._deliver(number, *unheard)
             return
         actor.inbox_rows.append(number)
         self._runs.deliver(actor, message)
         if again:
             self.deliver_held(run)
 
-    def _new_actor(self, run: RunId, message: Message) -> Actor | None:
-        """The actor of a run that is not stored yet: its start is this message, or was held back."""
-        for each in (message, *(held for _, held in self._held.get(run, ()))):
-            if isinstance(each, StartRun):
-                return (self._runs.new_fired if each.parent is None else self._runs.new_child)(run, each)
-        return None
+    def _actor_for(self, run: RunId, message: Message) -> tuple[Actor | None, Message]:
+        """The actor of a run, and the message that it is to handle.
 
-    def take_up(self, run: RunId, message: Message) -> Actor | None:
-        """The run of a message, or None. A run that is set aside is tried again if the message says so."""
+        A run that is not stored yet has a start: this message, or one that was held back. A cancellation takes the
+        place of the latter, because handling the start ends the process."""
+        actor = self._runs.find(run)
+        if actor is not None:
+            return actor, message
+        if isinstance(message, StartRun):
+            return (self._runs.new_fired if message.parent is None else self._runs.new_child)(run, message), message
+        for row, start in self._held.get(run, ()):
+            if isinstance(start, StartRun):
+                actor = self._runs.new_fired(run, start)
+                if isinstance(message, CancelRun):
+                    self._held[run].remove((row, start))
+                    actor.inbox_rows.append(row)
+                    message = replace(message, start=start)
+                return actor, message
+        return None, message
+
+    def take_up(self, run: RunId, message: Message) -> tuple[Actor | None, Message]:
+        """The run of a message, or None. A run that is set aside is tried again if the message says so.
+
+        With it comes the message for the run to handle."""
         self._runs.try_again(run, message)
-        return self._runs.find(run) or self._new_actor(run, message)
+        return self._actor_for(run, message)
 
     def deliver_held(self, run: RunId) -> None:
         """Deliver the messages that were held back while the run was set aside, after the one that took it up."""
@@ -179,10 +197,13 @@ def store_message(path: Path, run: RunId, message: Message) -> None:
     write_unowned(path, lambda db: put_messages(db, [row]))
 
 
-def write_unowned(path: Path, act: Callable[[Connection], Value]) -> Value:
-    """Write in one short transaction, from a process that is not the owner."""
+def write_unowned(path: Path, act: Callable[[Connection], Value], *, overwrite: bool = False) -> Value:
+    """Write in one short transaction, from a process that is not the owner. `overwrite` what is deleted in it."""
     db = connect(path)
     try:
+        if overwrite:
+            db.pragma("temp_store", "memory")
+            overwrite_deleted(db)
         db.setlk_timeout(BUSY_MS, 0)  # queue for the lock, because a busy owner takes it again at once
         begin(db, "a message")
         done = act(db)

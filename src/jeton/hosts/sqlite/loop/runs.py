@@ -50,7 +50,6 @@ class Runs:
         clock: Callable[[], int],
         advancing: Advancing,
         on_commit: Callable[[Turn], None],
-        on_wake: Callable[[RunId, int], None],
         on_damage: Callable[[RunId, Refused], None],
     ) -> None:
         self.actors: dict[RunId, Actor] = {}
@@ -65,19 +64,25 @@ class Runs:
         self._bundles = bundles
         self._clock = clock
         self._on_commit = on_commit
-        self._on_wake = on_wake
         self._on_damage = on_damage
         self._queue: deque[Actor] = deque()
         self._queued = self._advanced = 0
         self._step_scheduled = False
         self._writer: Writer | None = None
         self._deliver_stored: Callable[[int, RunId, Message], None] | None = None
+        self._set_alarm: Callable[[RunId, int], None] | None = None
         self._waiting_for_idle: list[Future[None]] = []
 
-    def connect(self, writer: Writer, deliver_stored: Callable[[int, RunId, Message], None]) -> None:
-        """Set the writer of commits, and the function that delivers messages which are stored in the inbox."""
+    def connect(
+        self,
+        writer: Writer,
+        deliver_stored: Callable[[int, RunId, Message], None],
+        set_alarm: Callable[[RunId, int], None],
+    ) -> None:
+        """Set the writer of commits, and the functions that deliver messages of the inbox and that set alarms."""
         self._writer = writer
         self._deliver_stored = deliver_stored
+        self._set_alarm = set_alarm
 
     def idle(self) -> "Future[None]":
         """Done when no run is in memory."""
@@ -220,15 +225,18 @@ class Runs:
         """Advance some of the queued runs, then let the event loop do other work."""
         self._step_scheduled = False
         writes: list[Write | Job] = []
-        for _ in range(min(len(self._queue), RUNS_PER_STEP)):
-            actor = self._queue.popleft()
-            try:
-                write = self._advance(actor)
-            except Exception as problem:  # a bug that concerns this run alone
-                self._abandon(actor, problem)
-            else:
-                if write is not None:
-                    writes.append(write)
+        try:
+            for _ in range(min(len(self._queue), RUNS_PER_STEP)):
+                actor = self._queue.popleft()
+                try:
+                    write = self._advance(actor)
+                except Exception as problem:  # a bug that concerns this run alone
+                    self._abandon(actor, problem)
+                else:
+                    if write is not None:
+                        writes.append(write)
+        finally:
+            self._advancing.finish()  # the note of each run but the last was replaced by the next
         if self._queue and not self._step_scheduled:
             self._step_scheduled = True
             self._loop.call_soon(self._step)
@@ -238,26 +246,20 @@ class Runs:
     def _advance(self, actor: Actor) -> Write | None:
         actor.queued = actor.alarm_pending = False
         self._advanced += 1
+        places, advancing = places_of(actor.pending), self._advancing  # notices need not come again
         batch = [*actor.notices, *actor.pending]
         actor.notices, actor.pending = [], []
         actor.batch_callers, actor.callers = actor.callers, []
         shared, actor.shared = actor.shared, ()
-        places = places_of(batch)
-        self._advancing.begin(actor.run, places)
-        try:
-            taken = take_turn(
-                actor.program,
-                actor.live,
-                batch,
-                actor.hash,
-                partial(self._reload, actor),
-                policy=actor.policy,
-                shared=shared,
-            )
-        finally:
-            self._advancing.finish()
-        if self._advancing.ends:
-            self._advancing.passed(actor.run, places)
+        if actor.program.talk is not None:  # turns that begin now get the newest version
+            head = actor.live.state.head
+            actor.program, actor.bundle = self._bundles.newest(head.workflow, head.version)
+        advancing.begin(actor.run, places)
+        taken = take_turn(
+            actor.program, actor.live, batch, actor.hash, partial(self._reload, actor), actor.policy, shared
+        )
+        if advancing.ends:
+            advancing.passed(actor.run, places)
         if taken.refused or taken.run is not actor.live:
             self._refuse_unstorable(actor, taken)
         turn = taken.turn
@@ -337,8 +339,8 @@ class Runs:
                 future.set_result(None)
         actor.batch_callers = []
         actor.wake = turn.wake
-        if turn.wake is not None:
-            self._on_wake(actor.run, turn.wake)
+        if turn.wake is not None and self._set_alarm is not None:
+            self._set_alarm(actor.run, turn.wake)
         if turn.again:
             actor.pending.append(ContinueRun(self._clock()))
         if turn.ended:

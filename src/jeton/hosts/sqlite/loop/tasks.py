@@ -4,12 +4,12 @@ import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 
-from jeton.actor.workers import Workers
+from jeton.actor.workers import Workers, task_asked, task_of
 from jeton.hosts.sqlite.loop.actor import Actor
-from jeton.model.definition.task import Suspended, Task
+from jeton.model.definition.task import AsksInput, Suspended
 from jeton.model.effect import StartTask, StopTask
-from jeton.model.failure import BrokenInvariant, TaskFailed
-from jeton.model.ids import RunId
+from jeton.model.failure import TaskFailed
+from jeton.model.ids import RunId, TokenId
 from jeton.model.json import Json
 from jeton.model.message import Message, TaskFinished, TaskNoted, TaskStarted, TaskSuspended
 from jeton.model.note import Note
@@ -39,15 +39,15 @@ class Tasks:
         self._flush_notices = flush_notices
         self._runnable: set[tuple[str, int, str]] = set()  # nodes whose functions are all here
 
-    def missing(self, actor: Actor, node: str) -> str | None:
-        """The name of a function that a node's task needs and that is not here, if any."""
-        head = actor.live.state.head
+    def missing(self, actor: Actor, token: TokenId) -> str | None:
+        """The name of a function that a token's task needs and that is not here, if any."""
+        head, node = actor.live.state.head, actor.live.state.tokens[token].node
         place = (head.workflow, head.version, node)
         if place in self._runnable:
             return None
         if self._workers is None:
             return "no tasks are run here"
-        missing = self._workers.missing(_task(actor, node), actor.bundle)
+        missing = self._workers.missing(*task_of(actor.program, actor.bundle, actor.live.state, token))
         if missing is None:
             self._runnable.add(place)
         return missing
@@ -64,7 +64,9 @@ class Tasks:
         attempt = (effect.token, effect.attempt)
         if attempt in actor.running or self.stopping:
             return
-        missing = self.missing(actor, effect.node)
+        if effect.token not in actor.live.state.tokens:
+            return  # it ended in the same batch
+        missing = self.missing(actor, effect.token)
         if missing is not None or self._workers is None:
             self.set_needs_app(actor.run, missing or "")
             return
@@ -80,20 +82,24 @@ class Tasks:
                     actor.flush_scheduled = True
                     self._loop.call_later(FLUSH_NOTICES_S, self._flush_notices, actor)
 
-        def finished(result: Json | TaskFailed | Suspended) -> None:
+        def finished(result: Json | TaskFailed | Suspended | AsksInput) -> None:
             if attempt not in actor.running:
                 return  # it was stopped, or finished before
             actor.running.discard(attempt)
             if type(result) is TaskFailed:
                 self._deliver(actor, TaskFinished(self._clock(), *attempt, failure=result))
             elif type(result) is Suspended:
-                self._deliver(actor, TaskSuspended(self._clock(), *attempt, result.until, result.sleep))
+                suspended = TaskSuspended(self._clock(), *attempt, result.until, result.sleep, result.state)
+                self._deliver(actor, suspended)
+            elif type(result) is AsksInput:
+                self._deliver(actor, task_asked(self._clock(), effect, result))
             else:
                 self._deliver(actor, TaskFinished(self._clock(), *attempt, result))
 
         actor.running.add(attempt)
         try:
-            self._workers.start(actor.run, effect, _task(actor, effect.node), actor.bundle, started, noted, finished)
+            task = task_of(actor.program, actor.bundle, actor.live.state, effect.token)
+            self._workers.start(actor.run, effect, *task, started, noted, finished)
         except Exception as problem:
             _log.exception("a task of run %s could not be started", actor.run)
             finished(TaskFailed("executor_error", f"{type(problem).__name__}: {problem}", transient=True))
@@ -104,10 +110,3 @@ class Tasks:
         if attempt in actor.running and self._workers is not None:
             actor.running.discard(attempt)
             self._workers.stop(actor.run, effect)
-
-
-def _task(actor: Actor, node: str) -> Task:
-    task = actor.program.nodes[node].task
-    if task is None:
-        raise BrokenInvariant("a task was asked for at a node without one", node=node)
-    return task

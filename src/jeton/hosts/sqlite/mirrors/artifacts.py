@@ -1,6 +1,6 @@
 """The table of artifacts that runs hold. The files are in a folder beside the store."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class SqliteIndex:
 
     async def add(self, run: RunId, reference: ArtifactReference) -> None:
         if reference not in self._held_by(run, reference.id):
-            await self._transact(partial(_add, run=run, reference=reference))
+            await self._transact(partial(hold, run=run, reference=reference))
 
     async def find(self, id: str) -> ArtifactReference | None:
         with self._store.snapshot() as db:
@@ -41,8 +41,11 @@ class SqliteIndex:
             return [ArtifactReference(*row) for row in db.execute(query, (run, limit))]
 
     async def remove(self, run: RunId, id: str) -> bool:
-        removed: bool = await self._transact(partial(_remove, run=run, id=id))
+        removed: bool = await self._transact(partial(release, run=run, id=id))
         return removed
+
+    async def release(self, first: str, last: str) -> None:
+        await self._transact(partial(release_between, first=first, last=last))
 
     async def held(self, ids: Collection[str]) -> set[str]:
         wanted, found = list(ids), set[str]()
@@ -52,6 +55,9 @@ class SqliteIndex:
                 query = f"select distinct id from artifacts where id in ({', '.join('?' * len(some))})"
                 found.update(id for (id,) in db.execute(query, some))
         return found
+
+    async def unless_held(self, id: str, act: Callable[[], None]) -> None:
+        await self._transact(partial(_unless_held, id=id, act=act))
 
     def _held_by(self, run: RunId, id: str) -> list[ArtifactReference]:
         with self._store.snapshot() as db:
@@ -76,12 +82,25 @@ class InheritanceMirror:
                 db.execute(query, (write.actor.run, parent.run))
 
 
-def _add(db: Connection, run: RunId, reference: ArtifactReference) -> None:
+def hold(db: Connection, run: RunId, reference: ArtifactReference) -> None:
+    """Record that a run holds an artifact."""
     query = "insert or ignore into artifacts(run, id, media_type, size, digest) values(?, ?, ?, ?, ?)"
     row = run, reference.id, reference.media_type, reference.size
     db.execute(query, (*row, row_digest("artifacts", *row)))
 
 
-def _remove(db: Connection, run: RunId, id: str) -> bool:
+def release(db: Connection, run: RunId, id: str) -> bool:
+    """Record that a run no longer holds an artifact. Returns False if it did not."""
     gone = db.execute("delete from artifacts where run = ? and id = ? returning 1", (run, id))
     return bool(list(gone))
+
+
+def release_between(db: Connection, first: str, last: str) -> None:
+    """Record that holders whose names are from `first` on, and before `last`, hold nothing any more."""
+    db.execute("delete from artifacts where run >= ? and run < ?", (first, last))
+
+
+def _unless_held(db: Connection, id: str, act: Callable[[], None]) -> None:
+    """While the transaction lasts, no other process can begin to hold it."""
+    if not db.execute("select exists(select 1 from artifacts where id = ?)", (id,)).get:
+        act()

@@ -3,11 +3,18 @@
 from jeton.actor.definitions import bundle_hash, called_bundles, encode_bundle
 from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.mirrors.sources import put_deployment
 from jeton.model.definition.workflow import Library
 
 
-def put_bundle(db: Connection, name: str, bundle: Library) -> int:
+def put_bundle(db: Connection, name: str, bundle: Library, now: int) -> int:
     """Store a bundle and what it calls. Returns its version, which new runs get from now on."""
+    version = _put_version(db, name, bundle)
+    put_deployment(db, name, version, now)
+    return version
+
+
+def _put_version(db: Connection, name: str, bundle: Library) -> int:
     put_children(db, name, bundle)
     found = bundle_hash(bundle)
     latest: int = db.execute("select coalesce(max(deployed), 0) from definitions where name = ?", (name,)).get

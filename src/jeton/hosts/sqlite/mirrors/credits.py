@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from jeton.actor.accounts import AccountState, declare
+from jeton.actor.queries.listing import UsageTotal, UsedBy
 from jeton.actor.rows import Account, TokensUsed, Usage
 from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.commit.rows import Write, put_account
@@ -89,3 +90,24 @@ def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | N
             usage = found.setdefault((on, name, node), Usage(name, node, on, of, 0, 0, {}))
             usage.tokens[profile] = TokensUsed(tokens_in, tokens_out)
     return [found[place] for place in sorted(found)]
+
+
+_GROUPS: dict[UsedBy, str] = {"day": "day", "workflow": "workflow", "node": "workflow, node", "profile": "profile"}
+_DAYS = "where (?1 is null or day >= ?1) and (?2 is null or day <= ?2)"
+
+
+def totals_in(db: Connection, by: UsedBy, first: str | None, last: str | None) -> list[UsageTotal]:
+    """What was used from one day to another. Credits have no profile: what nodes paid is under none of them."""
+    columns = _GROUPS[by]
+    names = columns.split(", ")
+    spent = f"select {columns}, credits, shortfall, 0 as input, 0 as output from usage {_DAYS} union all"
+    counted = f"select {columns}, 0 as credits, 0 as shortfall, input, output from tokens_used {_DAYS}"
+    query = (
+        f"select {columns}, sum(credits), sum(shortfall), sum(input), sum(output)"
+        f" from ({'' if by == 'profile' else spent} {counted}) group by {columns} order by {columns}"
+    )
+    found: list[UsageTotal] = []
+    for row in db.execute(query, (first, last)):
+        group, (credits, shortfall, read, written) = dict(zip(names, row, strict=False)), row[len(names) :]
+        found.append(UsageTotal(**group, credits=credits, shortfall=shortfall, input=read, output=written))
+    return found

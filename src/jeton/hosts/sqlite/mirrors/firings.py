@@ -110,7 +110,7 @@ def _put_firing(db: Connection, planned: Planned) -> FiringRow:
         messages.append(settled.to_cause)
     if messages:
         put_messages(db, [(each.run, _encode(each.message)) for each in messages])
-    stored = next_number(db, "firings"), *msgspec.structs.astuple(row)
+    stored = next_number(db, "firings"), *msgspec.structs.astuple(row)[:-1]  # all but `again`
     marks = ", ".join("?" * (len(stored) + 1))
     insert = f"insert or replace into firings(number, {_FIRING}, digest) values({marks})"
     db.execute(insert, (*stored, row_digest("firings", *stored)))
@@ -163,6 +163,13 @@ def firings_in(store: Store, trigger: str | None, run: RunId | None, limit: int)
     query = f"select {_FIRING} from firings where true{conditions} order by number desc limit ?"
     with store.snapshot() as db:
         return [FiringRow(*found) for found in db.execute(query, (*wanted.values(), limit))]
+
+
+def numbered_firings(db: Connection, trigger: str, before: int | None, limit: int) -> list[tuple[int, FiringRow]]:
+    """Firings of a trigger with their numbers, newest first, before a number."""
+    query = f"select number, {_FIRING} from firings where trigger = ?1 and (?2 is null or number < ?2)"
+    found = list(db.execute(f"{query} order by number desc limit ?3", (trigger, before, limit)))
+    return [(number, FiringRow(*rest)) for number, *rest in found]
 
 
 def fired_by(store: Store, run: RunId, limit: int) -> list[FiringRow]:

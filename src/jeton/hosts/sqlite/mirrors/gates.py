@@ -10,8 +10,8 @@ from jeton.hosts.sqlite.commit.rows import Write
 from jeton.hosts.sqlite.file.connect import Connection, Value
 from jeton.model.state.run import RunState
 
-_COLUMNS = "run, token, node, path, title, since, due, answers"
-_OPEN = f"insert or replace into gates({_COLUMNS}) values(?, ?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS = "run, token, node, path, title, since, due, answers, question"
+_OPEN = f"insert or replace into gates({_COLUMNS}) values(?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _CLOSED = "delete from gates where run = ? and token = ?"
 
 

@@ -49,12 +49,12 @@ def backup(source: Path, to: Path, now: int) -> BackedUp:
     try:
         _copy(source, made)
         done = _set_origin(made, to, now)
-        _sync(made)
+        sync(made)
         try:
             os.link(made, to)
         except FileExistsError:
             raise Refused("file_exists", f"there is something at {to} by now", "name another file") from None
-        _sync(to.parent)
+        sync(to.parent)
     except apsw.FullError as problem:
         raise Refused("store_full", f"there is no room for the copy: {problem}", "make room") from None
     finally:
@@ -94,7 +94,8 @@ def _set_origin(made: Path, to: Path, now: int) -> BackedUp:
     return BackedUp(to, store, origin, runs)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -1,6 +1,7 @@
 """Export and import of runs."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 import msgspec
@@ -14,6 +15,7 @@ from jeton.actor.whole.run_copy import Columns, RunCopy, SnapshotRow, renumbered
 from jeton.hosts.sqlite.commit.rows import PART_BYTES
 from jeton.hosts.sqlite.file.connect import Connection, begin, connect
 from jeton.hosts.sqlite.file.inbox import put_messages
+from jeton.hosts.sqlite.file.line import append_entries
 from jeton.hosts.sqlite.file.meta import put_sequences
 from jeton.hosts.sqlite.file.migrate import prepare
 from jeton.hosts.sqlite.file.opening import check_readable
@@ -23,6 +25,7 @@ from jeton.hosts.sqlite.mirrors.idempotency import put_steps, steps_of
 from jeton.hosts.sqlite.mirrors.typed.mirror import write_run
 from jeton.hosts.sqlite.mirrors.typed.tables import tables_of
 from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.tools.backup import sync
 from jeton.hosts.sqlite.tools.retention import put_summary
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -97,11 +100,20 @@ def _export(db: Connection, run: RunId) -> bytes:
 
 
 def import_run(path: Path, imported: Imported) -> ImportedRun:
-    """Store a run from a file, whole or not at all; the store is created if need be."""
+    """Store a run from a file, whole or not at all. A new store is made aside first, then moved in place."""
     if path.exists():
         check_readable(path.resolve())
-    else:
-        prepare(path)
+        return _import(path, imported)
+    with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+        draft = Path(folder) / path.name
+        prepare(draft)
+        done = _import(draft, imported)
+        draft.rename(path)
+    sync(path.parent)
+    return done
+
+
+def _import(path: Path, imported: Imported) -> ImportedRun:
     db = connect(path)
     try:
         db.pragma("foreign_keys", True)
@@ -129,8 +141,7 @@ def _put(db: Connection, imported: Imported) -> RunCopy:
     version = _put_definition(db, workflow, copy.columns.version, imported.bundle, bundle_hash(library))
     put_children(db, workflow, library)
     copy = renumbered(copy, version)
-    insert = "insert into journal(run, number, hash, body) values(?, ?, ?, ?)"
-    db.executemany(insert, [(run, row.number, row.hash, row.body) for row in copy.journal])
+    append_entries(db, [(run, row.number, row.hash, row.body) for row in copy.journal])
     insert = "insert into sections(run, name, part, body) values(?, ?, ?, ?)"
     db.executemany(insert, [(run, *row) for name, body in copy.sections.items() for row in _parts(name, body)])
     insert = "insert into snapshots(run, number, hash, digest, body) values(?, ?, ?, ?, ?)"

@@ -22,7 +22,9 @@ from jeton.actor.retention import (
 )
 from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sqlite.file.connect import Connection, Transact
+from jeton.hosts.sqlite.file.line import forget_positions
 from jeton.hosts.sqlite.mirrors.idempotency import delete_steps
+from jeton.hosts.sqlite.mirrors.memory.rows import forget_calls
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.model.ids import RunId
 from jeton.model.state.run import TERMINAL
@@ -129,14 +131,15 @@ def _has_final_snapshot(db: Connection, run: RunId) -> bool:
 
 def _prune_entries(db: Connection, run: RunId) -> int:
     """Replace the first entries of an ended run by a summary. Returns their number."""
-    query = "select number, hash, body from journal where run = ? order by number limit ?"
+    query = "select number, hash, body, position from journal where run = ? order by number limit ?"
     rows = list(db.execute(query, (run, ROWS_PER_STEP)))
     if not rows:
         return 0
     summary = summary_of(db, run) or Summary()
-    summarise(summary, run, (decode_entry(body) for _, _, body in rows))
-    last, last_hash, _ = rows[-1]
+    summarise(summary, run, (decode_entry(body) for _, _, body, _ in rows))
+    last, last_hash, _, _ = rows[-1]
     put_summary(db, run, last + 1, last_hash, msgspec.json.encode(summary))
+    forget_positions(db, [position for _, _, _, position in rows])
     db.execute("delete from journal where run = ? and number <= ?", (run, last))
     return len(rows)
 
@@ -165,6 +168,7 @@ def _delete_run(db: Connection, run: RunId) -> bool:
     for table in ("sections", "snapshots", "summaries", "inbox", "artifacts", "emitted", "measured", "runs"):
         db.execute(f"delete from {table} where run = ?", (run,))
     delete_steps(db, run)
+    forget_calls(db, run)
     return bool(version)
 
 

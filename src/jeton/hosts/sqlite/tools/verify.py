@@ -18,13 +18,16 @@ from jeton.actor.typed.names import quoted
 from jeton.actor.whole.digests import DIGESTED, Digested, altered_rows
 from jeton.actor.whole.run_copy import RunCopy, problems_in
 from jeton.actor.whole.verified import Finding, Verified
-from jeton.executor.artifacts import damage_of
+from jeton.executor.artifacts import UPLOADS, damage_of
+from jeton.executor.memory.contents import HOLDER
 from jeton.hosts.sqlite.file.commit_log import Loss, lost_commits, stored_losses
 from jeton.hosts.sqlite.file.connect import Connection, refusal
+from jeton.hosts.sqlite.file.line import line_problems, out_of_order
 from jeton.hosts.sqlite.file.meta import missing_meta, schema_problems, sequence_problems
 from jeton.hosts.sqlite.file.opening import check_readable
 from jeton.hosts.sqlite.mirrors.artifacts import artifacts_folder
 from jeton.hosts.sqlite.mirrors.gates import gates_problem
+from jeton.hosts.sqlite.mirrors.memory.index import index_problems
 from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout, stored_layouts
 from jeton.hosts.sqlite.store import Store
 from jeton.hosts.sqlite.tools.portable import read_copy
@@ -77,6 +80,7 @@ class _Verifier:
         yield from self._tried(self._definition_findings)
         yield from self._tried(self._orphans)
         yield from self._tried(self._undeliverable)
+        yield from self._tried(self._index_findings)
         yield from self._artifacts()
         yield from self._runs()
 
@@ -102,8 +106,10 @@ class _Verifier:
             yield from _lost(loss)
 
     def _schema_findings(self, db: Connection) -> Iterator[Finding]:
-        for problem in (*missing_meta(db), *schema_problems(db), *sequence_problems(db)):
+        for problem in (*missing_meta(db), *schema_problems(db), *sequence_problems(db), *line_problems(db)):
             yield Finding(None, problem)
+        for run in out_of_order(db):
+            yield Finding(RunId(run), "the positions of its journal entries were altered: restore a backup")
 
     def _altered_rows(self, db: Connection, digested: Digested) -> Iterator[Finding]:
         columns = ", ".join((*digested.columns, digested.digest))
@@ -152,6 +158,10 @@ class _Verifier:
         for (run,) in db.execute(missing):
             yield Finding(RunId(run), "the version of its workflow is not there")
 
+    def _index_findings(self, _: Connection) -> Iterator[Finding]:
+        for problem in index_problems(self._path):
+            yield Finding(None, problem)
+
     def _artifacts(self) -> Iterator[Finding]:
         """Artifacts whose files are missing or altered. A copy of a store has no files of its own at first."""
         folder = artifacts_folder(self._path)
@@ -166,7 +176,10 @@ class _Verifier:
         for id, run in held.items():
             found = damage_of(folder, id)
             if found is not None and self._holds(run, id):  # it may have been deleted in the meantime
-                yield Finding(RunId(run), f"the artifact {id} {found}: restore its file from a backup")
+                memory = run.removeprefix(HOLDER) if run.startswith(HOLDER) else None
+                of = "" if memory is None else f" of the memory '{memory}'"
+                text = f"the artifact {id}{of} {found}: restore its file from a backup"
+                yield Finding(None if run.startswith((HOLDER, UPLOADS)) else RunId(run), text)
 
     def _holds(self, run: str, id: str) -> bool:
         with self._store.snapshot() as db:

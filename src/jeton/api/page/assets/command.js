@@ -1,0 +1,1 @@
+function e(e){return/^[A-Za-z0-9_./:@%+=,-]+$/.test(e)?e:`'${e.replaceAll(`'`,`'\\''`)}'`}function t(t,n,r={},i=window.location.origin){let a=[`jeton`,t,...n.map(e)],o={...r,url:i};for(let[t,n]of Object.entries(o))n===!0?a.push(`--${t}`):n!==!1&&n!=null&&n!==``&&a.push(`--${t}`,e(String(n)));return a.join(` `)}function n(e){return JSON.stringify(e)}export{n,t};

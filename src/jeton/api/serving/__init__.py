@@ -1,0 +1,1 @@
+"""Running a server: its process, its protocol, and the files it watches."""

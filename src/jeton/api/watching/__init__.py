@@ -1,0 +1,1 @@
+"""What watches a server: numbers for Prometheus, and its log."""

@@ -1,0 +1,1 @@
+"""Deployment of definitions, and what is checked first against what is there."""

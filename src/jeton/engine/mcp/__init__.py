@@ -1,0 +1,1 @@
+"""MCP: pins of tools, and the engine as an MCP server."""

@@ -1,0 +1,1 @@
+"""Conversations with agents: begin them, talk, stop turns, and look back."""

@@ -1,0 +1,1 @@
+"""Calls of language models: what they share, and one client per provider."""

@@ -1,0 +1,1 @@
+"""Memories of agents in a SQLite file."""

@@ -1,0 +1,1 @@
+"""Turns of conversations: context, model calls, answers, tools, approvals."""

@@ -1,0 +1,1 @@
+"""Journals as OpenTelemetry spans."""

@@ -1,0 +1,1 @@
+"""Sinks: webhooks out. Each reads the line of positions from where it was, and sends events to an address."""

@@ -1,0 +1,1 @@
+"""Conversations: turns, tools, approvals, memory, budgets and restarts, on every host."""
