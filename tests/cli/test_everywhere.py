@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 
@@ -167,16 +168,22 @@ def test_a_person_talks_at_a_terminal(jeton: Verbs) -> None:
     os.close(theirs)
     seen = Screen(ours)
     seen.until(b"/quit leaves")
-    for typed, answer in (
-        (b"hi\n", b"One."),
-        (b"pay\n", b"approve? yes"),
-        (b"yes\n", b"Paid."),
-        (b"/turns\n", b"[2] completed: pay"),
+    for typed, answer, turn in (
+        (b"hi\n", b"One.", b"hi"),
+        (b"pay\n", b"approve? yes", None),
+        (b"yes\n", b"Paid.", b"pay"),
     ):
         os.write(ours, typed)
         seen.until(answer)
+        ended = turn is None  # an answer is shown before its turn has ended
+        while not ended:
+            os.write(ours, b"/turns\n")
+            ended = b"completed: " in seen.until(b": " + (turn or b""))[-len(b"[2] completed: pay") :]
     os.write(ours, b"/quit\n")
     assert process.wait(30) == 0
+
+
+LONGEST_SILENCE_S = 60  # a terminal that is silent for so long waits for something else than the test does
 
 
 class Screen:
@@ -186,8 +193,11 @@ class Screen:
         self._terminal = terminal
         self._unread = b""
 
-    def until(self, text: bytes) -> None:
-        """Read until the terminal shows this."""
+    def until(self, text: bytes) -> bytes:
+        """Read until the terminal shows this. Returns what it has shown so far, this included."""
         while text not in self._unread:
+            ready, _, _ = select.select([self._terminal], [], [], LONGEST_SILENCE_S)
+            assert ready, f"the terminal does not show {text!r}, but {self._unread!r}"
             self._unread += os.read(self._terminal, 4096)
-        self._unread = self._unread.partition(text)[2]
+        before, _, self._unread = self._unread.partition(text)
+        return before + text

@@ -48,8 +48,9 @@ class Session:
         echo(f"{printable(self._agent)}, conversation {self._conversation.id}. {HELP}", err=True)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
+        seen = await self._past()  # before any line is read: what follows from a line is shown, and not past
         loop.add_reader(sys.stdin, self._on_input)
-        showing = asyncio.create_task(self._show())
+        showing = asyncio.create_task(self._show(seen))
         reading = asyncio.create_task(self._read())
         leaving = asyncio.create_task(self._leaving.wait())
         try:
@@ -142,12 +143,16 @@ class Session:
 
     # what the agent does
 
-    async def _show(self) -> None:
+    async def _past(self) -> int:
+        """Read what happened before. Returns the number of the last event of the conversation."""
         seen = -1
         async for event in self._history():
             seq = event.get("seq")
             seen = seq if isinstance(seq, int) and event["run_id"] == self._conversation.id else seen
             self._note(event)
+        return seen
+
+    async def _show(self, seen: int) -> None:
         await self._next_gate()
         async for event in self._conversation.stream(seen):
             self._note(event)
