@@ -11,10 +11,14 @@ from jeton.engine.look import line as line_module
 from jeton.engine.look.position import LineEntry, Position
 from jeton.model.failure import Refused
 from jeton.model.json import JsonObject
-from tests.conformance.hosts import Opened, simulated, sqlite
+from tests.conformance.hosts import Opened, postgres, simulated, sqlite
 from tests.engine.waits import LIBRARY
 
-HOSTS = [pytest.param(sqlite, id="sqlite"), pytest.param(simulated, id="simulated")]
+HOSTS = [
+    pytest.param(sqlite, id="sqlite"),
+    pytest.param(postgres, id="postgres"),
+    pytest.param(simulated, id="simulated"),
+]
 
 
 @pytest.fixture(params=HOSTS)

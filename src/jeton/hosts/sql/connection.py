@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import msgspec
 
 from jeton.actor.typed.shape import Kind
+from jeton.model.ids import RunId
 
 Value: TypeAlias = int | float | str | bytes | None
 Row: TypeAlias = tuple[Any, ...]
@@ -93,9 +94,17 @@ class Dialect(Protocol):
         """Wait until no other process has locked the same name, and lock it until the transaction ends."""
         ...
 
+    def messages_stored(self, db: Connection, runs: Sequence[RunId]) -> None:
+        """Tell the processes that advance these runs that there are messages for them, after the commit."""
+        ...
+
+    def changed(self, db: Connection, what: str) -> None:
+        """Tell other processes that something changed which they keep in memory, after the commit."""
+        ...
+
     # numbers of rows
 
-    def next_numbers(self, db: Connection, table: str, count: int = 1) -> range:
+    def next_numbers(self, db: Connection, table: str, count: int = 1) -> Sequence[int]:
         """Numbers for the next rows of a table. Numbers of deleted rows are not given again."""
         ...
 

@@ -63,6 +63,9 @@ class SqlHost(ABC):
     def _new_artifacts(self) -> Artifacts:
         """The artifacts of the store."""
 
+    def _new_idempotency(self) -> SqlIdempotencyStore:
+        return SqlIdempotencyStore(self._write, self.now)
+
     def new_id(self) -> str:
         """An id for a message or a delivery that no other has."""
         return uuid4().hex
@@ -160,7 +163,7 @@ class SqlHost(ABC):
 
     @cached_property
     def _idempotency(self) -> SqlIdempotencyStore:
-        return SqlIdempotencyStore(self._write, self.now)
+        return self._new_idempotency()
 
     @cached_property
     def _events(self) -> SqlEventSink:

@@ -10,7 +10,7 @@ from jeton.model.ids import RunId
 _INSERT = "insert into inbox(id, run, body, digest) values(?, ?, ?, ?)"
 
 
-def put_messages(db: Connection, messages: Sequence[tuple[RunId, bytes]]) -> range:
+def put_messages(db: Connection, messages: Sequence[tuple[RunId, bytes]]) -> Sequence[int]:
     """Store messages for runs. Returns their numbers. The caller has begun a transaction."""
     numbers = db.dialect.next_numbers(db, "inbox", len(messages))
     rows = [
@@ -18,4 +18,5 @@ def put_messages(db: Connection, messages: Sequence[tuple[RunId, bytes]]) -> ran
         for number, (run, body) in zip(numbers, messages, strict=True)
     ]
     insert_many(db, _INSERT, rows)
+    db.dialect.messages_stored(db, [run for run, _ in messages])
     return numbers

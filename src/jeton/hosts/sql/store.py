@@ -98,6 +98,12 @@ class Store:
         with self.snapshot() as db:
             return bool(db.execute(query, (run,)).get)
 
+    def is_there(self, run: RunId) -> bool:
+        """Whether there is such a run, or a message for it."""
+        query = "select exists(select 1 from runs where run = ?1) or exists(select 1 from inbox where run = ?1)"
+        with self.snapshot() as db:
+            return bool(db.execute(query, (run,)).get)
+
     def rows(
         self,
         workflow: str | None = None,

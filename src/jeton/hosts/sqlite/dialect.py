@@ -7,6 +7,7 @@ from jeton.actor.typed.shape import Kind
 from jeton.hosts.sql.connection import Connection, JournalRow, PrunedPositions
 from jeton.hosts.sqlite.file.line import append_entries, forget_positions, head_in, pruned_in
 from jeton.hosts.sqlite.file.meta import put_schema
+from jeton.model.ids import RunId
 
 if TYPE_CHECKING:
     from jeton.hosts.sqlite.file.connect import FileConnection
@@ -61,7 +62,13 @@ class SqliteDialect:
     def lock(self, db: Connection, name: str) -> None:
         """Nothing to do: a transaction that writes has locked the whole file."""
 
-    def next_numbers(self, db: Connection, table: str, count: int = 1) -> range:
+    def messages_stored(self, db: Connection, runs: Sequence[RunId]) -> None:
+        """Nothing to do: the owner sees that the file has changed."""
+
+    def changed(self, db: Connection, what: str) -> None:
+        """Nothing to do: only the owner keeps anything in memory."""
+
+    def next_numbers(self, db: Connection, table: str, count: int = 1) -> Sequence[int]:
         first = self.last_number(db, table) + 1
         return range(first, first + count)
 

@@ -21,6 +21,7 @@ from jeton.hosts.sql.clock import steady_clock, wall_ms
 from jeton.hosts.sql.connection import Connection
 from jeton.hosts.sql.host import SqlHost
 from jeton.hosts.sql.listing import StorePlace
+from jeton.hosts.sql.loop.ids import new_run_id
 from jeton.hosts.sql.loop.owner import Owner
 from jeton.hosts.sql.mirrors.artifacts import SqlIndex
 from jeton.hosts.sql.reads import POLL_S, SqlReads
@@ -55,6 +56,9 @@ class _OwnedFile:
 
     def is_mine(self, run: RunId) -> bool:
         return True
+
+    def new_run_id(self, now: int) -> RunId:
+        return new_run_id(now)
 
     def keeps_triggers(self) -> bool:
         return True

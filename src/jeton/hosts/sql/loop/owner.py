@@ -29,7 +29,6 @@ from jeton.actor.workers import Workers
 from jeton.hosts.sql.connection import Connection
 from jeton.hosts.sql.loop.advancing import Advancing
 from jeton.hosts.sql.loop.alarms import AlarmScheduler
-from jeton.hosts.sql.loop.ids import new_run_id
 from jeton.hosts.sql.loop.recovery import Recovery
 from jeton.hosts.sql.loop.runs import Runs
 from jeton.hosts.sql.loop.triggers import TriggerLoop
@@ -67,6 +66,10 @@ class Possession(Protocol):
 
     def is_mine(self, run: RunId) -> bool:
         """Whether this process advances the run."""
+        ...
+
+    def new_run_id(self, now: int) -> RunId:
+        """The id of a new run that this process advances."""
         ...
 
     def keeps_triggers(self) -> bool:
@@ -135,6 +138,7 @@ class Owner:
             self._advancing,
             self._on_commit,
             self._on_damage,
+            possession.is_mine,
         )
         self._writer = possession.make_writer(
             (*(mirror() for mirror in MIRRORS), *mirrors, finished),
@@ -177,7 +181,7 @@ class Owner:
             return await self._start_by_key(new, new.key)
         if new.run is not None and await self._was_started(new.run, new):
             return Started(new.run, new=False)
-        chosen = new.run or new_run_id(self.clock())
+        chosen = new.run or self._possession.new_run_id(self.clock())
         await self.runs.start(chosen, new, None)
         return Started(chosen, new=True)
 
@@ -192,7 +196,7 @@ class Owner:
             if under_way is not None:
                 await asyncio.shield(under_way[1])
             return Started(known.run, new=False)
-        chosen = new.run or new_run_id(self.clock())
+        chosen = new.run or self._possession.new_run_id(self.clock())
         if new.run is not None and self.runs.find(new.run) is not None:
             raise run_exists(new.run)
         row = StartKey(new.workflow, key, chosen, given)
@@ -219,7 +223,7 @@ class Owner:
         if row is None:
             raise unknown_run(fork.run)
         entries = await asyncio.to_thread(self._store.entries, fork.run)
-        planned = plan_fork(fork, row, entries, new_run_id(self.clock()), self.clock())
+        planned = plan_fork(fork, row, entries, self._possession.new_run_id(self.clock()), self.clock())
         chosen = planned.live.state.head.run
         check_edits(self._bundles.program(row.workflow, row.version)[0], planned.live.state, fork.writes)
         if planned.sleeping:
@@ -320,6 +324,24 @@ class Owner:
             raise self._refusing
         if run is not None and run in self.runs.damaged:
             raise self.runs.damaged[run]
+
+    def notice_messages(self) -> None:
+        """Look at the inbox, because another process may have stored a message."""
+        self._inbox_changed.set()
+
+    async def hand_over(self, leaving: Callable[[RunId], bool]) -> None:
+        """Let go of runs that are no longer this process's: give back their tasks, and wait until all is written."""
+        while actors := [actor for actor in self.runs.actors.values() if leaving(actor.run)]:
+            self.runs.return_tasks(actors)
+            await self._flush()
+
+    async def abandon(self) -> None:
+        """Give up after a failed write. The workers go on, for the owner that comes next."""
+        self._closed = True
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        await self._writer.close()
 
     async def close(self, grace_s: float) -> None:
         """Accept nothing more, let running tasks finish within the grace time, and leave the rest to the next owner."""

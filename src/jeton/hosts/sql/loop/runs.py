@@ -8,7 +8,7 @@ import asyncio
 import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from jeton.actor.advance import LiveRun
@@ -51,13 +51,14 @@ class Runs:
         advancing: Advancing,
         on_commit: Callable[[Turn], None],
         on_damage: Callable[[RunId, Refused], None],
+        is_mine: Callable[[RunId], bool],
     ) -> None:
         self.actors: dict[RunId, Actor] = {}
         self.damaged: dict[RunId, Refused] = {}  # or set aside: they are left alone
         self.set_aside: dict[RunId, Refused] = set_aside_in(advancing.ends)
         self.damaged.update(self.set_aside)
         self._advancing = advancing
-        self.tasks = Tasks(loop, workers, clock, self.deliver, self._flush_notices)
+        self.tasks = Tasks(loop, workers, clock, self.deliver, self._flush_notices, is_mine)
         self._failed = False
         self._loop = loop
         self._store = store
@@ -97,6 +98,8 @@ class Runs:
         """Drop every run, because nothing can be stored any more, and refuse all waiting callers."""
         waiting = [*self._waiting_for_idle]
         for actor in self.actors.values():
+            for token, attempt in list(actor.running):
+                self.tasks.stop(actor, StopTask(token, attempt))
             waiting += [future for _, future in (*actor.batch_callers, *actor.callers)]
         self._failed = True
         self.actors.clear()
@@ -193,9 +196,11 @@ class Runs:
         self.deliver(actor, message)
         return durable
 
-    def return_tasks(self) -> None:
-        """Give back the attempts that a shutdown has cut off, so that they are not counted as lost."""
-        for actor in list(self.actors.values()):
+    def return_tasks(self, actors: Sequence[Actor] | None = None) -> None:
+        """Give back the attempts that are not finished here, so that they are not counted as lost."""
+        for actor in list(self.actors.values()) if actors is None else actors:
+            for token, attempt in sorted(actor.running) if actors is not None else ():
+                self.tasks.stop(actor, StopTask(token, attempt), forget=False)
             cut, actor.running = sorted(actor.running), set()
             for token, attempt in cut:
                 self.deliver(actor, TaskReturned(self._clock(), token, attempt))

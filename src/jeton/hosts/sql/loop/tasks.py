@@ -29,7 +29,9 @@ class Tasks:
         clock: Callable[[], int],
         deliver: Callable[[Actor, Message], None],
         flush_notices: Callable[[Actor], None],
+        is_mine: Callable[[RunId], bool],
     ) -> None:
+        self._is_mine = is_mine
         self.needs_app: dict[RunId, str] = {}
         self.stopping = False
         self._loop = loop
@@ -62,7 +64,7 @@ class Tasks:
     def start(self, actor: Actor, effect: StartTask) -> None:
         """Start an attempt, unless it is running already. While the host closes, it is left for the next owner."""
         attempt = (effect.token, effect.attempt)
-        if attempt in actor.running or self.stopping:
+        if attempt in actor.running or self.stopping or not self._is_mine(actor.run):
             return
         if effect.token not in actor.live.state.tokens:
             return  # it ended in the same batch
@@ -104,9 +106,10 @@ class Tasks:
             _log.exception("a task of run %s could not be started", actor.run)
             finished(TaskFailed("executor_error", f"{type(problem).__name__}: {problem}", transient=True))
 
-    def stop(self, actor: Actor, effect: StopTask) -> None:
+    def stop(self, actor: Actor, effect: StopTask, *, forget: bool = True) -> None:
         """Stop an attempt if it is running here."""
         attempt = (effect.token, effect.attempt)
         if attempt in actor.running and self._workers is not None:
-            actor.running.discard(attempt)
+            if forget:
+                actor.running.discard(attempt)
             self._workers.stop(actor.run, effect)

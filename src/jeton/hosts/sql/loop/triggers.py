@@ -118,7 +118,8 @@ class TriggerLoop:
 
     async def _sleep(self) -> None:
         wait_s = min(LONGEST_SLEEP_S, max((self._table.next_at - self._wall()) / 1000, SHORTEST_SLEEP_S))
-        await wait_for_event(self._wake, wait_s if self._table.schedules else None)
+        unheard = None if self._store.inbox_in_order else LONGEST_SLEEP_S  # other workers publish events, and end runs
+        await wait_for_event(self._wake, wait_s if self._table.schedules else unheard)
         self._wake.clear()
 
     async def _fire_schedules(self) -> bool:

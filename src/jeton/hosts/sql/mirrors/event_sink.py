@@ -48,13 +48,14 @@ def published_events(store: Store, run: RunId | None, event: str | None, after: 
     wanted = {column: value for column, value in (("run", run), ("event", event)) if value is not None}
     conditions = "".join(f" and {column} = ?" for column in wanted)
     query = (
-        f"select number, at, id, event, data, run, node from emitted where number > ?{conditions}"
-        " order by number limit ?"
+        f"select number, at, id, event, data, run, node from emitted"
+        f" where number > ? and number <= ?{conditions} order by number limit ?"
     )
     with store.snapshot() as db:
+        last = db.dialect.last_number(db, "emitted")  # what comes later has a greater number
         return [
             Published(number, at, ActionEvent(id, name, msgspec.json.decode(data), RunId(of), node))
-            for number, at, id, name, data, of, node in db.execute(query, (after, *wanted.values(), limit))
+            for number, at, id, name, data, of, node in db.execute(query, (after, last, *wanted.values(), limit))
         ]
 
 

@@ -45,6 +45,7 @@ def put_triggers(db: Connection, triggers: Mapping[str, Trigger], now: int, file
         seen = first_seen(trigger, known[0] if known else None, now, last_event)
         row = (name, _encode(trigger), seen, file or started_workflow(trigger))
         db.execute(_PUT_TRIGGER, (*row, row_digest("triggers", *row)))
+    db.dialect.changed(db, "triggers")
 
 
 def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable[str]) -> list[str]:
@@ -61,6 +62,7 @@ def drop_undeclared(db: Connection, declared: Collection[str], origins: Iterable
 def drop_trigger(db: Connection, name: str) -> bool:
     """Remove a trigger. Returns False if there was none."""
     there = bool(list(db.execute("delete from triggers where name = ? returning 1", (name,))))
+    db.dialect.changed(db, "triggers")
     _delete_unawaited(db)
     return there
 

@@ -33,7 +33,7 @@ class SqlIdempotencyStore:
         self._clock = clock
 
     async def begin(self, key: str, call: str) -> Claimed | Completed:
-        found: Claimed | Completed = await self._transact(partial(_begin, key=key, call=call, now=self._clock()))
+        found: Claimed | Completed = await self._transact(partial(begin, key=key, call=call, now=self._clock()))
         return found
 
     async def finish(self, key: str, result: Json, ttl_ms: int | None) -> None:
@@ -87,7 +87,7 @@ def _after(prefix: str) -> str:
     return f"{prefix}\U0010ffff"
 
 
-def _begin(db: Connection, key: str, call: str, now: int) -> Claimed | Completed:
+def begin(db: Connection, key: str, call: str, now: int) -> Claimed | Completed:
     expired = "select key from once where expires <= ? order by expires limit ?"
     db.execute(f"delete from once where key in ({expired})", (now, EXPIRED_PER_CALL))
     rows = [StoredCall(*row) for row in db.execute("select call, result, expires from once where key = ?", (key,))]
