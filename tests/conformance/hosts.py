@@ -62,7 +62,7 @@ def _server() -> Server:
 async def postgres() -> AsyncGenerator[Opened, None]:
     """In a database, in real time, with one worker. The store is sound afterwards."""
     server = await asyncio.to_thread(_server)
-    url = await asyncio.to_thread(server.new_database)
+    url = await asyncio.to_thread(server.new_store)
     try:
         workers = Executor()
         async with open_host(url, workers=workers, durability="full", owner=True, grace_s=0) as host:

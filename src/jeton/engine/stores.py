@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from jeton.actor.host import Host
@@ -67,12 +66,6 @@ async def _open_database(url: str, workers: Executor | None, owner: bool) -> Hos
     return await PgHost.open(url, workers=workers, owner=owner)
 
 
-def _database_tools() -> ModuleType:
-    with _needing_psycopg():
-        from jeton.hosts.postgres import tools
-    return tools
-
-
 @contextmanager
 def _needing_psycopg() -> Generator[None]:
     try:
@@ -85,7 +78,9 @@ def _needing_psycopg() -> Generator[None]:
 def verify_store(store: str | PathLike[str]) -> Verified:
     """Check a store for damage. It may be in use."""
     if is_database(store):
-        return _database_tools().verify(str(store))
+        with _needing_psycopg():
+            from jeton.hosts.postgres import tools
+        return tools.verify(str(store))
     from jeton.hosts.sqlite.tools.verify import verify  # tools are loaded when they are used
 
     return verify(_file(store))
@@ -104,7 +99,9 @@ def backup_store(store: str | PathLike[str], to: str | PathLike[str], now_ms: in
 def export_from(store: str | PathLike[str], run: str) -> bytes:
     """The file of one run, with its definition and its history."""
     if is_database(store):
-        return _database_tools().export_run(str(store), RunId(run))
+        with _needing_psycopg():
+            from jeton.hosts.postgres import tools
+        return tools.export_run(str(store), RunId(run))
     from jeton.hosts.sqlite.tools.portable import export_run
 
     return export_run(_file(store), RunId(run))
@@ -117,7 +114,9 @@ def import_into(store: str | PathLike[str], content: bytes, now_ms: int, name: s
     imported = decode_portable(content, now_ms, name)
     check_views(imported)
     if is_database(store):
-        return _database_tools().import_run(str(store), imported)
+        with _needing_psycopg():
+            from jeton.hosts.postgres import tools
+        return tools.import_run(str(store), imported)
     from jeton.hosts.sqlite.tools.portable import import_run
 
     return import_run(_file(store), imported)

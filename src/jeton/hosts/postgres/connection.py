@@ -5,10 +5,12 @@ from contextlib import AbstractContextManager
 from decimal import Decimal
 from functools import lru_cache
 from re import compile
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import Dumper
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
 
@@ -21,10 +23,11 @@ LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 """Errors after which a connection is of no use."""
 
 CONNECT_S = 10
+_DIALECT = PostgresDialect()
 _MARK = compile(r"\?(\d*)")
 
 
-class _FloatDumper(psycopg.adapt.Dumper):
+class _FloatDumper(Dumper):
     """A float as the text that reads back to the same bits, with a point in it: so it differs from an integer."""
 
     def dump(self, obj: float) -> bytes:
@@ -35,7 +38,7 @@ class _FloatDumper(psycopg.adapt.Dumper):
         return text.encode()
 
 
-class _BoolDumper(psycopg.adapt.Dumper):
+class _BoolDumper(Dumper):
     """True and false as 1 and 0, as on every other host."""
 
     def dump(self, obj: bool) -> bytes:
@@ -45,7 +48,7 @@ class _BoolDumper(psycopg.adapt.Dumper):
 class _NumberLoader(NumericBinaryLoader):
     """A number with digits behind the point is a float, and any other an integer."""
 
-    def load(self, data: psycopg.abc.Buffer) -> Any:
+    def load(self, data: Buffer) -> Any:
         found = super().load(data)
         exponent = found.as_tuple().exponent
         return float(found) if isinstance(exponent, int) and exponent < 0 else int(found)
@@ -94,10 +97,9 @@ class PgCursor:
 class PgConnection:
     """Fulfils `jeton.hosts.sql.connection.Connection`."""
 
-    dialect: ClassVar[PostgresDialect] = PostgresDialect()
-
     def __init__(self, raw: "psycopg.Connection[Row]", is_mine: Callable[[RunId], bool] = lambda _: False) -> None:
         self.raw = raw
+        self.dialect = _DIALECT
         self.is_mine = is_mine
         self.given = 0  # how many positions this transaction has given
         self._blocks: list[AbstractContextManager[Any]] = []
@@ -109,14 +111,14 @@ class PgConnection:
     def execute(self, statements: str, bindings: Sequence[Value] = (), /) -> PgCursor:
         cursor = psycopg.RawCursor(self.raw)
         if bindings:
-            cursor.execute(_translated(statements), _storable(bindings), binary=True)
+            cursor.execute(_translated(statements).encode(), _storable(bindings), binary=True)
         else:
-            cursor.execute(statements, binary=True)
+            cursor.execute(statements.encode(), binary=True)
         return PgCursor(cursor)
 
     def executemany(self, statements: str, bindings: Iterable[Sequence[Value]], /) -> PgCursor:
         cursor = psycopg.RawCursor(self.raw)
-        cursor.executemany(_translated(statements), [_storable(row) for row in bindings])
+        cursor.executemany(_translated(statements).encode(), [_storable(row) for row in bindings])
         return PgCursor(cursor)
 
     def begin(self) -> None:

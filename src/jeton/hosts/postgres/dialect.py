@@ -6,13 +6,14 @@ only behind those that are still under way (`jeton_horizon`).
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from jeton.actor.typed.shape import Kind
+from jeton.actor.whole.digests import row_digest
 from jeton.hosts.postgres.shards import shard_of
-from jeton.hosts.sql.connection import Connection, JournalRow, PrunedPositions
+from jeton.hosts.sql.connection import Connection, JournalRow, PrunedPositions, upsert
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
@@ -29,7 +30,22 @@ _APPEND = (
     " select jeton_position(?1 + n - 1), run, number, hash, body"
     " from unnest(?2::text[], ?3::bigint[], ?4::bytea[], ?5::bytea[]) with ordinality as v(run, number, hash, body, n)"
 )
+_META = upsert("meta", ("key",), ("value", "digest"))
 _WORDS = "superseded_by is null and string_to_array(place || ' ' || words, ' ') @> ?1::text[]"
+
+
+def put_meta(db: Connection, key: str, value: str) -> None:
+    """Store what a store knows of itself."""
+    db.execute(_META, (key, value, row_digest("meta", key, value)))
+
+
+_TYPES: dict[Kind, str] = {
+    "text": "text",
+    "integer": "bigint",
+    "number": "numeric",
+    "boolean": "smallint",
+    "json": "text",
+}
 
 
 class PostgresDialect:
@@ -42,15 +58,11 @@ class PostgresDialect:
     )
     contains = "position(?1::bytea in {}) > 0"
     event_name = "convert_from(triggers.body, 'UTF8')::jsonb -> 'on' ->> 'name'"
-    column_types: ClassVar[dict[Kind, str]] = {
-        "text": "text",
-        "integer": "bigint",
-        "number": "numeric",
-        "boolean": "smallint",
-        "json": "text",
-    }
     table_options = ""
     keyed_table_options = ""
+
+    def column_type(self, kind: Kind) -> str:
+        return _TYPES[kind]
 
     def number_check(self, column: str) -> str | None:
         return None
@@ -93,7 +105,7 @@ class PostgresDialect:
         first, ours.given = ours.given, ours.given + count
         if ours.given > MOST_PER_TRANSACTION:
             problem = f"one commit cannot have more than {MOST_PER_TRANSACTION} journal entries in PostgreSQL"
-            raise Refused("too_long", problem, "fork at an earlier entry, or import it into a file")
+            raise Refused("bad_argument", problem, "fork at an earlier entry, or import it into a file")
         return first
 
     # the line of positions
@@ -114,7 +126,7 @@ class PostgresDialect:
         self.lock(db, "line")
         before = self.pruned(db)
         now = PrunedPositions(max(before.last, *positions), before.count + len(positions), 0)
-        db.execute("update meta set value = ? where key = 'line'", (msgspec.json.encode(now).decode(),))
+        put_meta(db, "line", msgspec.json.encode(now).decode())
 
     def shrink(self, db: Connection) -> bool:
         return False  # autovacuum does it

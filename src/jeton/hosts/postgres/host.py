@@ -59,7 +59,10 @@ READY_S = 30.0
 SEEN_S = 5.0  # how long a start waits until a worker has taken it up
 
 Value = TypeVar("Value")
-_KEY = "insert into start_keys(workflow, key, run, input_hash, digest) values(?, ?, ?, ?, ?) on conflict do nothing returning 1"
+_KEY = (
+    "insert into start_keys(workflow, key, run, input_hash, digest) values(?, ?, ?, ?, ?)"
+    " on conflict do nothing returning 1"
+)
 
 
 class PgHost(SqlHost):
@@ -89,7 +92,7 @@ class PgHost(SqlHost):
         cls, url: str, *, workers: Workers | None, owner: bool = True, mirrors: Sequence[Mirror] = ()
     ) -> "PgHost":
         """Open a store. A worker (`owner`) creates its tables if there are none, and takes its share of the runs."""
-        await asyncio.to_thread(_prepare, url, owner)
+        await asyncio.to_thread(prepare_store, url, create=owner)
         host = cls(url, PgStore(url), workers, owner, mirrors)
         if owner:
             host._pg.shards = lambda: () if host._session is None else host._session.mine
@@ -113,19 +116,24 @@ class PgHost(SqlHost):
     async def _live(self) -> None:
         """Keep the session, and begin another one whenever it is lost."""
         while True:
-            if self._session is not None and self._owner is not None:
-                await self._session.keep(self._owner)
-                await self._session.lost.wait()
+            session, owner = self._session, self._owner
+            if session is not None and owner is not None:
+                await session.keep(owner)
+                await session.lost.wait()
                 self._ready.clear()
-                await self._owner.abandon()
-            self._owner = self._session = None
+                await owner.abandon()
+                self._owner = self._session = None
             try:
                 await self._begin()
             except (Refused, *LOST):
-                if self._owner is not None:
-                    await self._owner.abandon()
-                    self._owner = self._session = None
+                await self._give_up()
                 await asyncio.sleep(AGAIN_S)
+
+    async def _give_up(self) -> None:
+        """End a session that could not begin."""
+        if self._owner is not None:
+            await self._owner.abandon()
+        self._owner = self._session = None
 
     def _on_notice(self, channel: str, payload: str) -> None:
         if self._owner is None:
@@ -307,7 +315,8 @@ class PgHost(SqlHost):
         return self._owner
 
 
-def _prepare(url: str, create: bool) -> None:
+def prepare_store(url: str, *, create: bool) -> None:
+    """Create the tables of a store, or bring them up to date."""
     db = connect(url)
     try:
         prepare(db, url, create=create)

@@ -17,7 +17,7 @@ _log = logging.getLogger("jeton.store")
 
 
 class Listener:
-    """Calls `on_notice` on the event loop, with the channel and what was sent; with empty texts after a new connection."""
+    """Calls `on_notice` on the event loop, with the channel and what was sent; with nothing after a new connection."""
 
     def __init__(self, url: str, loop: AbstractEventLoop, on_notice: Callable[[str, str], None]) -> None:
         self._url = url

@@ -5,8 +5,8 @@ from secrets import token_hex
 
 import msgspec
 
-from jeton.actor.whole.digests import row_digest
 from jeton.hosts.postgres.connection import PgConnection, safe_url
+from jeton.hosts.postgres.dialect import put_meta
 from jeton.hosts.sql.connection import PrunedPositions
 from jeton.model.failure import Refused
 
@@ -38,18 +38,19 @@ def _version(db: PgConnection) -> int | None:
 
 
 def _create(db: PgConnection) -> None:
-    db.raw.execute((files("jeton.hosts.postgres") / "schema.sql").read_text())
+    db.raw.execute((files("jeton.hosts.postgres") / "schema.sql").read_bytes())
     line = msgspec.json.encode(PrunedPositions()).decode()
     for key, value in {"schema": str(SCHEMA_VERSION), "store": token_hex(16), "base": "0", "line": line}.items():
-        insert = "insert into meta(key, value, digest) values(?, ?, ?)"
-        db.execute(insert, (key, value, row_digest("meta", key, value)))
+        put_meta(db, key, value)
 
 
 def _raise_base(db: PgConnection) -> None:
     """Let positions go on from the last one: in a restored dump, ids of transactions may begin anew."""
     last: int = db.execute(
-        "select greatest((select coalesce(max(position), 0) from journal), (select coalesce(max(number), 0) from emitted))"
+        "select greatest((select coalesce(max(position), 0) from journal),"
+        " (select coalesce(max(number), 0) from emitted))"
     ).get
     missing: int = db.execute("select (?::bigint >> 16) + 1 - (jeton_position(0) >> 16)", (last,)).get
     if missing > 0:
-        db.execute("update meta set value = (value::bigint + ?)::text where key = 'base'", (missing,))
+        base: str = db.execute("select value from meta where key = 'base'").get
+        put_meta(db, "base", str(int(base) + missing))

@@ -1,7 +1,7 @@
 """One session of a worker: the connection that commits, and the shards whose locks it holds.
 
-A worker that has lost this connection has lost its shards with it: the database refuses its late commits, and no clock has
-to be right for that. Another session begins with nothing, and takes what is free.
+A worker that has lost this connection has lost its shards with it: the database refuses its late commits, and no clock
+has to be right for that. Another session begins with nothing, and takes what is free.
 """
 
 import asyncio

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 
 from jeton.hosts.postgres.connection import LOST, PgConnection, connect, unreachable
+from jeton.hosts.sql.connection import Row
 from jeton.hosts.sql.store import Store
 from jeton.model.ids import RunId
 
@@ -12,7 +13,7 @@ _BEGIN = "begin isolation level repeatable read, read only"
 
 
 class PgStore(Store):
-    """Reads everything. What a worker looks for by itself (alarms, messages, lost tasks), it looks for in its shards."""
+    """Reads everything. What a worker looks for by itself (alarms, messages, lost tasks) is in its shards."""
 
     inbox_in_order = False
 
@@ -69,7 +70,8 @@ class PgStore(Store):
 
     def next_wake(self) -> int | None:
         query = "select min(wake) from runs where busy = 0 and wake is not null and shard = any(?::smallint[]) limit ?"
-        return self._in_shards(query, limit=1)[0][0]
+        found: int | None = self._in_shards(query, limit=1)[0][0]
+        return found
 
     def busy(self, after: RunId, limit: int) -> list[RunId]:
         query = "select run from runs where busy = 1 and run > ? and shard = any(?::smallint[]) order by run limit ?"
@@ -79,6 +81,6 @@ class PgStore(Store):
         query = "select id, run, body from inbox where id > ? and shard = any(?::smallint[]) order by id limit ?"
         return [(number, RunId(run), body) for number, run, body in self._in_shards(query, after, limit=limit)]
 
-    def _in_shards(self, query: str, *values: int | str, limit: int) -> list[tuple[int | str | bytes, ...]]:
+    def _in_shards(self, query: str, *values: int | str, limit: int) -> list[Row]:
         with self.snapshot() as db:
             return list(db.execute(query, (*values, list(self.shards()), limit)))  # type: ignore[arg-type]

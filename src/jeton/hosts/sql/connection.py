@@ -60,23 +60,34 @@ class PrunedPositions(msgspec.Struct, frozen=True, array_like=True):
 class Dialect(Protocol):
     """What databases say differently."""
 
-    progress: str
-    """Updates columns of runs: run, wake, entries, hash, head and small."""
-
-    contains: str
-    """The condition that bytes, `{}`, contain the bytes of the first value."""
-
-    event_name: str
-    """The name of the event that fires a trigger, from its body."""
+    @property
+    def progress(self) -> str:
+        """Updates columns of runs: run, wake, entries, hash, head and small."""
+        ...
 
     @property
-    def column_types(self) -> dict[Kind, str]:
+    def contains(self) -> str:
+        """The condition that bytes, `{}`, contain the bytes of the first value."""
+        ...
+
+    @property
+    def event_name(self) -> str:
+        """The name of the event that fires a trigger, from its body."""
+        ...
+
+    def column_type(self, kind: Kind) -> str:
+        """The type of a column of a typed table."""
+        ...
+
+    @property
+    def table_options(self) -> str:
         """Of typed tables."""
         ...
 
-    table_options: str
-    keyed_table_options: str
-    """Of typed tables; `keyed`: those that are found by a primary key of several columns."""
+    @property
+    def keyed_table_options(self) -> str:
+        """Of typed tables that are found by a primary key of several columns."""
+        ...
 
     def number_check(self, column: str) -> str | None:
         """The condition that a column of numbers has one, if the type does not say so."""

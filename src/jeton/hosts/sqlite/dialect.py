@@ -1,7 +1,7 @@
 """What SQLite says otherwise than other databases."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from jeton.actor.typed.shape import Kind
 from jeton.hosts.sql.connection import Connection, JournalRow, PrunedPositions
@@ -30,6 +30,16 @@ insert into memory_index(memory_index) values('rebuild');
 """
 
 
+# `any` keeps 1 and 1.0 apart, which `real` does not
+_TYPES: dict[Kind, str] = {
+    "text": "text",
+    "integer": "integer",
+    "number": "any",
+    "boolean": "integer",
+    "json": "text",
+}
+
+
 class SqliteDialect:
     """Fulfils `jeton.hosts.sql.connection.Dialect`."""
 
@@ -39,16 +49,11 @@ class SqliteDialect:
     )
     contains = "instr({}, ?1)"
     event_name = "cast(triggers.body as text) ->> '$.on.name'"
-    # `any` keeps 1 and 1.0 apart, which `real` does not
-    column_types: ClassVar[dict[Kind, str]] = {
-        "text": "text",
-        "integer": "integer",
-        "number": "any",
-        "boolean": "integer",
-        "json": "text",
-    }
     table_options = "strict"
     keyed_table_options = "strict, without rowid"
+
+    def column_type(self, kind: Kind) -> str:
+        return _TYPES[kind]
 
     def number_check(self, column: str) -> str | None:
         return f"typeof({column}) in ('integer', 'real', 'null')"

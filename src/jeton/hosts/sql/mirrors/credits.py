@@ -46,8 +46,8 @@ class UsageMirror:
                 place = run, spent.node, spent.day
                 _add(db, "usage", (_SPENT, _SPEND), place, workflow, (spent.credits, spent.shortfall))
             for used in write.turn.queries.tokens:
-                place = run, used.node, used.day, used.profile
-                _add(db, "tokens_used", (_COUNTED, _COUNT), place, workflow, (used.input, used.output))
+                of = run, used.node, used.day, used.profile
+                _add(db, "tokens_used", (_COUNTED, _COUNT), of, workflow, (used.input, used.output))
 
 
 def _add(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import apsw
 
+from jeton.hosts.sql.connection import PrunedPositions
 from jeton.hosts.sqlite.file.connect import FileConnection, begin, connect
-from jeton.hosts.sqlite.file.line import PrunedPositions, has_line, put_pruned
+from jeton.hosts.sqlite.file.line import has_line, put_pruned
 from jeton.hosts.sqlite.file.meta import put_meta, put_schema, put_sequences
 from jeton.model.failure import Refused
 

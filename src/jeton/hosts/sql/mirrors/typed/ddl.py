@@ -67,7 +67,7 @@ def _table(name: str, parts: Sequence[str], options: str) -> str:
 def _columns(dialect: Dialect, place: ColumnPlace) -> Iterator[str]:
     for column in columns_in(place):
         checks = " and ".join(_checks(dialect, column))
-        yield f"{quoted(column.name)} {dialect.column_types[column.kind]}" + (f" check({checks})" if checks else "")
+        yield f"{quoted(column.name)} {dialect.column_type(column.kind)}" + (f" check({checks})" if checks else "")
 
 
 def _checks(dialect: Dialect, column: Column) -> Iterator[str]:
