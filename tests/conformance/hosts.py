@@ -59,18 +59,26 @@ def _server() -> Server:
 
 
 @asynccontextmanager
-async def postgres() -> AsyncGenerator[Opened, None]:
-    """In a database, in real time, with one worker. The store is sound afterwards."""
+async def postgres_store() -> AsyncGenerator[str, None]:
+    """A store in a database of its own. It is sound afterwards."""
     server = await asyncio.to_thread(_server)
     url = await asyncio.to_thread(server.new_store)
     try:
+        yield url
+        problems = await asyncio.to_thread(verify_store, url)
+        assert problems.problems == ()
+    finally:
+        await asyncio.to_thread(server.drop, url)
+
+
+@asynccontextmanager
+async def postgres() -> AsyncGenerator[Opened, None]:
+    """In a database, in real time, with one worker."""
+    async with postgres_store() as url:
         workers = Executor()
         async with open_host(url, workers=workers, durability="full", owner=True, grace_s=0) as host:
             engine = Engine(host)
             yield Opened(engine, host, _sleep, engine)
-        assert verify_store(url).problems == ()
-    finally:
-        await asyncio.to_thread(server.drop, url)
 
 
 async def _sleep(ms: int) -> None:

@@ -56,7 +56,7 @@ async def test_the_line_has_every_entry_of_every_run_once(opened: Opened) -> Non
         own = [entry.entry for entry in entries if entry.run == run]
         assert own == [entry async for entry in engine.journal(run)]
     assert {entry.run for entry in entries} >= {row.run_id for row in await engine.list()}
-    assert await engine.head() == Position(len(entries) + 1)
+    assert await engine.head() == Position(places[-1] + 1)
 
 
 @pytest.mark.parametrize("short", [0, 10_000], ids=["by the tree", "by the line"])

@@ -169,6 +169,10 @@ class PgHost(SqlHost):
             await self._workers.close(0)
         self._store.close()
 
+    def works_on(self, run: RunId) -> bool:
+        """Whether this worker advances the run, as long as it has its shard."""
+        return self._session is not None and self._session.is_mine(run)
+
     # how it fares
 
     @property
@@ -216,8 +220,7 @@ class PgHost(SqlHost):
         """Start a run, unless its key or its name says that it was started before."""
         check_start(new)
         run = new.run or new_run_id(self.now())
-        session = self._session
-        if new.key is None and session is not None and session.is_mine(run):
+        if new.key is None and self.works_on(run):
             return await (await self._current()).start(replace(new, run=run))
         if new.run is not None and (row := await self.reads.row(run)) is not None:
             live = await self.reads.live(run)
@@ -255,7 +258,7 @@ class PgHost(SqlHost):
     async def deliver(self, run: RunId, message: Message) -> None:
         """Send a run a message. Durable when this returns; the worker that has the run handles it."""
         check_storable(message)
-        if self._session is not None and self._session.is_mine(run):
+        if self.works_on(run):
             await (await self._current()).deliver(run, message)
             return
         if not isinstance(message, StartRun) and not await asyncio.to_thread(self._store.is_there, run):
