@@ -38,28 +38,28 @@ REST = "the rest of the event loop"
 WAITING = "waiting for the other thread"
 ROWS = (PLANNING, APPLY, EXPRESSIONS, BATCH, ENCODING, HAND_OFF, STATEMENTS, COMMIT, TASK, ENDS, REST, WAITING)
 
-ACTOR, TURN, RUNS = "jeton.actor.advance:", "jeton.actor.turn:", "jeton.hosts.sqlite.loop.runs:"
+ACTOR, TURN, RUNS = "jeton.actor.advance:", "jeton.actor.turn:", "jeton.hosts.sql.loop.runs:"
 EXECUTOR = "jeton.executor.executor:"
 ON_THE_LOOP = {
     PLANNING: [ACTOR + name for name in ("plan_run", "plan_cue", "plan_idle", "plan_started", "plan_onward")],
     APPLY: [ACTOR + name for name in ("fold", "fold_all", "batch_creations", "count_events")],
     BATCH: [TURN + "advance"],
     EXPRESSIONS: [f"jeton.expression.expression:Expression.{name}" for name in ("evaluate", "holds")],
-    ENCODING: [TURN + "turn_of", TURN + "next_hash", "jeton.hosts.sqlite.commit.rows:Write._put_sections"],
+    ENCODING: [TURN + "turn_of", TURN + "next_hash", "jeton.hosts.sql.rows:Write._put_sections"],
     HAND_OFF: [RUNS + name for name in ("Runs._step", "Runs.deliver", "Runs.committed")],
     TASK: [
-        "jeton.hosts.sqlite.loop.tasks:Tasks.start",
+        "jeton.hosts.sql.loop.tasks:Tasks.start",
         *(EXECUTOR + name for name in ("Executor._start_waiting", "Executor._run_jobs")),
     ],
     ENDS: ["jeton.engine.engine:Engine.start", "jeton.engine.engine:Engine.ended"],
 }
 IN_THE_WRITER = {
-    ENCODING: ["jeton.hosts.sqlite.commit.writer:Writer._write"],  # rows for the statements, which are counted apart
+    ENCODING: ["jeton.hosts.sqlite.writer:Writer._write"],  # rows for the statements, which are counted apart
     COMMIT: [
         "jeton.hosts.sqlite.file.commit_log:CommitLog.append",
-        "jeton.hosts.sqlite.commit.writer:Writer._maybe_checkpoint",
+        "jeton.hosts.sqlite.writer:Writer._maybe_checkpoint",
     ],
-    WAITING: ["jeton.hosts.sqlite.commit.writer:Writer._next_batch"],
+    WAITING: ["jeton.hosts.sqlite.writer:Writer._next_batch"],
 }
 Column = dict[str, float]
 
@@ -101,7 +101,7 @@ def watching(loop: Stopwatch, writer: Stopwatch) -> Generator[None]:
         def connect(path: Path, durability: Durability) -> Any:
             return _Connection(connect_writer(path, durability), writer)
 
-        undo.enter_context(patch("jeton.hosts.sqlite.commit.writer.connect_writer", connect))
+        undo.enter_context(patch("jeton.hosts.sqlite.writer.connect_writer", connect))
         yield
 
 

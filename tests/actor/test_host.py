@@ -10,11 +10,11 @@ from jeton.actor.workers import Workers
 from jeton.executor import Executor
 from jeton.hosts.simulated.host import SimulatedHost
 from jeton.hosts.simulated.reads import SimulatedReads
+from jeton.hosts.sql.reads import SqlReads
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.reads import SqliteReads
 
 HOSTS: tuple[type[Host], ...] = (SqliteHost, SimulatedHost)
-READS: tuple[type[Reads], ...] = (SqliteReads, SimulatedReads)
+READS: tuple[type[Reads], ...] = (SqlReads, SimulatedReads)
 WORKERS: tuple[type[Workers], ...] = (Executor,)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from benchmarks.stopwatch import Stopwatch
 from benchmarks.where import COMMIT, ENCODING, HAND_OFF, REST, ROWS, STATEMENTS, WAITING, chains, table, watching
-from jeton.hosts.sqlite.loop.runs import Runs
+from jeton.hosts.sql.loop.runs import Runs
 
 
 def test_every_row_has_its_share() -> None:

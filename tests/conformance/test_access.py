@@ -7,9 +7,13 @@ import pytest
 
 from jeton.actor.access.keys import ApiKey, SavedQuery, Session
 from jeton.actor.access.store import AccessStore
-from tests.conformance.hosts import simulated, sqlite
+from tests.conformance.hosts import postgres, simulated, sqlite
 
-HOSTS = [pytest.param(sqlite, id="sqlite"), pytest.param(simulated, id="simulated")]
+HOSTS = [
+    pytest.param(sqlite, id="sqlite"),
+    pytest.param(postgres, id="postgres"),
+    pytest.param(simulated, id="simulated"),
+]
 CI = ApiKey("key00001", "hash 1", "ci, 'nightly' 🌙", ("read", "run"), "anna", 10, 1_000)
 ADMIN = ApiKey("key00002", "hash 2", "admin", ("admin",), None, 20)
 

@@ -11,10 +11,14 @@ from jeton.engine.look import line as line_module
 from jeton.engine.look.position import LineEntry, Position
 from jeton.model.failure import Refused
 from jeton.model.json import JsonObject
-from tests.conformance.hosts import Opened, simulated, sqlite
+from tests.conformance.hosts import Opened, postgres, simulated, sqlite
 from tests.engine.waits import LIBRARY
 
-HOSTS = [pytest.param(sqlite, id="sqlite"), pytest.param(simulated, id="simulated")]
+HOSTS = [
+    pytest.param(sqlite, id="sqlite"),
+    pytest.param(postgres, id="postgres"),
+    pytest.param(simulated, id="simulated"),
+]
 
 
 @pytest.fixture(params=HOSTS)
@@ -46,12 +50,13 @@ async def test_the_line_has_every_entry_of_every_run_once(opened: Opened) -> Non
     engine = opened.engine
     await some_runs(engine)
     entries = await read(engine)
-    assert [entry.position for entry in entries] == list(range(1, len(entries) + 1))
+    places = [entry.position for entry in entries]
+    assert places == sorted(set(places))
     for run in {entry.run for entry in entries}:
         own = [entry.entry for entry in entries if entry.run == run]
         assert own == [entry async for entry in engine.journal(run)]
     assert {entry.run for entry in entries} >= {row.run_id for row in await engine.list()}
-    assert await engine.head() == Position(len(entries) + 1)
+    assert await engine.head() == Position(places[-1] + 1)
 
 
 @pytest.mark.parametrize("short", [0, 10_000], ids=["by the tree", "by the line"])
@@ -132,7 +137,7 @@ async def test_positions_are_not_given_again_and_readers_behind_pruned_history_a
     await run.result()
     entries = await read(engine)  # whoever names no position is given what there is
     assert {entry.run for entry in entries} == {run.id}
-    assert entries[0].position == head.entry
+    assert entries[0].position >= head.entry
     assert await read(engine, after=head) == entries
     with pytest.raises(Refused) as refused:
         await read(engine, after=Position(head.entry - 1))

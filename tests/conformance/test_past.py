@@ -12,10 +12,14 @@ from jeton.engine.look.history import EVERY, Histories
 from jeton.engine.lookup import Lookup
 from jeton.model.failure import Refused
 from jeton.model.json import JsonObject
-from tests.conformance.hosts import Opened, simulated, sqlite
+from tests.conformance.hosts import Opened, postgres, simulated, sqlite
 from tests.engine.waits import LIBRARY
 
-HOSTS = [pytest.param(sqlite, id="sqlite"), pytest.param(simulated, id="simulated")]
+HOSTS = [
+    pytest.param(sqlite, id="sqlite"),
+    pytest.param(postgres, id="postgres"),
+    pytest.param(simulated, id="simulated"),
+]
 PANEL: JsonObject = {
     "workflows": {
         "panel": {

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from tests.conformance.case import Case, Outcome
-from tests.conformance.hosts import Open, simulated, sqlite
+from tests.conformance.hosts import Open, postgres, simulated, sqlite
 from tests.conformance.play import play
 from tests.conformance.rows import (
     binary,
@@ -30,7 +30,11 @@ from tests.conformance.rows import (
 )
 from tests.conformance.rows.talk import agents
 
-HOSTS = [pytest.param(simulated, id="simulated"), pytest.param(sqlite, id="sqlite")]
+HOSTS = [
+    pytest.param(simulated, id="simulated"),
+    pytest.param(sqlite, id="sqlite"),
+    pytest.param(postgres, id="postgres"),
+]
 ROWS = [
     *routing.ROWS,
     *failure.ROWS,

@@ -5,10 +5,14 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from tests.conformance.hosts import Opened, simulated, sqlite
+from tests.conformance.hosts import Opened, postgres, simulated, sqlite
 from tests.engine.waits import LIBRARY
 
-HOSTS = [pytest.param(sqlite, id="sqlite"), pytest.param(simulated, id="simulated")]
+HOSTS = [
+    pytest.param(sqlite, id="sqlite"),
+    pytest.param(postgres, id="postgres"),
+    pytest.param(simulated, id="simulated"),
+]
 
 
 @pytest.fixture(params=HOSTS)

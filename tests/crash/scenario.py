@@ -18,7 +18,7 @@ from jeton.actor.starts import NewRun
 from jeton.hosts.sqlite import SqliteHost, wall_ms
 from jeton.hosts.sqlite.file.connect import connect, connect_reader
 from jeton.hosts.sqlite.file.migrate import SCHEMA_VERSION, prepare
-from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.store import file_store
 from jeton.hosts.sqlite.tools.backup import backup
 from jeton.model.decision import ReplyTo
 from jeton.model.definition.workflow import Library
@@ -255,7 +255,7 @@ def broken_journals(store: Path) -> list[str]:
                 link = next_hash(link, body)
             if link != last:
                 found.append(f"the journal of {run} does not lead to its row")
-            reader = Store(store)
+            reader = file_store(store)
             stored = reader.load(run)
             reader.close()
             assert stored is not None

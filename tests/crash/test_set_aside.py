@@ -47,7 +47,7 @@ async def parked(store: Path, *workflows: str, signalled: bool = True) -> list[s
 
 
 def leave_signals(store: Path, runs: list[Any]) -> None:
-    from jeton.hosts.sqlite.loop.recovery import store_message
+    from jeton.hosts.sqlite.file.unowned import store_message
     from jeton.model.message import SignalRun
 
     for run in runs:
@@ -157,7 +157,7 @@ async def test_a_call_whose_start_ends_the_process_fails(store: Path) -> None:
 
 async def fired(store: Path) -> str:
     """A run that a trigger started: its start is in the inbox, and no owner has seen it."""
-    from jeton.hosts.sqlite.loop.recovery import store_message
+    from jeton.hosts.sqlite.file.unowned import store_message
     from jeton.model.message import StartRun
     from jeton.model.state.run import FiredBy
 

@@ -13,10 +13,11 @@ from jeton.actor.queries.snapshots import NEVER, ON_COMPLETE, SnapshotPolicy, sn
 from jeton.actor.retention import Pruned, Rule, Summary, prunable
 from jeton.actor.starts import NewRun
 from jeton.definitions.bundle import bundle_of
+from jeton.hosts.sql.connection import Connection
+from jeton.hosts.sql.mirrors.firings import drop_trigger, put_progress, put_triggers
+from jeton.hosts.sql.tools.retention import ended_runs, prune, summary_of
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.file.connect import Connection, connect
-from jeton.hosts.sqlite.mirrors.firings import drop_trigger, put_progress, put_triggers
-from jeton.hosts.sqlite.tools.retention import ended_runs, prune, summary_of
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.definition.trigger import OnEvent, OnRequest, OnRunFinished, OnSchedule, Trigger
 from jeton.model.ids import RunId
@@ -154,7 +155,7 @@ async def test_history_that_no_snapshot_replaces_is_kept(path: Path) -> None:
 
 
 async def test_a_long_history_goes_in_steps_and_may_stop_after_any(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jeton.hosts.sqlite.tools.retention.ROWS_PER_STEP", 1)
+    monkeypatch.setattr("jeton.hosts.sql.tools.retention.ROWS_PER_STEP", 1)
     host = await park(path)
     steps = 0
 

@@ -9,12 +9,11 @@ from jeton.actor.journal import first_hash, next_hash
 from jeton.actor.replay import replay
 from jeton.actor.starts import NewRun
 from jeton.apply.record import events_of
-from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.commit import writer
+from jeton.hosts.sql.loop.alarms import RUNS_PER_STEP
+from jeton.hosts.sql.loop.runs import Runs
+from jeton.hosts.sqlite import SqliteHost, writer
 from jeton.hosts.sqlite.file.connect import connect_reader
-from jeton.hosts.sqlite.loop.alarms import RUNS_PER_STEP
-from jeton.hosts.sqlite.loop.runs import Runs
-from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.store import file_store
 from jeton.model.event import TaskLog
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -211,7 +210,7 @@ async def test_the_log_shrinks_when_a_long_reader_has_left(
     host = await open_host()
     version = await host.deploy(library(w=chain(3)), "w")
     log = path.with_name("store.db-wal")
-    with Store(path).snapshot() as db:
+    with file_store(path).snapshot() as db:
         list(db.execute("select count(*) from runs"))
         for _ in range(60):
             run, _ = await host.start(NewRun("w", version, {"n": 0}))

@@ -12,9 +12,9 @@ import pytest
 
 from jeton.actor.triggers import Schedule
 from jeton.definitions.bundle import bundle_of
+from jeton.hosts.sql.mirrors.firings import put_progress, put_triggers
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import connect
-from jeton.hosts.sqlite.mirrors.firings import put_progress, put_triggers
 from jeton.model.definition.trigger import Missed, OnSchedule, Trigger
 from jeton.planning.triggers.firing import Planned, Startable, plan_firing
 from tests.hosts.library import chain, library

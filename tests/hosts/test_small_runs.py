@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from jeton.actor.starts import NewRun
-from jeton.hosts.sqlite.file.bulk import MOST_ROWS, insert_many
-from jeton.hosts.sqlite.file.connect import Connection, connect, connect_reader
+from jeton.hosts.sql.bulk import MOST_ROWS, insert_many
+from jeton.hosts.sql.connection import Connection
+from jeton.hosts.sqlite.file.connect import connect, connect_reader
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
 from jeton.model.json import Json

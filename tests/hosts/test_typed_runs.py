@@ -9,9 +9,10 @@ import apsw
 import pytest
 
 from jeton.actor.starts import NewRun
+from jeton.hosts.sql.connection import Connection
+from jeton.hosts.sql.rows import Write
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.commit.rows import Write
-from jeton.hosts.sqlite.file.connect import Connection, connect
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost

@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-ROWS = "src/jeton/hosts/sqlite/mirrors/memory/rows.py"
-SEARCH = "src/jeton/hosts/sqlite/mirrors/memory/search.py"
+ROWS = "src/jeton/hosts/sql/mirrors/memory/rows.py"
+SEARCH = "src/jeton/hosts/sql/mirrors/memory/search.py"
 ACTION = "src/jeton/executor/actions/memory.py"
 STORES = ("tests/executor/memory/test_stores.py", "tests/executor/actions/test_memory.py")
 

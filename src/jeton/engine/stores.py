@@ -3,8 +3,8 @@
 The tools for a whole store (verify, backup, export, import) depend on the host, and are chosen here too.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,10 +39,14 @@ async def open_host(
     store: str | PathLike[str], *, workers: Executor | None, durability: Durability, owner: bool, grace_s: float
 ) -> AsyncGenerator[Host]:
     """The host of a store, wired to the workers that run its tasks."""
-    host = await SqliteHost.open(_file(store), workers=workers, durability=durability, owner=owner)
+    host: Host
+    if is_database(store):
+        host, folder = await _open_database(str(store), workers, owner), Path.cwd()
+    else:
+        host = await SqliteHost.open(_file(store), workers=workers, durability=durability, owner=owner)
+        folder = Path(store).absolute().parent
     if workers is not None:
         signals = HostSignals(host)
-        folder = Path(store).absolute().parent
         stores = host.artifacts, host.idempotency, host.events, signals, host.pins, host.memory
         workers.use(folder, *stores, host.now)
     try:
@@ -51,8 +55,32 @@ async def open_host(
         await host.close(grace_s)
 
 
+def is_database(store: str | PathLike[str]) -> bool:
+    """Whether a store is a database that several workers share, and not a file."""
+    return str(store).startswith(("postgresql://", "postgres://"))
+
+
+async def _open_database(url: str, workers: Executor | None, owner: bool) -> Host:
+    with _needing_psycopg():
+        from jeton.hosts.postgres.host import PgHost  # it needs an extra, and costs much to import
+    return await PgHost.open(url, workers=workers, owner=owner)
+
+
+@contextmanager
+def _needing_psycopg() -> Generator[None]:
+    try:
+        yield
+    except ImportError as problem:
+        missing = f"stores in PostgreSQL need psycopg, which cannot be imported: {problem}"
+        raise Refused("needs_package", missing, "pip install 'jeton[postgres]'") from None
+
+
 def verify_store(store: str | PathLike[str]) -> Verified:
     """Check a store for damage. It may be in use."""
+    if is_database(store):
+        with _needing_psycopg():
+            from jeton.hosts.postgres import tools
+        return tools.verify(str(store))
     from jeton.hosts.sqlite.tools.verify import verify  # tools are loaded when they are used
 
     return verify(_file(store))
@@ -60,6 +88,9 @@ def verify_store(store: str | PathLike[str]) -> Verified:
 
 def backup_store(store: str | PathLike[str], to: str | PathLike[str], now_ms: int) -> "BackedUp":
     """Copy a store to a new file, as it is at one instant. It may be in use."""
+    if is_database(store):
+        remedy = "use pg_dump, or a base backup with its archive: docs/postgres.md"
+        raise Refused("unsupported_store", "a database is copied by its own tools", remedy)
     from jeton.hosts.sqlite.tools.backup import backup
 
     return backup(_file(store), Path(to).absolute(), now_ms)
@@ -67,6 +98,10 @@ def backup_store(store: str | PathLike[str], to: str | PathLike[str], now_ms: in
 
 def export_from(store: str | PathLike[str], run: str) -> bytes:
     """The file of one run, with its definition and its history."""
+    if is_database(store):
+        with _needing_psycopg():
+            from jeton.hosts.postgres import tools
+        return tools.export_run(str(store), RunId(run))
     from jeton.hosts.sqlite.tools.portable import export_run
 
     return export_run(_file(store), RunId(run))
@@ -75,12 +110,16 @@ def export_from(store: str | PathLike[str], run: str) -> bytes:
 def import_into(store: str | PathLike[str], content: bytes, now_ms: int, name: str = "") -> ImportedRun:
     """Import a run that was exported, from the content of a file. One that has not ended comes in paused."""
     from jeton.engine.views.imported import check_views
-    from jeton.hosts.sqlite.tools.portable import import_run
 
-    file = _file(store)
     imported = decode_portable(content, now_ms, name)
     check_views(imported)
-    return import_run(file, imported)
+    if is_database(store):
+        with _needing_psycopg():
+            from jeton.hosts.postgres import tools
+        return tools.import_run(str(store), imported)
+    from jeton.hosts.sqlite.tools.portable import import_run
+
+    return import_run(_file(store), imported)
 
 
 def _file(store: str | PathLike[str]) -> Path:

@@ -13,8 +13,8 @@ from jeton.engine.browse import search
 from jeton.engine.browse.query import read_query
 from jeton.engine.engine import Engine
 from jeton.hosts.simulated.host import SimulatedHost
+from jeton.hosts.sql.mirrors.credits import totals_in
 from jeton.hosts.sqlite.file.connect import connect
-from jeton.hosts.sqlite.mirrors.credits import totals_in
 from jeton.model.ids import RunId
 
 LIBRARY = {

@@ -12,7 +12,7 @@ from jeton.actor.journal import encode_entry, next_hash
 from jeton.apply.record import count_events
 from jeton.engine.engine import Engine
 from jeton.engine.look.history import EVERY
-from jeton.hosts.sqlite import line, store
+from jeton.hosts.sql import line, store
 from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.file.line import JournalRow, append_entries
 from jeton.model.decision import NoteFiring

@@ -12,10 +12,11 @@ from jeton.actor.starts import NewRun
 from jeton.executor.event_sink import ActionEvent, MetricSample
 from jeton.executor.mcp.pins import pin_of
 from jeton.executor.memory import MemoryScope, NewMemory, Source, Vector
+from jeton.hosts.sql.connection import Connection
+from jeton.hosts.sql.mirrors.firings import put_finished
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.file.connect import Connection, connect
-from jeton.hosts.sqlite.loop.recovery import store_message, write_unowned
-from jeton.hosts.sqlite.mirrors.firings import put_finished
+from jeton.hosts.sqlite.file.connect import connect
+from jeton.hosts.sqlite.file.unowned import store_message, write_unowned
 from jeton.model.definition.trigger import OnRequest, Trigger
 from jeton.model.definition.workflow import Library
 from jeton.model.failure import Refused

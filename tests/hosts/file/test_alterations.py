@@ -11,7 +11,8 @@ import apsw
 import pytest
 
 from jeton.actor.whole.verified import Finding, Verified
-from jeton.hosts.sqlite.file.connect import Value, connect
+from jeton.hosts.sql.connection import Value
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.tools.backup import backup
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused

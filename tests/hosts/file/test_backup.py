@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from jeton.actor.starts import NewRun
+from jeton.hosts.sql.connection import Connection
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.file.connect import Connection, connect
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.hosts.sqlite.tools.backup import BackedUp, Origin, backup
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused

@@ -11,10 +11,9 @@ import apsw
 import pytest
 
 from jeton.actor.starts import NewRun
-from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.commit import writer
-from jeton.hosts.sqlite.commit.rows import Write
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sql.rows import Write
+from jeton.hosts.sqlite import SqliteHost, writer
+from jeton.hosts.sqlite.file.connect import FileConnection as Connection
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 from tests.hosts.conftest import OpenHost

@@ -11,7 +11,7 @@ from jeton.actor.retention import Rule
 from jeton.actor.whole.portable import ImportedRun, Portable, _digest  # pyright: ignore[reportPrivateUsage]
 from jeton.engine.stores import import_into
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.store import Store
+from jeton.hosts.sqlite.store import file_store
 from jeton.hosts.sqlite.tools.portable import export_run
 from jeton.hosts.sqlite.tools.verify import verify
 from jeton.model.failure import Refused
@@ -46,7 +46,7 @@ async def test_imported_runs_are_what_they_were_and_paused(path: Path, other: Pa
     for name in PARKED:
         import_run(other, export_run(path, RunId(name)))
     assert verify(other).problems == ()
-    here, there = Store(path), Store(other)
+    here, there = file_store(path), file_store(other)
     for name in map(RunId, PARKED):
         row, before = there.row(name), here.row(name)
         assert row is not None
@@ -95,7 +95,7 @@ async def test_a_message_that_waits_goes_along(path: Path, other: Path) -> None:
 
 async def test_typed_context_goes_along(files: dict[str, bytes], other: Path) -> None:
     import_run(other, files["chain"])
-    store = Store(other)
+    store = file_store(other)
     with store.snapshot() as db:
         assert list(db.execute("select run_id, n from state_chain_v1")) == [("chain", 3)]
     store.close()

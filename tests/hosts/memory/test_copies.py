@@ -7,9 +7,10 @@ from pathlib import Path
 import apsw
 
 from jeton.executor.memory import MemoryScope, NewMemory
-from jeton.hosts.sqlite.file.connect import Connection, connect_writer, overwrite_deleted
+from jeton.hosts.sql.mirrors.memory.rows import delete_memories, put_memory
+from jeton.hosts.sqlite.file.connect import FileConnection as Connection
+from jeton.hosts.sqlite.file.connect import connect_writer, overwrite_deleted
 from jeton.hosts.sqlite.file.migrate import prepare
-from jeton.hosts.sqlite.mirrors.memory.rows import delete_memories, put_memory
 
 BOB = MemoryScope("bob")
 SEEDS, STEPS = range(20), 50  # without the rewriting, 10 leaves a copy

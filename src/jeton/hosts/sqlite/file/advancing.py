@@ -29,8 +29,8 @@ def advancing_path(store: Path) -> Path:
     return store.with_name(f"{store.name}-advancing")
 
 
-class Advancing:
-    """The note of the run that the owner advances, and the ends that were counted. Made while the lock is held."""
+class FileAdvancing:
+    """Fulfils `jeton.hosts.sql.loop.advancing.Advancing`. Made while the lock is held."""
 
     def __init__(self, store: Path, exists: Callable[[RunId], bool]) -> None:
         self._path = advancing_path(store)

@@ -17,8 +17,8 @@ from pathlib import Path
 import msgspec
 
 from jeton.actor.whole.digests import row_digest
-from jeton.hosts.sqlite.commit.rows import Write
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sql.connection import Connection
+from jeton.hosts.sql.rows import Write
 from jeton.hosts.sqlite.file.meta import COPY_SEQUENCES, put_meta
 from jeton.model.ids import RunId
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
 
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sqlite.file.connect import FileConnection
 from jeton.model.failure import Refused
 
 CHECK_EVERY_S = 0.02
@@ -23,7 +23,7 @@ Inode: TypeAlias = tuple[int, int]
 class StoreIdentity:
     """The main file and the write-ahead log, as the owner opened them."""
 
-    def __init__(self, path: Path, db: Connection) -> None:
+    def __init__(self, path: Path, db: FileConnection) -> None:
         self._db = db
         self._path = path
         self._log = path.with_name(f"{path.name}-wal")

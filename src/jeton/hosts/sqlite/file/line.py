@@ -5,16 +5,12 @@ out, in the `meta` table: so it is known which was the last position, and that n
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 import msgspec
 
-from jeton.hosts.sqlite.file.bulk import insert_many
-from jeton.hosts.sqlite.file.connect import Connection
+from jeton.hosts.sql.bulk import insert_many
+from jeton.hosts.sql.connection import Connection, JournalRow, PrunedPositions
 from jeton.hosts.sqlite.file.meta import LINE, put_meta
-
-JournalRow: TypeAlias = tuple[str, int, bytes, bytes]
-"""Run, number, hash and body."""
 
 _HEAD = (
     "select max(ifnull((select max(position) from journal), 0),"
@@ -25,14 +21,6 @@ _OUT_OF_ORDER = (
     "select distinct run from (select run, position,"
     " lag(position) over (partition by run order by number) as before from journal) where position <= before"
 )
-
-
-class PrunedPositions(msgspec.Struct, frozen=True, array_like=True):
-    """The positions whose entries were pruned: the last of them, how many, and their sum."""
-
-    last: int = 0
-    count: int = 0
-    sum: int = 0
 
 
 _encode = msgspec.json.Encoder().encode

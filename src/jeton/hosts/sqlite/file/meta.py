@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from jeton.actor.whole.digests import SEQUENCES, row_digest
-from jeton.hosts.sqlite.file.connect import Connection, Value
+from jeton.hosts.sql.connection import Connection, Value
 
 PUT_META = "insert or replace into meta(key, value, digest) values(?, ?, ?)"
 COPY_SEQUENCES = f"('{SEQUENCES}', (select json_group_object(name, seq) from sqlite_sequence), x'')"
@@ -28,12 +28,6 @@ def put_meta(db: Connection, key: str, value: Value) -> None:
 def put_sequences(db: Connection) -> None:
     """Copy the numbers that SQLite gave last. Called at the end of each transaction that may have taken one."""
     db.execute(f"insert or replace into meta(key, value, digest) values{COPY_SEQUENCES}")
-
-
-def next_number(db: Connection, table: str) -> int:
-    """The number that the next row of a table gets. Numbers of deleted rows are not given again."""
-    last: int | None = db.execute("select seq from sqlite_sequence where name = ?", (table,)).get
-    return 1 if last is None else last + 1
 
 
 def put_schema(db: Connection, before: Collection[str] = ()) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import apsw
 
-from jeton.hosts.sqlite.file.connect import Connection, begin, connect
-from jeton.hosts.sqlite.file.line import PrunedPositions, has_line, put_pruned
+from jeton.hosts.sql.connection import PrunedPositions
+from jeton.hosts.sqlite.file.connect import FileConnection, begin, connect
+from jeton.hosts.sqlite.file.line import has_line, put_pruned
 from jeton.hosts.sqlite.file.meta import put_meta, put_schema, put_sequences
 from jeton.model.failure import Refused
 
@@ -76,7 +77,7 @@ def _newer(path: Path, version: int, target: int) -> Refused:
     return Refused("newer_store", problem, "use the jeton that wrote it, or a newer one")
 
 
-def _version(db: Connection) -> int:
+def _version(db: FileConnection) -> int:
     found: int = db.pragma("user_version")
     return found
 
@@ -89,7 +90,7 @@ def _migrations() -> dict[int, str]:
     return {int(file.name[:4]): file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
 
 
-def _create(db: Connection) -> None:
+def _create(db: FileConnection) -> None:
     if db.execute("select count(*) from sqlite_schema").get:
         raise Refused("not_a_store", "this is a database of another program", "name another file")
     db.pragma("auto_vacuum", "incremental")  # so that pruning can return pages to the file system in small steps
@@ -107,7 +108,7 @@ def _create(db: Connection) -> None:
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def _copy(db: Connection, to: Path) -> None:
+def _copy(db: FileConnection, to: Path) -> None:
     """Copy the store as it was. A copy that an interrupted migration left is replaced."""
     to.unlink(missing_ok=True)
     copy = connect(to, create=True)
@@ -118,7 +119,7 @@ def _copy(db: Connection, to: Path) -> None:
         copy.close()
 
 
-def _upgrade(db: Connection, steps: dict[int, str]) -> None:
+def _upgrade(db: FileConnection, steps: dict[int, str]) -> None:
     begin(db, "the migration")
     try:
         for number in sorted(steps):

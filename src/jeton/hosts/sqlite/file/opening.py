@@ -15,6 +15,11 @@ from jeton.model.failure import Refused
 CHECKPOINT_BUSY_MS = 500
 
 
+def artifacts_folder(store: Path) -> Path:
+    """The folder of a store's artifacts."""
+    return store.with_name(f"{store.name}-artifacts")
+
+
 def check_readable(path: Path) -> None:
     """Raise Refused unless there is a store that can be read. Changes nothing."""
     if not path.exists():

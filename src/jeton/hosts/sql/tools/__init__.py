@@ -1,0 +1,1 @@
+"""Retention, export, import and verification, on any SQL database."""

@@ -1,1 +1,0 @@
-"""The writer thread and the rows of a commit."""
