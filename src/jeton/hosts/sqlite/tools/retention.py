@@ -25,7 +25,6 @@ from jeton.hosts.sqlite.file.connect import Connection, Transact
 from jeton.hosts.sqlite.file.line import forget_positions
 from jeton.hosts.sqlite.mirrors.idempotency import delete_steps
 from jeton.hosts.sqlite.mirrors.memory.rows import forget_calls
-from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout
 from jeton.model.ids import RunId
 from jeton.model.state.run import TERMINAL
 
@@ -162,6 +161,8 @@ def _delete_run(db: Connection, run: RunId) -> bool:
     if db.execute("select count(*) from journal where run = ?", (run,)).get:
         return False
     version = list(db.execute("select workflow, version from runs where run = ?", (run,)))
+    from jeton.hosts.sqlite.mirrors.typed.tables import Tables, stored_layout  # loaded when something is pruned
+
     layout = stored_layout(db, *version[0]) if version else None
     if layout is not None:
         Tables(layout).drop_run(db, run)
