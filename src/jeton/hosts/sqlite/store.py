@@ -114,7 +114,9 @@ class Store:
         if after is not None:
             where.append("(submitted_at, run) < ((select submitted_at from runs where run = ?), ?)")
             values += [after, after]
-        query = f"select {RUN_COLUMNS} from runs where {' and '.join(where)}"
+        # of the conversations of all agents; SQLite would look for their names first, and sort all of them
+        index = "indexed by conversations_by_time" if conversations and workflow is None and status is None else ""
+        query = f"select {RUN_COLUMNS} from runs {index} where {' and '.join(where)}"
         with self.snapshot() as db:
             found = _all(db, f"{query} order by submitted_at desc, run desc limit ?", *values, limit)
         return [run_row_of(each) for each in found]
@@ -128,9 +130,10 @@ class Store:
     def gates(self, run: RunId | None = None) -> list[GateRow]:
         """Open gates, oldest first: of one run, or of all."""
         columns = "run, token, node, path, title, since, due, answers, question"
-        query = f"select {columns} from gates where ?1 is null or run = ?1"
+        where, values = ("", ()) if run is None else (" where run = ?", (run,))
         with self.snapshot() as db:
-            return [GateRow(*found) for found in _all(db, f"{query} order by since, run, token", run)]
+            found = _all(db, f"select {columns} from gates{where} order by since, run, token", *values)
+        return [GateRow(*each) for each in found]
 
     def entries(self, run: RunId, after: int = -1, limit: int | None = None) -> list[Entry]:
         """A run's journal behind an entry, oldest first."""

@@ -15,7 +15,7 @@ from jeton.hosts.sqlite.file.meta import put_meta, put_schema, put_sequences
 from jeton.model.failure import Refused
 
 APPLICATION_ID = 0x6A65746E  # "jetn"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 HOST = Path(__file__).parent.parent
 _HEADER = re.compile(rb"SQLite format 3\x00.{44}(.{4}).{4}(.{4})", re.DOTALL)  # user_version and application_id
 
