@@ -68,7 +68,7 @@ def find_kind(name: str) -> type[Kind] | None:
 
 def kind_names() -> frozenset[str]:
     """The names of all kinds that a definition may have. Plugins are listed without being imported."""
-    return ((_HOMES.keys() | _kinds.keys()) - INTERNAL) | _entry_points().names
+    return frozenset(((_HOMES.keys() | _kinds.keys()) - INTERNAL) | _entry_points().names)
 
 
 def _entry_points() -> "EntryPoints":
