@@ -12,11 +12,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-import apsw
-
 import jeton
 from benchmarks.adapter import library
 from jeton.actor.queries.listing import RunFilter
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.model.ids import RunId
 
 FEW, MANY = 1_000, 1_000_000
@@ -65,13 +64,14 @@ async def fill(store: Path, runs: int) -> str:
         await engine.deploy(library())
         run = await engine.start("single", {"n": 0})
         await run.result()
-    db = apsw.Connection(str(store))
+    db = connect(store)
     db.pragma("synchronous", "off")
-    with db:
-        for statement in (COPIES, ENTRIES):
-            db.execute(statement, (run.id, runs))
-        for statement in (GATES, USAGE, FIRINGS):
-            db.execute(statement, (runs,))
+    db.execute("begin")
+    for statement in (COPIES, ENTRIES):
+        db.execute(statement, (run.id, runs))
+    for statement in (GATES, USAGE, FIRINGS):
+        db.execute(statement, (runs,))
+    db.execute("commit")
     db.close()
     return run.id
 

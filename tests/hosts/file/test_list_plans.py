@@ -5,9 +5,10 @@ store, because a store is never analyzed.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from jeton.actor.queries.listing import RunFilter
 from jeton.executor.memory import MemoryScope
 from jeton.hosts.sqlite import SqliteHost
+from jeton.hosts.sqlite.file.connect import Connection, connect
 from jeton.model.ids import RunId
 from tests.hosts.parked import park
 
@@ -48,12 +50,12 @@ RUN, OTHER = RunId("r"), RunId("s")
 
 
 @contextmanager
-def recorded() -> Iterator[dict[str, int]]:
+def recorded() -> Generator[dict[str, int]]:
     """The statements of all connections that are opened meanwhile, with the number of values that they take."""
     found: dict[str, int] = {}
 
     def trace(cursor: object, statement: str, values: object) -> bool:
-        found[statement] = len(values) if isinstance(values, tuple | list) else 0
+        found[statement] = len(cast("tuple[object, ...]", values or ()))
         return True
 
     def hook(db: apsw.Connection) -> None:
@@ -110,7 +112,7 @@ async def ask_everything(host: SqliteHost) -> None:
     await host.memory.list(MemoryScope("bob", "user", "anna"))
 
 
-def plan(db: apsw.Connection, statement: str, values: int) -> list[str]:
+def plan(db: Connection, statement: str, values: int) -> list[str]:
     return [row[3] for row in db.execute(f"explain query plan {statement}", (None,) * values)]
 
 
@@ -133,7 +135,7 @@ async def test_no_list_reads_all_runs_or_sorts_them(path: Path) -> None:
         statements.clear()
         await ask_everything(host)
         await host.close(0.0)
-    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    db = connect(path)
     lists = {each: values for each, values in statements.items() if re.match(r"\s*(select|with)\b", each)}
     found = {
         statement: steps
@@ -156,5 +158,5 @@ async def test_no_list_reads_all_runs_or_sorts_them(path: Path) -> None:
 )
 async def test_a_list_without_an_index_is_found(path: Path, statement: str) -> None:
     await (await park(path)).close(0.0)
-    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    db = connect(path)
     assert faults(statement, plan(db, statement, 1 if "?" in statement else 0))

@@ -76,10 +76,11 @@ def account_in(store: Store) -> Account | None:
 
 def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | None, *, below: bool) -> list[Usage]:
     """What was used, by run, node and day; with `below`, also by the runs that a run called."""
-    wanted = {"workflow = ?": (workflow,), "day = ?": (day,), "run = ?": (run,)}
+    wanted: dict[str, tuple[str | None, ...]] = {"workflow = ?": (workflow,), "day = ?": (day,)}
     if run is not None and below:
         wanted["(run = ? or (run > ? and run < ?))"] = run, *names_below(run)
-        del wanted["run = ?"]
+    else:
+        wanted["run = ?"] = (run,)
     where, values = _conditions(wanted)
     found: dict[tuple[str, str, str], Usage] = {}
     with store.snapshot() as db:
