@@ -17,6 +17,7 @@ from benchmarks.adapter import library
 from jeton.actor.queries.listing import RunFilter
 from jeton.hosts.sqlite.file.connect import connect
 from jeton.model.ids import RunId
+from jeton.model.state.run import RunStatus
 
 FEW, MANY = 1_000, 1_000_000
 MOST = 3.0
@@ -80,7 +81,7 @@ def lists(engine: jeton.Engine, run: str, runs: int) -> dict[str, Ask]:
     """What is asked, by name."""
     reads, listing = engine.browse._lookup.host.reads, engine.browse._lookup.host.listing  # pyright: ignore[reportPrivateUsage]
     middle = RunId(f"0{runs // 2:09d}")
-    failed = frozenset(("failed",))
+    failed: frozenset[RunStatus] = frozenset(("failed",))
     return {
         "newest": lambda: reads.rows(limit=LIMIT),
         "behind the middle": lambda: reads.rows(after=middle, limit=LIMIT),

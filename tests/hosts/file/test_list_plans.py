@@ -18,6 +18,7 @@ from jeton.executor.memory import MemoryScope
 from jeton.hosts.sqlite import SqliteHost
 from jeton.hosts.sqlite.file.connect import Connection, connect
 from jeton.model.ids import RunId
+from jeton.model.state.run import RunStatus
 from tests.hosts.parked import park
 
 GROWING = (
@@ -46,7 +47,8 @@ WHOLE = {
     "select run, node, day, workflow, profile, input, output from tokens_used": "all of it",
     TOTALS: "a sum over all days",
 }
-RUN, OTHER = RunId("r"), RunId("s")
+RUN = RunId("r")
+FAILED: frozenset[RunStatus] = frozenset(("failed", "waiting"))
 
 
 @contextmanager
@@ -77,10 +79,10 @@ async def ask_everything(host: SqliteHost) -> None:
                 await reads.rows(workflow=workflow, after=after, conversations=conversations)
                 await reads.rows(workflow=workflow, status="failed", after=after, conversations=conversations)
     for workflow in (None, "w"):
-        for statuses in (frozenset[str](), frozenset(("failed", "waiting"))):
-            for after in (None, (1, RUN)):
+        for statuses in (frozenset[RunStatus](), FAILED):
+            for place in (None, (1, RUN)):
                 for times in ((None, None), (1, 2)):
-                    await listing.runs(RunFilter(workflow, statuses, *times), after, 10)  # type: ignore[arg-type]
+                    await listing.runs(RunFilter(workflow, statuses, *times), place, 10)
     await listing.tree(RUN, 10)
     await reads.children(RUN)
     for run in (None, RUN):
