@@ -226,8 +226,11 @@ class Engine(Queries):
         from jeton.engine.talk.conversation import Conversation
 
         if not isinstance(agent, str):
-            await self.deploy(agent)
-            agent = agent.name
+            from jeton.engine.build.agent import Agent
+
+            if isinstance(agent, Agent):  # anything else is refused below, as a name that is no text
+                await self.deploy(agent)
+                agent = agent.name
         if conversation is not None:
             return Conversation(self, self._looking_back, (await self._conversations.row(conversation)).run)
         return Conversation(self, self._looking_back, await self._conversations.begin(agent, key, user))
