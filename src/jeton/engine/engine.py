@@ -228,7 +228,8 @@ class Engine(Queries):
         if not isinstance(agent, str):
             from jeton.engine.build.agent import Agent
 
-            if isinstance(agent, Agent):  # anything else is refused below, as a name that is no text
+            # anything else is refused below, as a name that is no text
+            if isinstance(agent, Agent):  # pyright: ignore[reportUnnecessaryIsInstance]
                 await self.deploy(agent)
                 agent = agent.name
         if conversation is not None:
