@@ -105,6 +105,7 @@ bench: setup ## measure, and write docs/benchmarks.md (ROUNDS=N, PEERS=PYTHON th
 	$(PY) -m benchmarks.growth --write $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(PY) -m benchmarks.talk --write
 	$(PY) -m benchmarks.wide_flow
+	$(PY) -m benchmarks.large
 
 demo: setup ## watch a run and a conversation survive kill -9
 	$(PY) examples/demo.py

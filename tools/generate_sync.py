@@ -39,6 +39,7 @@ IMPORTS = {
     "from jeton.engine.misuse import opens_sync",
     "from jeton.engine.talk.sync import SyncConversation",
 }
+FUTURE = "from __future__ import annotations  # as the modules have it that these methods are from\n"
 TALK_HEADER = HEADER.replace("The engine", "Conversations")
 TALK_IMPORTS = {
     "from collections.abc import Iterator",
@@ -176,7 +177,7 @@ def twin(method: Method, target: str) -> str:
     elif method.is_coroutine:
         call = f"self._loop.wait({call})"
     if returns in HANDLES:
-        returns, call = f'"Sync{returns}"', f"Sync{returns}({call}, self._loop)"
+        returns, call = f"Sync{returns}", f"Sync{returns}({call}, self._loop)"
     elif method.names() & set(HANDLES):
         raise TypeError(f"'{method.name}' gives a handle inside something else, which has no twin")
     lines = [
@@ -221,6 +222,7 @@ def generated() -> str:
     text = "\n".join(
         [
             HEADER,
+            FUTURE,
             *sorted(imports),
             RUN,
             *(f"{twin(method, '_run')}\n" for method in run),
@@ -236,7 +238,13 @@ def generated_queries() -> str:
     """The text of the blocking queries."""
     methods = [method for method in public_methods(Queries) if method.name not in ONLY_ASYNC]
     imports = QUERIES_IMPORTS | {line for method in methods for line in imports_for(method)}
-    parts = [QUERIES_HEADER, *sorted(imports), QUERIES, *(f"{twin(method, '_queries')}\n" for method in methods)]
+    parts = [
+        QUERIES_HEADER,
+        FUTURE,
+        *sorted(imports),
+        QUERIES,
+        *(f"{twin(method, '_queries')}\n" for method in methods),
+    ]
     return _tidied("\n".join(parts), QUERIES_TARGET)
 
 
@@ -247,6 +255,7 @@ def generated_talk() -> str:
     handle = TALK_HANDLE.replace
     parts = [
         TALK_HEADER,
+        FUTURE,
         *sorted(imports),
         handle("NAME", "ChatTurn").replace("THING", "turn of a chat message"),
         *(f"{twin(method, '_handle')}\n" for method in turn),

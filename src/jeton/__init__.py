@@ -55,10 +55,10 @@ if TYPE_CHECKING:
         RetryOptions,
         Steps,
         TransientError,
-        action,
         current_call,
         node,
     )
+    from jeton.executor.python.action import action
     from jeton.model.chat import Attachment
     from jeton.model.definition.task import RetryPolicy
     from jeton.model.failure import BrokenInvariant, DefinitionError, Problem, Refused, RunError
@@ -201,10 +201,10 @@ _HOMES = {
         "RetryOptions",
         "Steps",
         "TransientError",
-        "action",
         "current_call",
         "node",
     ),
+    "jeton.executor.python.action": ("action",),
     "jeton.model.definition.task": ("RetryPolicy",),
     "jeton.model.failure": ("BrokenInvariant", "DefinitionError", "Problem", "Refused", "RunError"),
     "jeton.model.state.flow_run": ("NodeView",),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from jeton.actor.workers import Workers
-from jeton.executor import Executor, action
+from jeton.executor import Executor
+from jeton.executor.python.action import action
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library

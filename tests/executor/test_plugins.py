@@ -1,5 +1,6 @@
 """Plugins: kinds of action in other packages. The example is tested as it is installed, the page as it is written."""
 
+import importlib.metadata
 import json
 import os
 import re
@@ -73,10 +74,10 @@ def problems(report: dict[str, object]) -> list[tuple[object, object]]:
 def broken_plugin(monkeypatch: pytest.MonkeyPatch) -> str:
     entry_point = EntryPoint("broken", "no_such_module:Kind", actions.ENTRY_POINTS)
 
-    def entry_points(group: str, name: str = entry_point.name) -> EntryPoints:
-        return EntryPoints([entry_point] if (group, name) == (entry_point.group, entry_point.name) else [])
+    def entry_points(group: str) -> EntryPoints:
+        return EntryPoints([entry_point] if group == entry_point.group else [])
 
-    monkeypatch.setattr(actions, "entry_points", entry_points)
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     return entry_point.name
 
 

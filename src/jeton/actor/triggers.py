@@ -6,7 +6,6 @@ Everything here comes from the rows, so a crash in between fires nothing twice.
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
-from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -32,6 +31,8 @@ class Schedule:
         self.seen = seen
         self._missed: Missed = on.missed
         self._cron = parse_cron(on.cron)
+        from zoneinfo import ZoneInfo  # slow to import, and only schedules need it
+
         self._zone = ZoneInfo(on.time_zone)
 
     @cached_property

@@ -228,3 +228,8 @@ def _echo_refusal(refused: Refused, problems: object, as_json: bool) -> None:
     echo(printable(refused.problem), err=True)
     if refused.remedy:
         echo(f"    {printable(refused.remedy)}", err=True)
+
+
+def removal(trigger: str, file: str) -> str:
+    """The line that reports a removed trigger."""
+    return f"removed the trigger '{trigger}', which {printable(file)} no longer has"

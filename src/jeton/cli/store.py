@@ -11,7 +11,6 @@ from jeton.cli.options import given_options
 from jeton.cli.output import echo, printable
 from jeton.engine.engine import Engine
 from jeton.engine.opening import open
-from jeton.engine.talk.conversation import Conversation
 from jeton.engine.views.record import RunRecord
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId
@@ -52,6 +51,8 @@ def remote_engine(engine: object) -> "RemoteEngine | None":
 
 def remote_conversation(talk: object) -> "RemoteConversation | None":
     """The conversation as one of a server, if it is one."""
+    from jeton.engine.talk.conversation import Conversation
+
     return None if isinstance(talk, Conversation) else cast("RemoteConversation", talk)
 
 

@@ -1,22 +1,16 @@
-"""Library files into one library: sections and names."""
+"""Library files into one library: sections and names. A section's reader is loaded for files that have it."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
 from jeton.definitions.read.action import read_action
-from jeton.definitions.read.artifact_type import check_artifact_type
 from jeton.definitions.read.fields import Fields, check_name, fields_of
-from jeton.definitions.read.flow import FlowSource, read_flow
 from jeton.definitions.read.location import SourceLocation
-from jeton.definitions.read.persona import read_agent, read_persona
-from jeton.definitions.read.profile import ProfileSource, read_profile
-from jeton.definitions.read.prompt import read_prompt
-from jeton.definitions.read.settings import check_setting
 from jeton.definitions.read.task import TaskSource, read_task
-from jeton.definitions.read.tool import read_tool
-from jeton.definitions.read.trigger import TriggerSource, read_trigger
 from jeton.definitions.read.workflow import WorkflowSource, read_workflow
 from jeton.definitions.report import Report, shown
 from jeton.definitions.text.files import SourceFile
@@ -25,10 +19,16 @@ from jeton.model.definition.task import Action
 from jeton.model.definition.workflow import Library
 from jeton.model.json import Json, JsonObject
 
+if TYPE_CHECKING:
+    from jeton.definitions.read.flow import FlowSource
+    from jeton.definitions.read.profile import ProfileSource
+    from jeton.definitions.read.trigger import TriggerSource
+
 SECTIONS = (
     "workflows", "flows", "tasks", "actions", "triggers", "prompts", "model_profiles", "artifact_types", "tools",
     "personas", "agents", "project",
 )  # fmt: skip
+OF_AGENTS = ("model_profiles", "prompts", "tools", "personas", "agents")
 STARTABLE = ("workflows", "flows")  # a name may be in only one of these, because a start gives the name alone
 HINTS = {"settings": "write it under 'project:'", "name": "remove it: a library file has only sections"}
 
@@ -118,18 +118,28 @@ class _Found:
         for name, value, location in self._named(fields, "workflows"):
             found.workflows[name] = read_workflow(name, value, location, report)
         for name, value, location in self._named(fields, "flows"):
+            from jeton.definitions.read.flow import read_flow
+
             found.flows[name] = read_flow(name, value, location, report)
         for name, value, location in self._named(fields, "triggers"):
+            from jeton.definitions.read.trigger import read_trigger
+
             found.triggers[name] = read_trigger(name, value, location, report)
         for name, value, location in self._named(fields, "tasks"):
             found.tasks[name] = TaskSource(read_task(value, location, report), location)
         for name, value, location in self._named(fields, "actions"):
             found.actions[name] = ActionSource(read_action(value, location, report), location)
-        self._take_agents(fields)
+        if any(section in fields for section in OF_AGENTS):
+            self._take_agents(fields)
         self._take_project(fields)
         self._check_artifact_types(fields)
 
     def _take_agents(self, fields: Fields) -> None:
+        from jeton.definitions.read.persona import read_agent, read_persona
+        from jeton.definitions.read.profile import read_profile
+        from jeton.definitions.read.prompt import read_prompt
+        from jeton.definitions.read.tool import read_tool
+
         found, report = self._source, self._report
         for name, value, location in self._named(fields, "model_profiles"):
             found.model_profiles[name] = read_profile(value, location, report)
@@ -161,6 +171,8 @@ class _Found:
     def _take_project(self, fields: Fields) -> None:
         if fields.value("project") is None:
             return
+        from jeton.definitions.read.settings import check_setting
+
         project = fields.inner("project", ("settings",), "'project'")
         settings = project.object("settings") if project is not None else None
         for key, value in (settings or {}).items():
@@ -178,6 +190,8 @@ class _Found:
         """Check types of artifacts. A warning says that this version does not use them."""
         found = self._named(fields, "artifact_types")
         for _, value, location in found:
+            from jeton.definitions.read.artifact_type import check_artifact_type
+
             check_artifact_type(value, location, self._report)
         if found:
             problem = "artifact types are checked, and this version does not use them"

@@ -3,39 +3,29 @@
 It checks arguments and calls a host through the `Host` protocol. The rules are in the layers below.
 """
 
+from __future__ import annotations
+
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jeton.actor.access.store import AccessStore
 from jeton.actor.host import Host
 from jeton.actor.queries.vitals import Census, Vitals
 from jeton.actor.retention import Pruned, Rule
 from jeton.actor.starts import NewRun
 from jeton.definitions.bundle import bundle_of, deployable
 from jeton.engine.arguments import check_credits, check_maybe_texts, check_startable, check_texts, check_whole
-from jeton.engine.browse.browse import Browse
-from jeton.engine.build.agent import Agent
 from jeton.engine.build.source import Built, Source, declared_in, is_built, load_source
 from jeton.engine.control import CancelAnswer, Control
-from jeton.engine.credits import Credits, CreditsView, UsageView
 from jeton.engine.deploy.deploying import Deployment, deploy_library
 from jeton.engine.input import check_input, plain_input
 from jeton.engine.look.queries import Queries
 from jeton.engine.lookup import Lookup
-from jeton.engine.mcp.pins import PinView, mcp_pins, pin_again
 from jeton.engine.misuse import awaited
 from jeton.engine.reply import Reply
 from jeton.engine.run import Run
-from jeton.engine.talk.conversation import Conversation
-from jeton.engine.talk.conversations import Conversations
-from jeton.engine.talk.looking_back import LookingBack
-from jeton.engine.talk.memories import Memories
-from jeton.engine.triggers import Triggers, TriggerView
-from jeton.engine.views.conversation import ConversationRow, ConversationView
-from jeton.engine.views.firings import Delivered, FiringView
 from jeton.engine.views.flows import Overrides, overrides_in
-from jeton.engine.views.memory import ForgottenMemory, MemoryView
 from jeton.engine.views.record import RunRecord
 from jeton.executor.deltas import Deltas
 from jeton.model.chat import Delta
@@ -46,6 +36,21 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, RunStatus
 from jeton.model.trace_parent import parse_traceparent
+
+if TYPE_CHECKING:
+    from jeton.actor.access.store import AccessStore
+    from jeton.engine.browse.browse import Browse
+    from jeton.engine.build.agent import Agent
+    from jeton.engine.credits import Credits, CreditsView, UsageView
+    from jeton.engine.mcp.pins import PinView
+    from jeton.engine.talk.conversation import Conversation
+    from jeton.engine.talk.conversations import Conversations
+    from jeton.engine.talk.looking_back import LookingBack
+    from jeton.engine.talk.memories import Memories
+    from jeton.engine.triggers import Triggers, TriggerView
+    from jeton.engine.views.conversation import ConversationRow, ConversationView
+    from jeton.engine.views.firings import Delivered, FiringView
+    from jeton.engine.views.memory import ForgottenMemory, MemoryView
 
 DAY_MS = 24 * 60 * 60 * 1000
 LONGEST_MS = 1 << 53
@@ -67,11 +72,39 @@ class Engine(Queries):
         self._lookup = Lookup(host)
         super().__init__(self._lookup)
         self._control = Control(self._lookup, self._reading)
-        self._triggers = Triggers(self._lookup)
-        self._credits = Credits(self._lookup)
-        self._conversations = Conversations(self._lookup, deltas)
-        self._looking_back = LookingBack(self._lookup, self._conversations)
-        self._memories = Memories(self._lookup)
+        self._deltas = deltas
+
+    # each is loaded with its first use: a process that starts a run needs none of them
+
+    @cached_property
+    def _triggers(self) -> Triggers:
+        from jeton.engine.triggers import Triggers
+
+        return Triggers(self._lookup)
+
+    @cached_property
+    def _credits(self) -> Credits:
+        from jeton.engine.credits import Credits
+
+        return Credits(self._lookup)
+
+    @cached_property
+    def _conversations(self) -> Conversations:
+        from jeton.engine.talk.conversations import Conversations
+
+        return Conversations(self._lookup, self._deltas)
+
+    @cached_property
+    def _looking_back(self) -> LookingBack:
+        from jeton.engine.talk.looking_back import LookingBack
+
+        return LookingBack(self._lookup, self._conversations)
+
+    @cached_property
+    def _memories(self) -> Memories:
+        from jeton.engine.talk.memories import Memories
+
+        return Memories(self._lookup)
 
     @property
     def access(self) -> AccessStore:
@@ -81,6 +114,8 @@ class Engine(Queries):
     @cached_property
     def browse(self) -> Browse:
         """What a server's clients look through."""
+        from jeton.engine.browse.browse import Browse
+
         return Browse(self._lookup)
 
     async def vitals(self) -> Vitals:
@@ -118,6 +153,8 @@ class Engine(Queries):
 
     async def mcp_pins(self, server: str | None = None) -> tuple[PinView, ...]:
         """The tools of MCP servers that are pinned: of one server, or of all."""
+        from jeton.engine.mcp.pins import mcp_pins
+
         return await mcp_pins(self._host, server)
 
     async def pin_mcp(
@@ -129,6 +166,8 @@ class Engine(Queries):
         that were deployed. `folder` is that of the store. Raises Refused if the server cannot be reached."""
         check_texts(server=server, folder=folder)
         check_maybe_texts(tool=tool)
+        from jeton.engine.mcp.pins import pin_again
+
         return await pin_again(self._host, server, tool, settings, Path(folder).absolute())
 
     async def workflow(self, reference: str) -> Library:
@@ -184,9 +223,15 @@ class Engine(Queries):
 
         The agent is given by name, by `name@3`, or as one built in Python, which is deployed first. `user` is who
         speaks in it; an agent with `scope: user` keeps memories for each user apart."""
-        if isinstance(agent, Agent):
-            await self.deploy(agent)
-            agent = agent.name
+        from jeton.engine.talk.conversation import Conversation
+
+        if not isinstance(agent, str):
+            from jeton.engine.build.agent import Agent
+
+            # anything else is refused below, as a name that is no text
+            if isinstance(agent, Agent):  # pyright: ignore[reportUnnecessaryIsInstance]
+                await self.deploy(agent)
+                agent = agent.name
         if conversation is not None:
             return Conversation(self, self._looking_back, (await self._conversations.row(conversation)).run)
         return Conversation(self, self._looking_back, await self._conversations.begin(agent, key, user))

@@ -1,10 +1,12 @@
 """Queries. They need no ownership of the store, and change nothing."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -19,21 +21,10 @@ from jeton.engine.look.line import LineReader, end_last, entries_of_line
 from jeton.engine.look.position import START, LineEntry, Position, behind, position_in
 from jeton.engine.lookup import Lookup
 from jeton.engine.views.events import events_in, trace_in
-from jeton.engine.views.explain.explain import (
-    RunHistory,
-    explain_run,
-    explain_token,
-    explain_transition,
-    scope_of_token,
-)
-from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.firings import firing_view
 from jeton.engine.views.flows import node_views
-from jeton.engine.views.gates import GateView, approval_view, gate_view, question_view
 from jeton.engine.views.published import EmittedEvent, MetricValue, emitted_event, metric_value
 from jeton.engine.views.record import RunRecord, record_of
-from jeton.engine.views.tokens import TokenView, token_views
-from jeton.engine.views.what_if import WhatIf, what_if
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused, RunError
@@ -42,6 +33,15 @@ from jeton.model.json import Json, JsonObject
 from jeton.model.reference import parse_reference
 from jeton.model.state.run import TERMINAL, Head, RunStatus
 from jeton.model.state.talk import place_of
+
+if TYPE_CHECKING:
+    from jeton.engine.views.explain.explain import (
+        RunHistory,
+    )
+    from jeton.engine.views.explain.views import Explanation
+    from jeton.engine.views.gates import GateView
+    from jeton.engine.views.tokens import TokenView
+    from jeton.engine.views.what_if import WhatIf
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -137,6 +137,8 @@ class Reading:
 
     async def gates(self, run: str | None = None) -> tuple[GateView, ...]:
         """Open gates, oldest first: of one run and the runs it called, or of all."""
+        from jeton.engine.views.gates import approval_view, gate_view, question_view
+
         if run is None:
             rows = await self._reads.gates()
         else:
@@ -260,6 +262,8 @@ class Reading:
 
     async def tokens(self, run: str) -> tuple[TokenView, ...]:
         """Every token the run ever had."""
+        from jeton.engine.views.tokens import token_views
+
         known = (await self._lookup.row(run)).run
         entries = await self._reads.entries(known)
         return tuple(await asyncio.to_thread(token_views, entries, known))
@@ -268,6 +272,8 @@ class Reading:
         """The run's data as it is now, or was when the run, or the token, ended."""
         row = await self._lookup.row(run)
         if token is not None:
+            from jeton.engine.look.explaining import context_of_token
+
             return await asyncio.to_thread(context_of_token, await self._history(row), token)
         state = (await self._lookup.live(row.run)).state
         return Context(state.input, state.state, row.output if row.status == "completed" else state.output)
@@ -289,11 +295,15 @@ class Reading:
 
     async def explain(self, run: str, *, token: int | None = None, transition: int | None = None) -> Explanation:
         """Why the run, one of its tokens or one of its transitions did what it did."""
+        from jeton.engine.look.explaining import explanation_of  # explanations are made from much that runs do not need
+
         row = await self._lookup.row(run)
         needs_app = self._lookup.host.needs_app.get(row.run)
         return await asyncio.to_thread(explanation_of, await self._history(row), token, transition, needs_app)
 
     async def _history(self, row: RunRow) -> RunHistory:
+        from jeton.engine.views.explain.explain import RunHistory
+
         program = await self._lookup.program(row.workflow, row.version)
         entries = await self._reads.entries(row.run)
         return RunHistory(program, Head(row.run, row.workflow, row.version), entries)
@@ -311,6 +321,8 @@ class Reading:
 
         `result` is what its task returns, its gate is answered, its signal carries or the run it called puts out.
         Nothing is changed, and nothing is done."""
+        from jeton.engine.views.what_if import what_if
+
         row = await self._lookup.row(run)
         program = await self._lookup.program(row.workflow, row.version)
         live, now = await self._lookup.live(row.run), self._lookup.host.now()
@@ -320,22 +332,3 @@ class Reading:
     async def workflow(self, reference: str) -> Library:
         """A deployed workflow with all it calls. Raises Refused if there is none."""
         return (await self._lookup.bundle(*parse_reference(reference)))[0]
-
-
-def context_of_token(history: RunHistory, token: int) -> Context:
-    """A run's data as a token sees it, or saw it last."""
-    names = scope_of_token(history, token)
-    return Context(names["input"], cast("JsonObject", names["state"]), names["output"], names.get("_branch"))
-
-
-def explanation_of(
-    history: RunHistory, token: int | None, transition: int | None, needs_app: str | None
-) -> Explanation:
-    """An explanation of a run, of one of its tokens, or of one of its transitions."""
-    if token is not None and transition is not None:
-        raise Refused("ambiguous", "asked about a token and about a transition", "ask about one of them")
-    if token is not None:
-        return explain_token(history, token)
-    if transition is not None:
-        return explain_transition(history, transition)
-    return explain_run(history, needs_app)

@@ -1,5 +1,7 @@
 """A handle on one run."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 class Run:
     """One run of an engine."""
 
-    def __init__(self, engine: "Engine", run: RunId, *, trace: bool = False, new: bool = True) -> None:
+    def __init__(self, engine: Engine, run: RunId, *, trace: bool = False, new: bool = True) -> None:
         """`new`: whether it was started by this very call, and not before with the same key."""
         self._engine = engine
         self.new = new

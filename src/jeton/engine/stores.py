@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from jeton.actor.host import Host
 from jeton.actor.replies import HostSignals
-from jeton.actor.whole.portable import ImportedRun, decode_portable
 from jeton.actor.whole.verified import Finding, Verified
 from jeton.executor import Executor
 from jeton.hosts.sqlite import Durability, SqliteHost
@@ -19,12 +18,12 @@ from jeton.model.failure import Refused
 from jeton.model.ids import RunId
 
 if TYPE_CHECKING:
+    from jeton.actor.whole.portable import ImportedRun
     from jeton.hosts.sqlite.tools.backup import BackedUp
 
 __all__ = [
     "Durability",
     "Finding",
-    "ImportedRun",
     "Verified",
     "backup_store",
     "export_from",
@@ -107,8 +106,9 @@ def export_from(store: str | PathLike[str], run: str) -> bytes:
     return export_run(_file(store), RunId(run))
 
 
-def import_into(store: str | PathLike[str], content: bytes, now_ms: int, name: str = "") -> ImportedRun:
+def import_into(store: str | PathLike[str], content: bytes, now_ms: int, name: str = "") -> "ImportedRun":
     """Import a run that was exported, from the content of a file. One that has not ended comes in paused."""
+    from jeton.actor.whole.portable import decode_portable
     from jeton.engine.views.imported import check_views
 
     imported = decode_portable(content, now_ms, name)

@@ -3,6 +3,8 @@
 Generated from the async engine by `make sync`; do not edit.
 """
 
+from __future__ import annotations  # as the modules have it that these methods are from
+
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from os import PathLike
 
@@ -126,7 +128,7 @@ class SyncEngine(SyncQueries):
         trace: bool = False,
         credits: int | None = None,
         traceparent: str | None = None,
-    ) -> "SyncRun":
+    ) -> SyncRun:
         """Start a run of a workflow or a flow: by name, by `name@3`, or one built in Python, which is deployed first.
 
         One run per workflow and `key`: starting it again gives the same run. Raises InputInvalid, and makes no run,
@@ -145,7 +147,7 @@ class SyncEngine(SyncQueries):
 
     def converse(
         self, agent: str | Agent, *, key: str | None = None, user: str | None = None, conversation: str | None = None
-    ) -> "SyncConversation":
+    ) -> SyncConversation:
         """Begin a conversation with an agent, or go on with one. One conversation per agent and `key`.
 
         The agent is given by name, by `name@3`, or as one built in Python, which is deployed first. `user` is who
@@ -166,7 +168,7 @@ class SyncEngine(SyncQueries):
         With `active`, only those in which a turn moves."""
         return self._loop.wait(self._engine.conversations(agent=agent, active=active, after=after, limit=limit))
 
-    def run(self, run: str) -> "SyncRun":
+    def run(self, run: str) -> SyncRun:
         """A run that was started before. Raises Refused if there is none of that name."""
         return SyncRun(self._loop.wait(self._engine.run(run)), self._loop)
 
@@ -186,14 +188,14 @@ class SyncEngine(SyncQueries):
         """Let a paused run go on."""
         return self._loop.wait(self._engine.unpause(run))
 
-    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> "SyncRun":
+    def fork(self, run: str, at: int, writes: Mapping[str, Json] | None = None) -> SyncRun:
         """Start a new run that shares this one's history up to journal entry `at`.
 
         `writes` go into its state first: paths such as `state.verdict`. What was done by then is not done again.
         A flow has no state to write to."""
         return SyncRun(self._loop.wait(self._engine.fork(run, at, writes)), self._loop)
 
-    def retry(self, run: str, *, credits: int = 0) -> "SyncRun":
+    def retry(self, run: str, *, credits: int = 0) -> SyncRun:
         """Start a new run that does again what this one failed at: its fork at the end.
 
         `credits` are added to what a run that was started with its own has left."""

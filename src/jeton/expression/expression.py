@@ -1,32 +1,25 @@
-"""Expressions: compiled once, evaluated without side effects."""
+"""Expressions: compiled once, evaluated without side effects.
+
+The compiler is loaded with the first expression: most of what a process does needs none, or only those it is given.
+"""
 
 import json
 from collections.abc import Collection, Mapping
-from functools import lru_cache
-from typing import final
+from typing import TYPE_CHECKING, final
 
-from jeton.expression.audit import ResultCheck, audit_for
 from jeton.expression.bounds import LimitExceeded
-from jeton.expression.compile.build import build
 from jeton.expression.compile.operators import EvaluationError, KeyMissing
-from jeton.expression.library import compile_source
-from jeton.expression.mix import Refused, checked_tree
-from jeton.expression.own import SORT_BY
-from jeton.expression.problems import (
-    ExpressionInvalid,
-    ExpressionProblem,
-    Unsupported,
-    only_mixes,
-    position_of,
-    problems_of,
-    unreadable,
-)
-from jeton.expression.reads import Path, reads_of
-from jeton.expression.refine import refined
-from jeton.expression.syntax import Node, from_json, kind_of
-from jeton.expression.typing.infer import Inference
-from jeton.expression.values import EvaluationResult, Failed, Missing, path_text, shorten
+from jeton.expression.syntax import from_json, kind_of
+from jeton.expression.values import EvaluationResult, Failed, Missing, path_text, position_of, shorten
 from jeton.model.json import Json
+
+if TYPE_CHECKING:
+    from jeton.expression.audit import ResultCheck
+    from jeton.expression.compile.closures import Evaluator
+    from jeton.expression.reads import Path
+    from jeton.expression.syntax import Node
+
+SAFE_INTEGER = 2**53  # what JSON holds exactly, and the compiler has nothing to say about
 
 
 @final
@@ -35,14 +28,17 @@ class Expression:
 
     __slots__ = ("_audit", "_run", "reads", "roots", "source", "tree", "whole")
 
-    def __init__(self, source: str, tree: Node, variables: frozenset[str]) -> None:
+    def __init__(
+        self, source: str, tree: "Node", reads: "tuple[Path, ...]", run: "Evaluator", audit: "ResultCheck" = None
+    ) -> None:
+        """`run` evaluates the tree, and `audit` checks what it gives."""
         self.source = source
         self.tree = tree
-        self.reads: tuple[Path, ...] = reads_of(tree, variables)
-        self.roots: frozenset[str] = frozenset(path[0] for path in self.reads)
-        self.whole: frozenset[str] = frozenset(path[0] for path in self.reads if len(path) == 1)
-        self._run = build(tree, variables)
-        self._audit: ResultCheck = audit_for(tree)
+        self.reads = reads
+        self.roots: frozenset[str] = frozenset(path[0] for path in reads)
+        self.whole: frozenset[str] = frozenset(path[0] for path in reads if len(path) == 1)
+        self._run = run
+        self._audit = audit
 
     def __repr__(self) -> str:
         return f"Expression({self.source!r})"
@@ -98,38 +94,15 @@ class Expression:
 
 def compile_expression(source: str, variables: Collection[str]) -> Expression:
     """Compile an expression over these variables. Raises ExpressionInvalid with every problem found."""
-    if problem := unreadable(source):
-        raise ExpressionInvalid((problem,))
+    from jeton.expression.compiler import compiled
+
     return compiled(source, frozenset(variables))
-
-
-@lru_cache(maxsize=4096)
-def compiled(source: str, variables: frozenset[str]) -> Expression:
-    """Compile an expression. Cached, because definitions are loaded repeatedly."""
-    try:
-        if SORT_BY in source:
-            return reworded(source, variables)
-        return Expression(source, compile_source(source, variables).tree(), variables)
-    except (RuntimeError, Refused) as error:
-        if only_mixes(str(error)):
-            return reworded(source, variables)
-        raise ExpressionInvalid(refined(problems_of(str(error), source, variables), source, variables)) from None
-    except Unsupported as error:
-        problem = ExpressionProblem(error.problem, error.remedy, position_of(source, error.at))
-        raise ExpressionInvalid((problem,)) from None
-
-
-def reworded(source: str, variables: frozenset[str]) -> Expression:
-    """Compile an expression that the checker understands in other words only. Raises Refused for what it finds, and
-    ExpressionInvalid for type errors that the other words hide from it."""
-    tree = checked_tree(source, variables)
-    inference = Inference(source, {})
-    inference.type_of(tree, {})
-    if inference.problems:
-        raise ExpressionInvalid(tuple(inference.problems))
-    return Expression(source, tree, variables)
 
 
 def literal(value: Json) -> Expression:
     """An expression that is always this value, for mapping values that are not text."""
-    return Expression(json.dumps(value, ensure_ascii=False), from_json(value), frozenset())
+    if value is None or isinstance(value, bool) or (isinstance(value, int) and abs(value) <= SAFE_INTEGER):
+        return Expression(json.dumps(value), from_json(value), (), lambda scope: value)
+    from jeton.expression.compiler import literal_of
+
+    return literal_of(value)

@@ -10,10 +10,11 @@ import msgspec
 
 from jeton.expression.compile.substitute import with_parts
 from jeton.expression.library import compile_source, parse_source
-from jeton.expression.problems import COMPARED, MIXING, only_mixes, position_of
+from jeton.expression.problems import COMPARED, MIXING, only_mixes
 from jeton.expression.sorting import is_sorting, key_of, with_key, with_sorting
 from jeton.expression.syntax import Comprehension, Constant, FunctionCall, Ident, ListOf, Node, children
 from jeton.expression.unparse import unparse
+from jeton.expression.values import position_of
 
 COLUMN = re.compile(r"ERROR: <input>:1:(\d+):")
 

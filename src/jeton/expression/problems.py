@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from jeton.expression.own import OWN
+from jeton.expression.values import position_of
 
 LONGEST_SOURCE = 10_000
 FUNCTIONS = (
@@ -87,11 +88,6 @@ class Unsupported(Exception):
     def __init__(self, problem: str, remedy: str, at: int) -> None:
         super().__init__(problem)
         self.problem, self.remedy, self.at = problem, remedy, at
-
-
-def position_of(source: str, at: int) -> str:
-    """The line and column of a character, both counted from 1."""
-    return f"{source.count(chr(10), 0, at) + 1}:{at - source.rfind(chr(10), 0, at)}"
 
 
 def unreadable(source: str) -> ExpressionProblem | None:

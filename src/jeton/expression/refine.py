@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from jeton.expression.library import parse_source
-from jeton.expression.problems import FUNCTIONS, ExpressionProblem, Unsupported, form_of, position_of, suggestion
+from jeton.expression.problems import FUNCTIONS, ExpressionProblem, Unsupported, form_of, suggestion
 from jeton.expression.sorting import with_sorting
 from jeton.expression.syntax import FunctionCall, Ident, descend
 from jeton.expression.typing.infer import Inference
+from jeton.expression.values import position_of
 
 NO_FUNCTION, NO_VARIABLE = "there is no function", "there is no variable"
 

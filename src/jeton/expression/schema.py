@@ -7,8 +7,6 @@ type "integer"`. Formats are annotations, as the standard has it, and no referen
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Never, TypeAlias
 
-import jsonschema_rs
-
 from jeton.model.json import Json, Schema
 
 ValuePath: TypeAlias = tuple[str | int, ...]
@@ -39,6 +37,8 @@ class SchemaValidator:
 
     def __init__(self, schema: Schema | bool) -> None:
         """Raises SchemaInvalid."""
+        import jsonschema_rs  # slow to import, and many definitions have no schema
+
         try:
             self._validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=False, retriever=_refuse)
         except jsonschema_rs.ValidationError as error:

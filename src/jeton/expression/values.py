@@ -31,6 +31,11 @@ class Failed(msgspec.Struct, frozen=True):
 EvaluationResult: TypeAlias = Json | Missing | Failed
 
 
+def position_of(source: str, at: int) -> str:
+    """The line and column of a character, both counted from 1."""
+    return f"{source.count(chr(10), 0, at) + 1}:{at - source.rfind(chr(10), 0, at)}"
+
+
 def path_text(path: Sequence[str]) -> str:
     """The path as CEL source: `state.votes`, but `state["order lines"]`."""
     text = path[0]

@@ -13,7 +13,7 @@ from jeton.definitions import library_from, load_library
 from jeton.engine.build.parts import Shape
 from jeton.engine.build.source import Built
 from jeton.engine.build.workflow import Workflow, join, merge
-from jeton.executor import action
+from jeton.executor.python.action import action
 from jeton.model.definition.task import RetryPolicy, Step, Task
 from jeton.model.definition.workflow import Library, TaskTarget
 from jeton.model.failure import DefinitionError

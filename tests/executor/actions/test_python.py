@@ -19,11 +19,11 @@ from jeton.executor import (
     TaskCall,
     ThreadPool,
     TransientError,
-    action,
     compile_task,
     current_call,
     run_task,
 )
+from jeton.executor.python.action import action
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Step, Task
 from jeton.model.definition.workflow import Library

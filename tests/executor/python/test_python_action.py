@@ -10,7 +10,8 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from jeton.executor import Executor, action, action_functions
+from jeton.executor import Executor, action_functions
+from jeton.executor.python.action import action
 from jeton.executor.python.functions import reference_of
 from jeton.model.definition.task import Action, Execution, RetryPolicy
 from jeton.model.definition.workflow import Library

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.executor import action
 from jeton.executor.http.body import BodyRefused, as_json
+from jeton.executor.python.action import action
 from jeton.executor.python.results import BadResult, to_json
 from jeton.model.failure import TaskFailed
 from jeton.model.json import Json, JsonObject

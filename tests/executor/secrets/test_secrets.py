@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import action
 from jeton.executor.artifacts import Artifacts
+from jeton.executor.python.action import action
 from jeton.executor.secrets import RedactingFilter, RedactingStream, Redactor
 from jeton.model.definition.task import Action
 from jeton.model.failure import TaskFailed

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeton.executor import TransientError, VirtualClock, action, current_call
+from jeton.executor import TransientError, VirtualClock, current_call
+from jeton.executor.python.action import action
 from jeton.executor.task.run_action import retry_delay_ms
 from jeton.executor.task.run_task import TaskResult
 from jeton.model.definition.task import Action, Backoff, Execution, RetryPolicy, Step, Task

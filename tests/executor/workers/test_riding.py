@@ -3,7 +3,7 @@
 import asyncio
 from contextvars import ContextVar
 
-from jeton.executor import action
+from jeton.executor.python.action import action
 from jeton.model.failure import TaskFailed
 from tests.executor.given import task
 from tests.executor.test_executor import host

@@ -95,7 +95,7 @@ async def test_a_store_that_may_not_grow_refuses_new_runs_and_keeps_the_old(open
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a file system of its own")
 def test_a_full_disk_is_reported_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     script = (
-        f"mount -t tmpfs -o size=1m none {tmp_path} || exit 77;"
+        f"mount -t tmpfs -o size=1200k none {tmp_path} || exit 77;"
         f" {sys.executable} -m tests.hosts.child fill {tmp_path}/store.db"
         f" && rm {tmp_path}/ballast && {sys.executable} -m tests.hosts.child count {tmp_path}/store.db"
     )

@@ -1,5 +1,7 @@
 """Handles on one run of a server, on one conversation, and on one of its turns."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 class RemoteRun:
     """One run of a server."""
 
-    def __init__(self, engine: "RemoteEngine", run: str, *, trace: bool = False, new: bool = True) -> None:
+    def __init__(self, engine: RemoteEngine, run: str, *, trace: bool = False, new: bool = True) -> None:
         """`new`: whether it was started by this very call, and not before with the same key."""
         self._engine = engine
         self._trace = trace
@@ -79,7 +81,7 @@ class RemoteRun:
 class RemoteTurn:
     """The turn of a chat message that was sent to a server."""
 
-    def __init__(self, conversation: "RemoteConversation", turn: int | None) -> None:
+    def __init__(self, conversation: RemoteConversation, turn: int | None) -> None:
         self._conversation = conversation
         self.id = turn
 
@@ -101,7 +103,7 @@ class RemoteTurn:
 class RemoteConversation:
     """One conversation with an agent of a server."""
 
-    def __init__(self, engine: "RemoteEngine", conversation: str) -> None:
+    def __init__(self, engine: RemoteEngine, conversation: str) -> None:
         self._engine = engine
         self._connection = engine.connection
         self.id = RunId(conversation)
@@ -171,7 +173,7 @@ class RemoteConversation:
         persona: str | None = None,
         profile: str | None = None,
         tools: ToolsMode = "recorded",
-    ) -> "RemoteConversation":
+    ) -> RemoteConversation:
         """Begin a conversation that shares this one's history before a turn, and does that turn again.
 
         `message` is said in place of the turn's own, to another `persona` or model `profile`. With `recorded` tools

@@ -2,6 +2,8 @@
 
 Records in lists have no outputs: a server sends those of single runs only."""
 
+from __future__ import annotations
+
 import asyncio
 import builtins
 from collections.abc import AsyncGenerator, Mapping

@@ -1,5 +1,7 @@
 """The engine of a server, from elsewhere. Its methods have the names, arguments and results of the engine's own."""
 
+from __future__ import annotations
+
 import builtins
 import os
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence

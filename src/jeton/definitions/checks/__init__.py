@@ -5,8 +5,6 @@ from jeton.definitions.checks.compiled import compile_workflow
 from jeton.definitions.checks.definitions import Definitions, all_definitions
 from jeton.definitions.checks.expressions import check_expressions
 from jeton.definitions.checks.failure_types import check_failure_types, known_failure_types
-from jeton.definitions.checks.flow.graph import check_flow
-from jeton.definitions.checks.flow.nodes import check_flow_nodes
 from jeton.definitions.checks.gates import check_gates
 from jeton.definitions.checks.graph.branches import check_branches
 from jeton.definitions.checks.graph.graph import Graph, graph_of
@@ -19,13 +17,9 @@ from jeton.definitions.checks.implementations import ActionKinds, check_implemen
 from jeton.definitions.checks.mappings import check_mappings
 from jeton.definitions.checks.mcp import check_servers
 from jeton.definitions.checks.names import check_names
-from jeton.definitions.checks.personas import check_personas
-from jeton.definitions.checks.profiles import check_profiles
 from jeton.definitions.checks.prompts import check_prompts
 from jeton.definitions.checks.sinks import check_sinks
 from jeton.definitions.checks.tasks import check_tasks
-from jeton.definitions.checks.tools import check_tools
-from jeton.definitions.checks.triggers import check_triggers
 from jeton.definitions.checks.types import WorkflowTypes
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.report import Report
@@ -44,15 +38,38 @@ def check_library(source: LibrarySource, known: Library, kinds: ActionKinds, rep
         _check_workflow(graph, definitions, report)
         check_failure_types(graph, failure_types, report)
     check_calls(graphs, source.flows, report)
+    if source.flows:
+        _check_flows(source, definitions, report)
+    if source.triggers:
+        from jeton.definitions.checks.triggers import check_triggers
+
+        check_triggers(source, definitions, report)
+    check_prompts(source, definitions, report)
+    check_servers(source, definitions, report)
+    check_sinks(source, definitions, report)
+    if source.model_profiles or source.tools or source.personas or source.agents:
+        _check_agents(source, definitions, kinds, report)
+
+
+# the checks of flows and of agents are loaded for those who have any
+
+
+def _check_flows(source: LibrarySource, definitions: Definitions, report: Report) -> None:
+    from jeton.definitions.checks.flow.graph import check_flow
+    from jeton.definitions.checks.flow.nodes import check_flow_nodes
+
     for flow in source.flows.values():
         check_flow(flow, definitions, report)
         check_flow_nodes(flow, definitions, report)
-    check_triggers(source, definitions, report)
+
+
+def _check_agents(source: LibrarySource, definitions: Definitions, kinds: ActionKinds, report: Report) -> None:
+    from jeton.definitions.checks.personas import check_personas
+    from jeton.definitions.checks.profiles import check_profiles
+    from jeton.definitions.checks.tools import check_tools
+
     check_profiles(source, definitions, kinds.providers, report)
-    check_prompts(source, definitions, report)
     check_tools(source, definitions, report)
-    check_servers(source, definitions, report)
-    check_sinks(source, definitions, report)
     check_personas(source, definitions, report)
 
 

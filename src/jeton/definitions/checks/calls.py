@@ -1,17 +1,21 @@
 """Checks of calls: workflows and flows that call themselves, directly or through others."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from jeton.definitions.checks.flow.handles import set_outputs
 from jeton.definitions.checks.graph.cycles import components, cycle_text, shortest_cycle
 from jeton.definitions.checks.graph.graph import Graph, is_always, reached
-from jeton.definitions.read.flow import FlowSource
 from jeton.definitions.read.location import SourceLocation
 from jeton.definitions.report import Report
 from jeton.model.definition.flow import MAIN, Connection, Flow
 from jeton.model.definition.workflow import WorkflowTarget
+
+if TYPE_CHECKING:
+    from jeton.definitions.read.flow import FlowSource
 
 BRANCHES_NEVER = (
     "trigger", "constant", "sum", "add", "subtract", "multiply", "divide", "merge", "template", "wait", "wait_until",
@@ -94,6 +98,8 @@ def _certain_connections(flow: Flow) -> dict[str, list[str]]:
 def _is_delivered(flow: Flow, connection: Connection) -> bool:
     source = flow.nodes[connection.source]
     if source.type == "set":
+        from jeton.definitions.checks.flow.handles import set_outputs
+
         return connection.from_output in (set_outputs(source) or ())
     return source.type in BRANCHES_NEVER and connection.from_output == MAIN
 

@@ -71,16 +71,18 @@ def _project(settings: JsonObject) -> _Project:
 
 def check_implementations(source: LibrarySource, known: Library, kinds: ActionKinds, report: Report) -> None:
     """Check every action, named or inline."""
-    names = kinds.names()
     project = _project({**known.settings, **source.settings})
     for action, location, implementation in located_actions(source):
         if not action.kind or action.kind in NODE_TARGETS:
             continue
+        if action.kind in READ_BY_HAND:
+            continue
+        names = kinds.names()
         if action.kind not in KINDS and action.kind not in names:
             problem = f"there is no action kind {shown(action.kind)}"
             remedy = did_you_mean(action.kind, sorted({*KINDS, *names}), "use a kind that exists")
             report.error(location / "kind", "unknown_kind", problem, remedy)
-        elif action.kind in names and action.kind not in READ_BY_HAND:
+        elif action.kind in names:
             _check_one(action, kinds, project, implementation, report)
 
 

@@ -3,7 +3,6 @@
 from jeton.definitions.checks.definitions import Definitions
 from jeton.definitions.library import LibrarySource
 from jeton.definitions.read.location import parts_of
-from jeton.definitions.read.settings import mcp_servers
 from jeton.definitions.report import Report, did_you_mean, shown
 from jeton.model.json import JsonObject
 
@@ -40,6 +39,8 @@ def _check_exposed(source: LibrarySource, definitions: Definitions, report: Repo
 
 def server_problem(server: str, settings: JsonObject) -> tuple[str, str] | None:
     """The problem and the remedy of a server that the project does not have; None if it has it."""
+    from jeton.definitions.read.settings import mcp_servers
+
     known = mcp_servers(settings)
     if server in known:
         return None

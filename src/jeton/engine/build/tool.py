@@ -6,7 +6,7 @@ from functools import update_wrapper
 from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from jeton.engine.build.parts import Expressions, Part, Parts, Shape, builder_error, given_values, schema_from
-from jeton.executor import ActionFunction, RetryOptions, action
+from jeton.executor.python.action import ActionFunction, RetryOptions, action
 from jeton.executor.python.results import builtins_of
 from jeton.executor.python.schema_of import CLOSED
 from jeton.model.definition.task import RetryPolicy

@@ -7,9 +7,10 @@ import msgspec
 
 from jeton.actor.rows import RunRow, run_row
 from jeton.engine.arguments import check_whole
+from jeton.engine.look.explaining import context_of_token, explanation_of
 from jeton.engine.look.history import Histories, check_entry
 from jeton.engine.lookup import Lookup
-from jeton.engine.reading import Context, context_of_token, explanation_of
+from jeton.engine.reading import Context
 from jeton.engine.views.explain.explain import RunHistory
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.flows import node_views

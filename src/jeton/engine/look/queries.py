@@ -1,28 +1,34 @@
 """The queries of an engine. They need no ownership of the store, and change nothing."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncGenerator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
 
 from jeton.engine.look.line import LineReader
-from jeton.engine.look.past import Past
 from jeton.engine.look.position import LineEntry, Position
 from jeton.engine.lookup import Lookup
 from jeton.engine.reading import Context, Reading
-from jeton.engine.views.explain.views import Explanation
-from jeton.engine.views.gates import GateView
-from jeton.engine.views.past.changes import EntryChanges
-from jeton.engine.views.past.entries import EntryView
-from jeton.engine.views.past.graph import RunGraph
-from jeton.engine.views.past.slots import SlotsView
-from jeton.engine.views.published import EmittedEvent, MetricValue
 from jeton.engine.views.record import RunRecord
-from jeton.engine.views.tokens import TokenView
-from jeton.engine.views.what_if import WhatIf
 from jeton.model.entry import Entry
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.state.run import RunStatus
+
+if TYPE_CHECKING:
+    from jeton.engine.look.past import Past
+    from jeton.engine.views.explain.views import Explanation
+    from jeton.engine.views.gates import GateView
+    from jeton.engine.views.past.changes import EntryChanges
+    from jeton.engine.views.past.entries import EntryView
+    from jeton.engine.views.past.graph import RunGraph
+    from jeton.engine.views.past.slots import SlotsView
+    from jeton.engine.views.published import EmittedEvent, MetricValue
+    from jeton.engine.views.tokens import TokenView
+    from jeton.engine.views.what_if import WhatIf
 
 
 class Queries:
@@ -30,7 +36,13 @@ class Queries:
 
     def __init__(self, lookup: Lookup) -> None:
         self._reading = Reading(lookup)
-        self._past = Past(lookup)
+        self._lookup = lookup
+
+    @cached_property
+    def _past(self) -> Past:
+        from jeton.engine.look.past import Past  # most processes never look back
+
+        return Past(self._lookup)
 
     async def get(self, run: str, *, at: int | None = None) -> RunRecord:
         """A run's record; with `at`, as it was after that journal entry."""

@@ -3,6 +3,8 @@
 Generated from the async engine by `make sync`; do not edit.
 """
 
+from __future__ import annotations  # as the modules have it that these methods are from
+
 from collections.abc import Iterator, Mapping
 
 from msgspec import UNSET, UnsetType

@@ -1,5 +1,7 @@
 """A handle on one conversation, and on one of its turns."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING
 
@@ -41,7 +43,7 @@ class ChatTurn:
 class Conversation:
     """One conversation with an agent."""
 
-    def __init__(self, engine: "Engine", looking_back: LookingBack, conversation: RunId) -> None:
+    def __init__(self, engine: Engine, looking_back: LookingBack, conversation: RunId) -> None:
         self._engine = engine
         self._looking_back = looking_back
         self._conversations = looking_back.conversations
@@ -102,7 +104,7 @@ class Conversation:
         persona: str | None = None,
         profile: str | None = None,
         tools: ToolsMode = "recorded",
-    ) -> "Conversation":
+    ) -> Conversation:
         """Begin a conversation that shares this one's history before a turn, and does that turn again.
 
         `message` is said in place of the turn's own, to another `persona` or model `profile`. With `recorded` tools

@@ -3,6 +3,8 @@
 Generated from the async engine by `make sync`; do not edit.
 """
 
+from __future__ import annotations  # as the modules have it that these methods are from
+
 from collections.abc import Iterable, Iterator
 
 from jeton.engine.loop_thread import LoopThread
@@ -52,7 +54,7 @@ class SyncConversation:
         when_busy: WhenBusy = "queue",
         to: str | None = None,
         user: str | None = None,
-    ) -> "SyncChatTurn":
+    ) -> SyncChatTurn:
         """Say something. The turn goes on by itself; wait for it with `result`.
 
         The same `key` twice is one chat message. `when_busy` says what happens while a turn moves: `queue` (a turn of
@@ -100,7 +102,7 @@ class SyncConversation:
         persona: str | None = None,
         profile: str | None = None,
         tools: ToolsMode = "recorded",
-    ) -> "SyncConversation":
+    ) -> SyncConversation:
         """Begin a conversation that shares this one's history before a turn, and does that turn again.
 
         `message` is said in place of the turn's own, to another `persona` or model `profile`. With `recorded` tools

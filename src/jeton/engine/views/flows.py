@@ -5,7 +5,6 @@ from typing import TypeAlias, cast
 
 from jeton.actor.advance import LiveRun
 from jeton.definitions.checks.definitions import definitions_in
-from jeton.definitions.checks.flow.handles import input_problem
 from jeton.definitions.report import did_you_mean
 from jeton.engine.input import plain_input
 from jeton.engine.views.record import RunRecord
@@ -42,6 +41,8 @@ def overrides_in(library: Library, name: str, given: Overrides | None) -> dict[s
             remedy = did_you_mean(node, definition.nodes, "leave it out")
             raise Refused("unknown_node", f"flow '{name}' has no node '{node}'", remedy)
         for handle in inputs:
+            from jeton.definitions.checks.flow.handles import input_problem
+
             found = input_problem(node, definition.nodes[node], handle, definitions)
             if found is not None:
                 raise Refused("unknown_handle", *found)

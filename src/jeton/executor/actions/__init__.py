@@ -1,32 +1,17 @@
 """The built-in kinds of action, one file each. Plugins add kinds through the entry point group `jeton.kinds`."""
 
 import logging
-from importlib.metadata import entry_points
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from jeton.executor.action import Kind, KindProblem
-from jeton.executor.actions.artifact import Artifact
-from jeton.executor.actions.assertion import Assert
-from jeton.executor.actions.context import Context
-from jeton.executor.actions.emit import Emit
-from jeton.executor.actions.fail import Fail
-from jeton.executor.actions.file import File
-from jeton.executor.actions.http import Http
-from jeton.executor.actions.llm import Llm
-from jeton.executor.actions.mcp import Mcp
-from jeton.executor.actions.memory import MemoryAction
-from jeton.executor.actions.metric import Metric
-from jeton.executor.actions.mock import Mock
-from jeton.executor.actions.model import Model
-from jeton.executor.actions.node import Node
-from jeton.executor.actions.python import Python
-from jeton.executor.actions.shell import Shell
-from jeton.executor.actions.signal import Signal
-from jeton.executor.models.extract import Extract
-from jeton.executor.models.summarise import Summarise
 from jeton.model.definition.task import Action
 from jeton.model.json import JsonObject
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 ENTRY_POINTS = "jeton.kinds"
 
@@ -34,27 +19,30 @@ INTERNAL = frozenset(("extract", "model", "summarise"))  # made by jeton itself:
 
 _log = logging.getLogger("jeton.executor")
 
-_kinds: dict[str, type[Kind]] = {
-    "artifact": Artifact,
-    "assert": Assert,
-    "context": Context,
-    "emit": Emit,
-    "extract": Extract,
-    "fail": Fail,
-    "file": File,
-    "http": Http,
-    "llm": Llm,
-    "memory": MemoryAction,
-    "mcp": Mcp,
-    "metric": Metric,
-    "mock": Mock,
-    "model": Model,
-    "node": Node,
-    "python": Python,
-    "shell": Shell,
-    "signal": Signal,
-    "summarise": Summarise,
+# where the built-in kinds are: one is imported when a definition first uses it
+_HOMES = {
+    "artifact": "jeton.executor.actions.artifact:Artifact",
+    "assert": "jeton.executor.actions.assertion:Assert",
+    "context": "jeton.executor.actions.context:Context",
+    "emit": "jeton.executor.actions.emit:Emit",
+    "extract": "jeton.executor.models.extract:Extract",
+    "fail": "jeton.executor.actions.fail:Fail",
+    "file": "jeton.executor.actions.file:File",
+    "http": "jeton.executor.actions.http:Http",
+    "llm": "jeton.executor.actions.llm:Llm",
+    "mcp": "jeton.executor.actions.mcp:Mcp",
+    "memory": "jeton.executor.actions.memory:MemoryAction",
+    "metric": "jeton.executor.actions.metric:Metric",
+    "mock": "jeton.executor.actions.mock:Mock",
+    "model": "jeton.executor.actions.model:Model",
+    "node": "jeton.executor.actions.node:Node",
+    "python": "jeton.executor.actions.python:Python",
+    "shell": "jeton.executor.actions.shell:Shell",
+    "signal": "jeton.executor.actions.signal:Signal",
+    "summarise": "jeton.executor.models.summarise:Summarise",
 }
+
+_kinds: dict[str, type[Kind]] = {}  # those in use, and those of plugins
 
 
 def register_kind(name: str, kind: type[Kind]) -> None:
@@ -64,8 +52,11 @@ def register_kind(name: str, kind: type[Kind]) -> None:
 
 def find_kind(name: str) -> type[Kind] | None:
     """The kind of that name, loaded from a plugin if necessary."""
+    if name not in _kinds and name in _HOMES:
+        module, _, kind = _HOMES[name].partition(":")
+        _kinds[name] = getattr(import_module(module), kind)
     if name not in _kinds:
-        for entry_point in entry_points(group=ENTRY_POINTS, name=name):
+        for entry_point in _entry_points().select(name=name):
             try:
                 found = entry_point.load()
             except Exception as error:  # a broken plugin fails its own actions only
@@ -77,7 +68,13 @@ def find_kind(name: str) -> type[Kind] | None:
 
 def kind_names() -> frozenset[str]:
     """The names of all kinds that a definition may have. Plugins are listed without being imported."""
-    return (frozenset(_kinds) - INTERNAL) | entry_points(group=ENTRY_POINTS).names
+    return frozenset(((_HOMES.keys() | _kinds.keys()) - INTERNAL) | _entry_points().names)
+
+
+def _entry_points() -> "EntryPoints":
+    from importlib.metadata import entry_points  # slow to import, and not needed for built-in kinds
+
+    return entry_points(group=ENTRY_POINTS)
 
 
 def read_kind(kind: type[Kind], implementation: JsonObject) -> Kind | KindProblem:

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from jeton.executor.memory.words import words_of
-
 MOST_WORDS = 32  # of a query; the rest is ignored
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25
 HALF_LIFE_MS = 30 * 24 * 60 * 60 * 1000
@@ -38,6 +36,8 @@ class Statistics:
 
 def query_words(query: str) -> list[str]:
     """The distinct words of a query, in order, up to a limit."""
+    from jeton.executor.memory.words import words_of  # loaded with the first query
+
     return list(dict.fromkeys(words_of(query)))[:MOST_WORDS]
 
 

@@ -7,13 +7,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import entry_points
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from jeton.executor.models.client import ModelClient, ModelProblem, RequestFailed
 from jeton.executor.models.real import PROVIDERS, RealClient
-from jeton.executor.models.scripted import ScriptedClient
 from jeton.executor.workers.thread_pool import ThreadPool
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 ENTRY_POINTS = "jeton.models"
 
@@ -21,8 +22,15 @@ ClientFactory: TypeAlias = Callable[[], ModelClient]
 
 _log = logging.getLogger("jeton.executor")
 
+
+def _scripted() -> ModelClient:
+    from jeton.executor.models.scripted import ScriptedClient
+
+    return ScriptedClient()
+
+
 _factories: dict[str, ClientFactory] = {
-    "scripted": ScriptedClient,
+    "scripted": _scripted,
     **{provider: partial(RealClient, provider) for provider in PROVIDERS},
 }
 
@@ -34,7 +42,7 @@ def register_model_client(provider: str, factory: ClientFactory) -> None:
 
 def provider_names() -> frozenset[str]:
     """The names of all providers. Plugins are listed without being imported."""
-    return frozenset(_factories) | entry_points(group=ENTRY_POINTS).names
+    return frozenset(_factories) | _entry_points().names
 
 
 class ModelClients:
@@ -81,6 +89,12 @@ class ModelClients:
 
 def _factory(provider: str) -> ClientFactory | None:
     if provider not in _factories:
-        for entry_point in entry_points(group=ENTRY_POINTS, name=provider):
+        for entry_point in _entry_points().select(name=provider):
             _factories[provider] = entry_point.load()
     return _factories.get(provider)
+
+
+def _entry_points() -> "EntryPoints":
+    from importlib.metadata import entry_points  # slow to import, and not needed for built-in providers
+
+    return entry_points(group=ENTRY_POINTS)

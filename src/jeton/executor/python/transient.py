@@ -4,7 +4,6 @@ The clients are recognised by the names of their classes, so that none of them h
 """
 
 import errno
-import http.client
 import socket
 import ssl
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ _STANDARD = (
     ConnectionError,
     TimeoutError,
     socket.gaierror,
-    http.client.IncompleteRead,
     ssl.SSLEOFError,
     ssl.SSLZeroReturnError,
     ssl.SSLSyscallError,
@@ -22,6 +20,7 @@ _STANDARD = (
 _UNREACHABLE = frozenset((errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH))
 _HTTPX = ("NetworkError", "ProxyError", "RemoteProtocolError", "TimeoutException")
 _CLIENTS = {
+    "http": ("IncompleteRead",),
     "httpx": _HTTPX,
     "httpcore": _HTTPX,
     "httpx2": _HTTPX,

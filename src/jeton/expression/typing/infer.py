@@ -7,7 +7,7 @@ from typing import TypeAlias
 from jeton.expression import syntax
 from jeton.expression.compile.macros import Binding, Collected, Counted, Macro, Quantified, Sorted, macro_of
 from jeton.expression.own import OWN
-from jeton.expression.problems import ExpressionProblem, position_of
+from jeton.expression.problems import ExpressionProblem
 from jeton.expression.typing.lists import ITEMS, list_of, result_of
 from jeton.expression.typing.schemas import (
     ALL_KINDS,
@@ -26,6 +26,7 @@ from jeton.expression.typing.schemas import (
 )
 from jeton.expression.typing.signatures import ARGUMENTS, PAIRS, RESULTS
 from jeton.expression.unparse import unparse
+from jeton.expression.values import position_of
 from jeton.model.json import Json, Schema
 
 Types: TypeAlias = Mapping[str, Type]

@@ -58,6 +58,7 @@ class PostgresDialect:
     )
     contains = "position(?1::bytea in {}) > 0"
     event_name = "convert_from(triggers.body, 'UTF8')::jsonb -> 'on' ->> 'name'"
+    conversations_index = ""
     table_options = ""
     keyed_table_options = ""
 

@@ -63,7 +63,9 @@ from runs;
 create index runs_by_time on runs(submitted_at, run);
 create index runs_by_status on runs(status, submitted_at, run);
 create index runs_by_workflow on runs(workflow, submitted_at, run);
-create index runs_by_parent on runs(parent) where parent is not null;
+create index runs_by_workflow_and_status on runs(workflow, status, submitted_at, run);
+create index conversations_by_time on runs(submitted_at, run) where workflow >= 'agent:' and workflow < 'agent;';
+create index runs_by_parent on runs(parent, submitted_at) where parent is not null;
 create index runs_to_wake on runs(wake, run) where busy = 0 and wake is not null;
 create index runs_busy on runs(run) where busy = 1;
 create index runs_unended on runs(run) where ended_at is null;
@@ -264,6 +266,7 @@ create table usage(
 );
 
 create index usage_by_day on usage(day, workflow);
+create index usage_by_workflow on usage(workflow, day);
 
 create table tokens_used(
     run text collate "C" not null,
@@ -278,6 +281,7 @@ create table tokens_used(
 );
 
 create index tokens_used_by_day on tokens_used(day, workflow);
+create index tokens_used_by_workflow on tokens_used(workflow, day);
 
 create table measured(
     number bigint primary key,

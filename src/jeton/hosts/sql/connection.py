@@ -80,6 +80,11 @@ class Dialect(Protocol):
         ...
 
     @property
+    def conversations_index(self) -> str:
+        """Names the index of conversations by time, where a database would not choose it."""
+        ...
+
+    @property
     def table_options(self) -> str:
         """Of typed tables."""
         ...

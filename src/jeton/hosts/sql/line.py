@@ -73,7 +73,8 @@ class LineReads:
     def unended(self, run: RunId) -> int:
         """How many runs of a tree have not ended."""
         with self._store.snapshot() as db:
-            query = f"{_TREE} select count(*) from tree join runs using(run) where runs.ended_at is null"
+            # a cross join is done in this order: SQLite would look through all runs for those of the tree
+            query = f"{_TREE} select count(*) from tree cross join runs using(run) where runs.ended_at is null"
             found: int = db.execute(query, (run,)).get
         return found
 

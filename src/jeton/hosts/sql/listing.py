@@ -86,15 +86,15 @@ class SqlListing:
         return await asyncio.to_thread(read)
 
     def _runs(self, wanted: RunFilter, after: RunPlace | None, look_at: int) -> RunPage:
-        """One index gives the candidates, by workflow, by status or by time; the rest is compared row by row."""
+        """An index gives the candidates, by workflow, status and time; the rest is compared row by row."""
         with self._store.snapshot() as db:
-            if wanted.workflow is not None:
-                found = _behind(db, ("workflow", wanted.workflow), wanted, after, look_at)
-            elif wanted.statuses:
-                by_status = [_behind(db, ("status", each), wanted, after, look_at) for each in sorted(wanted.statuses)]
+            equal = {} if wanted.workflow is None else {"workflow": wanted.workflow}
+            if wanted.statuses:
+                statuses = sorted(wanted.statuses)
+                by_status = [_behind(db, {**equal, "status": each}, wanted, after, look_at) for each in statuses]
                 found = sorted((row for rows in by_status for row in rows), key=place_of, reverse=True)[:look_at]
             else:
-                found = _behind(db, None, wanted, after, look_at)
+                found = _behind(db, equal, wanted, after, look_at)
         rows = tuple(row for row in found if fits(wanted, row) and agent_of(row.workflow) is None)
         return RunPage(rows, place_of(found[-1]) if len(found) == look_at else None)
 
@@ -129,13 +129,10 @@ def _counted(db: Connection) -> dict[str, int]:
 
 
 def _behind(
-    db: Connection, equal: tuple[str, str] | None, wanted: RunFilter, after: RunPlace | None, limit: int
+    db: Connection, equal: Mapping[str, str], wanted: RunFilter, after: RunPlace | None, limit: int
 ) -> list[RunRow]:
-    """Rows with this value of a column that has an index, newest first, behind a place and within the times."""
-    where, values = list[str](), list[Value]()
-    if equal is not None:
-        where.append(f"{equal[0]} = ?")
-        values.append(equal[1])
+    """Rows with these values of columns that have an index, newest first, behind a place and within the times."""
+    where, values = [f"{column} = ?" for column in equal], list[Value](equal.values())
     if after is not None:
         where.append("(submitted_at, run) < (?, ?)")
         values += after

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from typing import get_args
 
 from jeton.actor.advance import LiveRun
 from jeton.actor.definitions import Bundles
@@ -33,6 +34,7 @@ from jeton.model.ids import RunId
 from jeton.model.state.run import TERMINAL, RunStatus
 
 POLL_S = 0.05
+UNDER_WAY = tuple(sorted(set(get_args(RunStatus)) - TERMINAL))
 
 
 class SqlReads:
@@ -84,8 +86,9 @@ class SqlReads:
             head: int = db.execute("select coalesce(max(position), 0) from journal").get
             runs = db.execute("select workflow, status, count(*) from runs group by workflow, status")
             found = {(workflow, status): count for workflow, status, count in runs}
-            open = db.execute("select run, workflow, status, submitted_at from runs where ended_at is null")
-            under_way = {run: (workflow, status, at) for run, workflow, status, at in open}
+            marks = ", ".join("?" * len(UNDER_WAY))
+            query = f"select run, workflow, status, submitted_at from runs where status in ({marks})"
+            under_way = {run: (workflow, status, at) for run, workflow, status, at in db.execute(query, UNDER_WAY)}
             return Census(head, found, under_way, db.execute("select count(*) from gates").get)
 
     async def head(self) -> int:

@@ -123,8 +123,10 @@ class Store:
         if after is not None:
             where.append("(submitted_at, run) < ((select submitted_at from runs where run = ?), ?)")
             values += [after, after]
-        query = f"select {RUN_COLUMNS} from runs where {' and '.join(where)}"
+        of_all_agents = conversations and workflow is None and status is None
         with self.snapshot() as db:
+            index = db.dialect.conversations_index if of_all_agents else ""
+            query = f"select {RUN_COLUMNS} from runs {index} where {' and '.join(where)}"
             found = _all(db, f"{query} order by submitted_at desc, run desc limit ?", *values, limit)
         return [run_row_of(each) for each in found]
 

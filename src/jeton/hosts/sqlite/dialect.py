@@ -49,6 +49,7 @@ class SqliteDialect:
     )
     contains = "instr({}, ?1)"
     event_name = "cast(triggers.body as text) ->> '$.on.name'"
+    conversations_index = "indexed by conversations_by_time"  # it would look for their names first, and sort all
     table_options = "strict"
     keyed_table_options = "strict, without rowid"
 

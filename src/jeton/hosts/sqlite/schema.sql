@@ -47,7 +47,9 @@ from runs;
 create index runs_by_time on runs(submitted_at);
 create index runs_by_status on runs(status, submitted_at);
 create index runs_by_workflow on runs(workflow, submitted_at);
-create index runs_by_parent on runs(parent) where parent is not null;
+create index runs_by_workflow_and_status on runs(workflow, status, submitted_at);
+create index conversations_by_time on runs(submitted_at) where workflow >= 'agent:' and workflow < 'agent;';
+create index runs_by_parent on runs(parent, submitted_at) where parent is not null;
 -- A busy run lives in the owner's memory, and so does its alarm: a node more or less leaves both indexes alone.
 create index runs_to_wake on runs(wake) where busy = 0 and wake is not null;
 create index runs_busy on runs(busy) where busy = 1;
@@ -200,6 +202,7 @@ create table firings(
 
 create index firings_by_time on firings(at);
 create index firings_by_trigger on firings(trigger, number);
+create index firings_by_run on firings(run) where run is not null;
 create index firings_by_cause on firings(source) where depth > 0; -- what runs set off is deeper than they are
 
 -- Runs that ended while some trigger waits for such an end, until that trigger has fired.
@@ -245,6 +248,7 @@ create table usage(
 ) strict, without rowid;
 
 create index usage_by_day on usage(day, workflow);
+create index usage_by_workflow on usage(workflow, day);
 
 -- What model calls used, by profile; every attempt counts, because somebody was paid for it.
 create table tokens_used(
@@ -260,6 +264,7 @@ create table tokens_used(
 ) strict, without rowid;
 
 create index tokens_used_by_day on tokens_used(day, workflow);
+create index tokens_used_by_workflow on tokens_used(workflow, day);
 
 -- Numbers that actions measured, one row per call.
 create table measured(

@@ -1,7 +1,9 @@
 """Approvals: whether a call needs one, and what people's answers mean."""
 
+from functools import cache
+
 from jeton.expression import Expression, Failed, Missing
-from jeton.expression.schema import compile_schema
+from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.expression.templates.template import TemplateProblem
 from jeton.model import decision as d
 from jeton.model.chat import ToolCall, ToolError
@@ -22,7 +24,10 @@ from jeton.planning.turns.tools import answer_call, caller_view, input_problem, 
 CLOSED = "the gate is closed"
 SHOWN = 500  # characters of the input in a title
 
-_validator = compile_schema(APPROVAL_SCHEMA)
+
+@cache
+def _validator() -> SchemaValidator | None:
+    return compile_schema(APPROVAL_SCHEMA)
 
 
 def plan_call(program: Program, state: RunState, token: Token, now: int) -> list[d.Decision]:
@@ -150,7 +155,7 @@ def addressed(state: RunState, message: AnswerGate) -> Token | None:
 
 def _refusal(program: Program, state: RunState, token: Token, phase: WaitingForGate, answer: GateAnswer) -> str | None:
     """Why an answer is not taken; None if it is. An edited input is checked like the model's."""
-    problem = schema_problem(_validator, answer.value, "answer")
+    problem = schema_problem(_validator(), answer.value, "answer")
     if problem is not None:
         return problem
     tool = _tool(program, state, token)

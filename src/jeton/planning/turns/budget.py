@@ -6,8 +6,9 @@ when the reply comes. The model calls that keep memories and make summaries are 
 """
 
 from collections.abc import Iterable
+from functools import cache
 
-from jeton.expression.schema import compile_schema
+from jeton.expression.schema import SchemaValidator, compile_schema
 from jeton.model import decision as d
 from jeton.model.chat import ModelReply
 from jeton.model.definition.profile import TOKENS_PER_PRICE, whole_credits
@@ -31,7 +32,10 @@ from jeton.planning.turns.window import BYTES_PER_TOKEN, answer_room, compaction
 
 UPKEEP = ("extraction", "compaction")  # kinds of calls besides those of moves that call a model
 
-_validator = compile_schema(BUDGET_SCHEMA)
+
+@cache
+def _validator() -> SchemaValidator | None:
+    return compile_schema(BUDGET_SCHEMA)
 
 
 def most_cost(program: Program, state: RunState, turn: Turn) -> int:
@@ -154,7 +158,7 @@ def plan_budget_gate(program: Program, state: RunState, token: Token, now: int) 
 
 def plan_budget_answer(program: Program, state: RunState, token: Token, message: AnswerGate) -> list[d.Decision]:
     """Add the credits that a person gives to the budget; with none, the turn ends."""
-    problem = schema_problem(_validator, message.value, "answer")
+    problem = schema_problem(_validator(), message.value, "answer")
     if problem is not None:
         return [d.ReplyTo(message.id, accepted=False, why=problem)]
     turn, credits = turn_of(state, token), message.value.get("credits") if isinstance(message.value, dict) else 0

@@ -11,11 +11,10 @@ import click
 from jeton.cli.follow import View, follow, stop_event
 from jeton.cli.library import choose_definition, load_file
 from jeton.cli.options import Exit, app_option, given_options, json_option, read_text, store_option, wait_option
-from jeton.cli.output import echo, echo_data, echo_json, echo_stack, printable, reporting_errors, styled_status
+from jeton.cli.output import echo, echo_data, echo_json, echo_stack, printable, removal, reporting_errors, styled_status
 from jeton.cli.store import is_url, no_app_at_server
 from jeton.cli.terminal import shared_terminal
 from jeton.cli.verbs.look.events import event_line
-from jeton.cli.verbs.look.triggers import removal
 from jeton.engine.build.source import declared_in
 from jeton.engine.engine import Engine
 from jeton.engine.input import read_input, read_value

@@ -6,7 +6,7 @@ import click
 
 from jeton.cli.library import load_file
 from jeton.cli.options import app_option, json_option, store_option
-from jeton.cli.output import echo, echo_json, echo_table, local_time, plain_list, printable, reporting_errors
+from jeton.cli.output import echo, echo_json, echo_table, local_time, plain_list, printable, removal, reporting_errors
 from jeton.cli.store import ask, is_url, open_beside_owner
 from jeton.engine.build.source import declared_in
 from jeton.engine.opening import open
@@ -60,11 +60,6 @@ async def _deploy(store: str, file: str, app: str | None) -> tuple[str, ...]:
     library = load_file(file, app=app).require()
     async with open(store, work=False) as engine:
         return (await engine.deploy_library(library, declared_in(file))).removed
-
-
-def removal(trigger: str, file: str) -> str:
-    """The line that reports a removed trigger."""
-    return f"removed the trigger '{trigger}', which {printable(file)} no longer has"
 
 
 async def _change(store: str, enable: str | None, disable: str | None, remove: str | None) -> None:

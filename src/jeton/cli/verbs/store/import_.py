@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from jeton.actor.whole.portable import MAX_FILE_BYTES
+from jeton.actor.whole.portable import MAX_FILE_BYTES, ImportedRun
 from jeton.cli.options import given_options, json_option, store_option
 from jeton.cli.output import echo, echo_json, printable, reporting_errors, styled_status
 from jeton.cli.store import local_only
-from jeton.engine.stores import ImportedRun, import_into
+from jeton.engine.stores import import_into
 from jeton.engine.views.plain import plain
 from jeton.model.failure import Refused
 from jeton.model.state.run import TERMINAL

@@ -1,6 +1,6 @@
 """The tables of the project's account, and of what was used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jeton.actor.accounts import AccountState, declare
 from jeton.actor.queries.listing import UsageTotal, UsedBy
@@ -16,9 +16,6 @@ _SPENT = "select workflow, credits, shortfall from usage where run = ? and node 
 _SPEND = upsert("usage", ("run", "node", "day"), ("workflow", "credits", "shortfall", "digest"))
 _COUNTED = "select workflow, input, output from tokens_used where run = ? and node = ? and day = ? and profile = ?"
 _COUNT = upsert("tokens_used", ("run", "node", "day", "profile"), ("workflow", "input", "output", "digest"))
-_WHICH = """
-where (?1 is null or run = ?1 or (run > ?4 and run < ?5)) and (?2 is null or workflow = ?2) and (?3 is null or day = ?3)
-"""
 
 
 def open_account(db: Connection, declared: int) -> None:
@@ -70,13 +67,18 @@ def account_in(store: Store) -> Account | None:
 
 def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | None, *, below: bool) -> list[Usage]:
     """What was used, by run, node and day; with `below`, also by the runs that a run called."""
-    values = (run, workflow, day, *(names_below(run) if run is not None and below else (None, None)))
+    wanted: dict[str, tuple[str | None, ...]] = {"workflow = ?": (workflow,), "day = ?": (day,)}
+    if run is not None and below:
+        wanted["(run = ? or (run > ? and run < ?))"] = run, *names_below(run)
+    else:
+        wanted["run = ?"] = (run,)
+    where, values = _conditions(wanted)
     found: dict[tuple[str, str, str], Usage] = {}
     with store.snapshot() as db:
-        query = f"select run, node, day, workflow, credits, shortfall from usage {_WHICH}"
+        query = f"select run, node, day, workflow, credits, shortfall from usage{where}"
         for name, node, on, of, credits, shortfall in db.execute(query, values):
             found[on, name, node] = Usage(name, node, on, of, credits, shortfall, {})
-        query = f"select run, node, day, workflow, profile, input, output from tokens_used {_WHICH}"
+        query = f"select run, node, day, workflow, profile, input, output from tokens_used{where}"
         for name, node, on, of, profile, tokens_in, tokens_out in db.execute(query, values):
             usage = found.setdefault((on, name, node), Usage(name, node, on, of, 0, 0, {}))
             usage.tokens[profile] = TokensUsed(tokens_in, tokens_out)
@@ -84,21 +86,28 @@ def usage_in(store: Store, run: RunId | None, workflow: str | None, day: str | N
 
 
 _GROUPS: dict[UsedBy, str] = {"day": "day", "workflow": "workflow", "node": "workflow, node", "profile": "profile"}
-_DAYS = "where (?1 is null or day >= ?1) and (?2 is null or day <= ?2)"
 
 
 def totals_in(db: Connection, by: UsedBy, first: str | None, last: str | None) -> list[UsageTotal]:
     """What was used from one day to another. Credits have no profile: what nodes paid is under none of them."""
     columns = _GROUPS[by]
+    where, values = _conditions({"day >= ?": (first,), "day <= ?": (last,)})
     names = columns.split(", ")
-    spent = f"select {columns}, credits, shortfall, 0 as input, 0 as output from usage {_DAYS} union all"
-    counted = f"select {columns}, 0 as credits, 0 as shortfall, input, output from tokens_used {_DAYS}"
+    spent = f"select {columns}, credits, shortfall, 0 as input, 0 as output from usage{where} union all"
+    counted = f"select {columns}, 0 as credits, 0 as shortfall, input, output from tokens_used{where}"
     query = (
         f"select {columns}, sum(credits), sum(shortfall), sum(input), sum(output)"
         f" from ({'' if by == 'profile' else spent} {counted}) group by {columns} order by {columns}"
     )
     found: list[UsageTotal] = []
-    for row in db.execute(query, (first, last)):
+    for row in db.execute(query, values if by == "profile" else (*values, *values)):
         group, (credits, shortfall, read, written) = dict(zip(names, row, strict=False)), row[len(names) :]
         found.append(UsageTotal(**group, credits=credits, shortfall=shortfall, input=read, output=written))
     return found
+
+
+def _conditions(wanted: Mapping[str, tuple[str | None, ...]]) -> tuple[str, tuple[str, ...]]:
+    """A `where` of the conditions that have values, and the values. A condition that allows for null uses no index."""
+    given = {condition: values for condition, values in wanted.items() if None not in values}
+    where = f" where {' and '.join(given)}" if given else ""
+    return where, tuple(value for values in given.values() for value in values if value is not None)

@@ -171,9 +171,9 @@ def firings_in(store: Store, trigger: str | None, run: RunId | None, limit: int)
 
 def numbered_firings(db: Connection, trigger: str, before: int | None, limit: int) -> list[tuple[int, FiringRow]]:
     """Firings of a trigger with their numbers, newest first, before a number."""
-    query = f"select number, {_FIRING} from firings where trigger = ? and number < ?"
-    behind = LARGEST_INTEGER if before is None else before
-    found = list(db.execute(f"{query} order by number desc limit ?", (trigger, behind, limit)))
+    where, values = ("", ()) if before is None else (" and number < ?", (before,))
+    query = f"select number, {_FIRING} from firings where trigger = ?{where} order by number desc limit ?"
+    found = list(db.execute(query, (trigger, *values, limit)))
     return [(number, FiringRow(*rest)) for number, *rest in found]
 
 

@@ -24,7 +24,6 @@ from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sql.connection import Connection, Transact, upsert
 from jeton.hosts.sql.mirrors.idempotency import delete_steps
 from jeton.hosts.sql.mirrors.memory.rows import forget_calls
-from jeton.hosts.sql.mirrors.typed.tables import Tables, stored_layout
 from jeton.model.ids import RunId
 from jeton.model.state.run import TERMINAL
 
@@ -160,6 +159,8 @@ def _delete_run(db: Connection, run: RunId) -> bool:
     if db.execute("select count(*) from journal where run = ?", (run,)).get:
         return False
     version = list(db.execute("select workflow, version from runs where run = ?", (run,)))
+    from jeton.hosts.sql.mirrors.typed.tables import Tables, stored_layout  # loaded when something is pruned
+
     layout = stored_layout(db, *version[0]) if version else None
     if layout is not None:
         Tables(layout).drop_run(db, run)

@@ -5,7 +5,6 @@ All steps are one transaction, and a copy of the store is made before it, so no 
 
 import re
 import secrets
-from importlib.resources import files
 from pathlib import Path
 
 import apsw
@@ -17,7 +16,8 @@ from jeton.hosts.sqlite.file.meta import put_meta, put_schema, put_sequences
 from jeton.model.failure import Refused
 
 APPLICATION_ID = 0x6A65746E  # "jetn"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
+HOST = Path(__file__).parent.parent
 _HEADER = re.compile(rb"SQLite format 3\x00.{44}(.{4}).{4}(.{4})", re.DOTALL)  # user_version and application_id
 
 
@@ -84,7 +84,7 @@ def _version(db: FileConnection) -> int:
 
 def _migrations() -> dict[int, str]:
     """The SQL of each migration, by the schema version it leads to: `0002_why.sql`."""
-    folder = files("jeton.hosts.sqlite") / "migrations"
+    folder = HOST / "migrations"
     if not folder.is_dir():
         return {}
     return {int(file.name[:4]): file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
@@ -96,7 +96,7 @@ def _create(db: FileConnection) -> None:
     db.pragma("auto_vacuum", "incremental")  # so that pruning can return pages to the file system in small steps
     db.pragma("journal_mode", "wal")
     with db:
-        for _ in db.execute((files("jeton.hosts.sqlite") / "schema.sql").read_text()):
+        for _ in db.execute((HOST / "schema.sql").read_text()):
             pass
         put_meta(db, "store", secrets.token_hex(16))
         put_meta(db, "epoch", 0)

@@ -1,15 +1,20 @@
 """Writes the typed tables in the transaction of a commit, where it changed something."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from jeton.actor.queries import Queries
 from jeton.actor.queries.typed import changed_branches, typed_state
 from jeton.apply.draft import Touched
 from jeton.hosts.sql.connection import Connection
-from jeton.hosts.sql.mirrors.typed.tables import Tables, stored_layout, tables_of
 from jeton.hosts.sql.rows import Write
 from jeton.model.ids import RunId
 from jeton.model.state.run import RunState
+
+if TYPE_CHECKING:
+    from jeton.hosts.sql.mirrors.typed.tables import Tables
 
 
 class TypedMirror:
@@ -33,15 +38,23 @@ class TypedMirror:
             _write(db, tables, [(write.actor.run, write.turn.queries) for write in changed])
 
     def _tables(self, db: Connection, write: Write) -> Tables | None:
-        head = write.turn.head
+        head, schema = write.turn.head, write.actor.program.workflow.state_schema
+        if schema is None:
+            return None
         version = head.workflow, head.version
         if version not in self._known:
-            self._known[version] = tables_of(db, *version, write.actor.program.workflow.state_schema)
+            from jeton.hosts.sql.mirrors.typed.tables import tables_of  # loaded with the first such workflow
+
+            self._known[version] = tables_of(db, *version, schema)
             self._new.add(version)
         return self._known[version]
 
     def _forget_rolled_back(self, db: Connection) -> None:
         """Forget tables that were created in a transaction that was rolled back."""
+        if not self._new:
+            return
+        from jeton.hosts.sql.mirrors.typed.tables import stored_layout
+
         for version in self._new:
             if stored_layout(db, *version) is None:
                 del self._known[version]
