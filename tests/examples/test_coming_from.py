@@ -1,4 +1,4 @@
-"""The examples of docs/coming-from/step-functions-and-airflow.md run and have no problems, and what its tables call an expression is one."""
+"""The examples of the page for Step Functions and Airflow run, and what its tables call an expression is one."""
 
 import json
 import re
