@@ -1,8 +1,8 @@
 """Builds the documentation into site/: `python -m tools.site`.
 
-The pages lie in docs/ and link to each other, to examples and to files of the repository. A site has only pages, so this
-copies all of it into build/site-pages first: files of code become pages with a block of code, and links follow. MkDocs
-then checks every link strictly."""
+The pages lie in docs/ and link to each other, to examples and to files of the repository. A site has only pages, so
+this copies all of it into build/site-pages first: files of code become pages with a block of code, and links follow.
+MkDocs then checks every link strictly."""
 
 import os
 import re

@@ -22,7 +22,8 @@ INTRODUCTION = """\
 <!-- Made from the table of routes by `python -m tests.docs.http_api`. -->
 
 `jeton serve` answers under `/v1`. [Serving](../how-to/serving.md) tells how it is started and what it bounds,
-[keys](../how-to/keys.md) who may use it. `GET /v1/openapi.json` is this page for programs: OpenAPI 3.1, with the type of every body.
+[keys](../how-to/keys.md) who may use it. `GET /v1/openapi.json` is this page for programs: OpenAPI 3.1, with the type
+of every body.
 
 ```sh
 curl -H "Authorization: Bearer $JETON_KEY" "$URL/v1/runs?status=failed,timed_out&limit=10"
