@@ -81,8 +81,7 @@ sync: setup ## write the blocking engine, engine/sync.py, from the async one
 
 docs: setup ## write what the documentation takes from the code, and build the site into site/
 	$(PY) -m tools.draw_phases
-	$(PY) -m tests.docs.error_codes
-	$(PY) -m tests.docs.http_api
+	$(PY) -m tests.docs.reference_pages
 	$(PY) -m tools.site
 
 long: setup ## tests that take long beside a quicker one of the same rule

@@ -1,8 +1,8 @@
 """Pages with sessions at a terminal: what a reader copies is run, and what is shown is what it prints.
 
 A block with a title is a file that the reader saves: ```yaml title="shop.yaml". A `console` block has commands behind a
-`$`, each with what it prints. `python -m tests.docs.session PAGE…` runs pages and writes down what was printed; pages given
-together share a folder, as the parts of the tutorial do."""
+`$`, each with what it prints. `python -m tests.docs.session PAGE…` runs pages and writes down what was printed;
+pages given together share a folder, as the parts of the tutorial do."""
 
 import os
 import pty
