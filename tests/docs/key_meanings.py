@@ -195,7 +195,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "once": "never called twice, also not after a crash",
         "exclusive": "not beside other tools",
         "untrusted": "what it gives taints the turn",
-        "needs_approval": "true, false, an expression, or `{when, title, assignees, approvals, timeout_ms, on_timeout}`",
+        "needs_approval": "true, an expression, or `{when, title, assignees, approvals, timeout_ms, on_timeout}`",
         "retry": "as of a task",
         "max_result_bytes": "what is longer is shortened for the model",
     },

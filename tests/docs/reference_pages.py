@@ -132,7 +132,7 @@ def events_page() -> str:
     """Every type of event with its fields."""
     parts = [
         f"# Events\n\n{MADE}\n\nEvery event also has `seq`, `at`, `run_id` and `type`. A field with `?` may be "
-        "left out. How to read them: [streams](../how-to/streams.md), [the rules](../semantics/interfaces.md#events).\n\n"
+        "left out. How to read them: [streams](../how-to/streams.md), [rules](../semantics/interfaces.md#events).\n\n"
         "| event | | fields |\n| --- | --- | --- |"
     ]
     for fact in get_args(Fact):
