@@ -25,6 +25,7 @@ COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 DRAWN = re.compile(r"\b1[0-9a-z]{19}\b|\bjtn_[\w-]+|127\.0\.0\.1:\d+")
 VARIES = [
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?"), "TIME"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DAY"),
     (re.compile(r"\b\d\d:\d\d:\d\d\.\d+"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? (s|ms|min)\b"), "A WHILE"),
     (re.compile(r"\b\d+\.\d+s\b"), "A WHILE"),
