@@ -21,5 +21,6 @@ def test_a_refund(decision: str, paid: int, tmp_path: Path) -> None:
         (gate,) = engine.gates()
         assert (gate.title, sum(shop.PAID.values())) == ("Refund 20 for A-17?", 0)
         engine.answer(gate.run_id, {"decision": decision}, gate=gate.id, by="ada")
-        turn.result()
+        replies = turn.result().replies
     assert sum(shop.PAID.values()) == paid
+    assert len(replies) == 1

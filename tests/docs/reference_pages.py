@@ -194,11 +194,17 @@ def _signature(value: Callable[..., Any]) -> str:
         given = inspect.signature(value)
     except (TypeError, ValueError):
         return "(…)"
-    plain = [
-        each.replace(annotation=inspect.Parameter.empty) for name, each in given.parameters.items() if name != "self"
-    ]
+    plain = [_plain(each) for name, each in given.parameters.items() if name != "self"]
     text = str(given.replace(parameters=plain, return_annotation=inspect.Signature.empty))
     return "(…)" if " object at 0x" in text or "<" in text else text
+
+
+def _plain(parameter: inspect.Parameter) -> inspect.Parameter:
+    """A parameter without its type. A set is shown in no order that stays, so its items are sorted."""
+    default: object = parameter.default
+    if isinstance(default, frozenset):
+        default = tuple(sorted(str(each) for each in default))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return parameter.replace(annotation=inspect.Parameter.empty, default=default)
 
 
 PAGES: dict[str, Callable[[], str]] = {

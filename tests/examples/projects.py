@@ -1,4 +1,4 @@
-"""The examples that are small projects, and their READMEs as sessions: `python -m tests.examples.projects` records them."""
+"""Examples that are small projects. `python -m tests.examples.projects` records the sessions of their READMEs."""
 
 import shutil
 import sys
