@@ -17,8 +17,9 @@ PAGES = ROOT / "build" / "site-pages"
 LANGUAGES = {".yaml": "yaml", ".py": "python", ".toml": "toml", ".json": "json", ".service": "ini", "": "dockerfile"}
 LEFT_OUT = ("__pycache__", "py.typed", ".db", ".lock")
 
-_LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^()\s]+)\)")
-_CODE = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)\s*?$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
+# code comes first where it begins first: a link in code is none, and a link may have code in its text
+_LINK = re.compile(r"`[^`\n]*`|(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^()\s]+)\)")
+_CODE = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)\s*?$)", re.MULTILINE | re.DOTALL)
 
 
 def sources() -> Iterator[Path]:
@@ -48,7 +49,7 @@ def follow(text: str, path: Path, known: dict[str, str]) -> str:
 
     def link(found: re.Match[str]) -> str:
         before, target = found.groups()
-        if target.startswith("#") or re.match(r"[a-z]+:", target):
+        if target is None or target.startswith("#") or re.match(r"[a-z]+:", target):
             return found[0]
         file, mark, anchor = target.partition("#")
         aimed = os.path.normpath(path.parent / file)
