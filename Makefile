@@ -79,10 +79,10 @@ fmt: setup ## format, and mend what the linter can mend
 sync: setup ## write the blocking engine, engine/sync.py, from the async one
 	$(PY) -m tools.generate_sync
 
-docs: setup ## write what the documentation takes from the code: diagrams, error codes, routes
+docs: setup ## write what the documentation takes from the code, and build the site into site/
 	$(PY) -m tools.draw_phases
-	$(PY) -m tests.docs.error_codes
-	$(PY) -m tests.docs.http_api
+	$(PY) -m tests.docs.reference_pages
+	$(PY) -m tools.site
 
 long: setup ## tests that take long beside a quicker one of the same rule
 	$(PY) -m pytest $(PYTEST_ARGS) -m long
@@ -112,5 +112,5 @@ demo: setup ## watch a run and a conversation survive kill -9
 	$(PY) examples/demo_refund.py
 
 clean: ## remove caches and builds; .venv stays
-	rm -rf ui/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf ui/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist site
 	find $(TYPED) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 """What a package needs to add a kind of action, or a provider of models.
 
-Everything listed here is public, and documented in docs/plugins.md.
+Everything listed here is public, and documented in docs/how-to/plugins.md.
 """
 
 from jeton.executor.action import (

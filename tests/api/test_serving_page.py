@@ -1,4 +1,4 @@
-"""The examples of docs/serving.md and docs/keys.md, as a reader would try them."""
+"""The examples of docs/how-to/serving.md and docs/how-to/keys.md, as a reader would try them."""
 
 import contextlib
 import io
@@ -15,8 +15,8 @@ from jeton.cli.main import main
 from tests.api.door.test_commands import served
 from tests.docs.markdown import ROOT
 
-SERVING = (ROOT / "docs" / "serving.md").read_text()
-KEYS = (ROOT / "docs" / "keys.md").read_text()
+SERVING = (ROOT / "docs" / "how-to" / "serving.md").read_text()
+KEYS = (ROOT / "docs" / "how-to" / "keys.md").read_text()
 
 
 def blocks(page: str, language: str) -> list[str]:

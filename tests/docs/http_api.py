@@ -1,4 +1,4 @@
-"""Writes docs/http-api.md from the table of routes: `python -m tests.docs.http_api`."""
+"""Writes docs/reference/http-api.md from the table of routes: `python -m tests.docs.http_api`."""
 
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,16 @@ from jeton.api.views import RunAnswer
 from jeton.engine.views.record import RunRecord
 from jeton.model.codes import REFUSALS
 
-PAGE = Path(__file__).parents[2] / "docs" / "http-api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "http-api.md"
 
 INTRODUCTION = """\
 # HTTP
 
 <!-- Made from the table of routes by `python -m tests.docs.http_api`. -->
 
-`jeton serve` answers under `/v1`. [Serving](serving.md) tells how it is started and what it bounds, [keys](keys.md) who
-may use it. `GET /v1/openapi.json` is this page for programs: OpenAPI 3.1, with the type of every body.
+`jeton serve` answers under `/v1`. [Serving](../how-to/serving.md) tells how it is started and what it bounds,
+[keys](../how-to/keys.md) who may use it. `GET /v1/openapi.json` is this page for programs: OpenAPI 3.1, with the type
+of every body.
 
 ```sh
 curl -H "Authorization: Bearer $JETON_KEY" "$URL/v1/runs?status=failed,timed_out&limit=10"

@@ -27,7 +27,7 @@ def test_every_number_that_is_asked_for_is_there() -> None:
 
 
 def test_the_documented_numbers_are_those_that_there_are() -> None:
-    page = (ROOT / "docs" / "serving.md").read_text().partition("## Metrics")[2].partition("\n## ")[0]
+    page = (ROOT / "docs" / "how-to" / "serving.md").read_text().partition("## Metrics")[2].partition("\n## ")[0]
     assert set(re.findall(r"`(jeton_\w+?)(?:\{[\w,]+\})?`", page)) - {"jeton_user_NAME"} == set(NAMES)
 
 

@@ -1,4 +1,4 @@
-"""docs/expressions.md lists every function, and each example gives what the page says."""
+"""docs/concepts/expressions.md lists every function, and each example gives what the page says."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from jeton.expression import compile_expression
 from jeton.expression.problems import FUNCTIONS
 from tests.docs.markdown import ROOT, block
 
-PAGE = (ROOT / "docs" / "expressions.md").read_text()
+PAGE = (ROOT / "docs" / "concepts" / "expressions.md").read_text()
 ROWS = re.findall(r"^\| `(\S+)` \| `(.*)` \| `(.*)` \|$", PAGE, re.MULTILINE)
 
 

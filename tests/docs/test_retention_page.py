@@ -1,4 +1,4 @@
-"""The commands of docs/retention.md run. Its script is run with those of the other pages."""
+"""The commands of docs/how-to/retention.md run. Its script is run with those of the other pages."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ import jeton
 from jeton.cli.main import main
 from tests.docs.markdown import ROOT, block
 
-PAGE = (ROOT / "docs" / "retention.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "retention.md").read_text()
 
 
 def numberless(text: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 import jeton
 import jeton.testing
 
-PAGE = Path(__file__).parents[2] / "docs" / "python-api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "python-api.md"
 
 
 def test_the_list_is_sorted_and_everything_on_it_is_there() -> None:

@@ -1,4 +1,4 @@
-"""The examples of docs/coming-from.md run and have no problems, and what its tables call an expression is one."""
+"""The examples of the page for Step Functions and Airflow run, and what its tables call an expression is one."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from jeton.cli.main import main
 from jeton.testing import simulate
 from tests.docs.markdown import ROOT
 
-PAGE = (ROOT / "docs" / "coming-from.md").read_text()
+PAGE = (ROOT / "docs" / "coming-from" / "step-functions-and-airflow.md").read_text()
 EXAMPLE = re.compile(
     r"```yaml\n(.*?)```\n\nWith the input `(.*?)`(?: and the signals `(.*?)`)? the output is:\n\n```json\n(.*?)```",
     re.DOTALL,

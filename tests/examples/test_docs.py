@@ -1,4 +1,4 @@
-"""What the pages in docs/ show is run."""
+"""What these pages of docs/how-to show is run."""
 
 import re
 import textwrap
@@ -9,7 +9,7 @@ import pytest
 
 import jeton
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to"
 PAGES = {"triggers": "orders.yaml", "credits": "review.yaml"}
 
 

@@ -1,4 +1,4 @@
-"""The examples of docs/flows.md do what the page says."""
+"""The examples of docs/concepts/flows.md do what the page says."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import yaml
 
 import jeton
 
-PAGE = Path(__file__).parents[2] / "docs" / "flows.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "flows.md"
 
 
 def block(kind: str) -> str:

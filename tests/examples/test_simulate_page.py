@@ -1,4 +1,4 @@
-"""The example of docs/simulate.md prints what the page says it prints."""
+"""The example of docs/how-to/simulate.md prints what the page says it prints."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from jeton.cli.main import main
 from jeton.cli.options import Exit
 
-PAGE = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "simulate.md").read_text()
 
 
 def shown(pattern: str) -> re.Match[str]:

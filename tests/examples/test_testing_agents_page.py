@@ -1,4 +1,4 @@
-"""What docs/testing-agents.md shows is run."""
+"""What docs/how-to/testing-agents.md shows is run."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from jeton.cli.main import main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "testing-agents.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "testing-agents.md").read_text()
 ASYNC = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
 
 

@@ -20,7 +20,7 @@ from jeton.model.json import JsonObject
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "examples" / "plugin"
-PAGE = (ROOT / "docs" / "plugins.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "plugins.md").read_text()
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 TOTALS = PLUGIN / "totals.yaml"
 

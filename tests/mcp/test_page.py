@@ -1,4 +1,4 @@
-"""The example of docs/mcp.md, as a reader would try it."""
+"""The example of docs/how-to/mcp.md, as a reader would try it."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from jeton.definitions import library_from
 from jeton.engine.build.source import KINDS
 from tests.mcp.test_server import process
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "mcp.md").read_text()
 
 
 def block(language: str, after: str) -> str:

@@ -18,7 +18,7 @@ from tests.api.listed import Server
 
 MORE = {"RemoteEngine": {"agents", "stream"}, "RemoteConversation": {"changes"}}
 """What a server has besides."""
-PAGE = (Path(__file__).parents[3] / "docs" / "connecting.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "connecting.md").read_text()
 TWINS = [
     (jeton.Engine, jeton.RemoteEngine),
     (jeton.Run, jeton.RemoteRun),

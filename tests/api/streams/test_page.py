@@ -1,4 +1,4 @@
-"""The examples of docs/streams.md, against a real server."""
+"""The examples of docs/how-to/streams.md, against a real server."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from typing import Any
 from tests.api.server import serving_in_thread
 from tests.docs.markdown import ROOT
 
-PAGE = (ROOT / "docs" / "streams.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "streams.md").read_text()
 
 
 def blocks(language: str) -> list[str]:

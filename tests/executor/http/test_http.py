@@ -287,7 +287,7 @@ async def test_what_nobody_checked_is_refused_when_it_is_run() -> None:
         assert (failed.type, failed.message) == ("bad_implementation", "http: url has a host that is not fixed")
 
 
-@pytest.mark.parametrize("page", ["actions/http.md", "secrets.md"])
+@pytest.mark.parametrize("page", ["actions/http.md", "how-to/secrets.md"])
 def test_the_examples_of_its_pages_can_be_loaded(page: str) -> None:
     text = (Path(__file__).parents[3] / "docs" / page).read_text()
     for example in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):

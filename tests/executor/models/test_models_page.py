@@ -8,7 +8,7 @@ from tests.docs.markdown import ROOT, block
 
 async def test_the_first_example_can_be_deployed(tmp_path: Path) -> None:
     (tmp_path / "library.yaml").write_text(
-        block((ROOT / "docs" / "models.md").read_text(), "yaml")
+        block((ROOT / "docs" / "how-to" / "models.md").read_text(), "yaml")
         + "workflows: {w: {initial_node: a, nodes: {a: {action: {kind: mock}}}}}\n"
     )
     async with jeton.open(tmp_path / "store.db") as engine:

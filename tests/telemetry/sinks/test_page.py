@@ -1,4 +1,4 @@
-"""The examples of docs/sinks.md, as a reader would try them."""
+"""The examples of docs/how-to/sinks.md, as a reader would try them."""
 
 import asyncio
 import base64
@@ -19,7 +19,7 @@ import jeton
 from jeton.telemetry.sinks.follow import follow_sinks
 from tests.docs.markdown import ROOT
 
-PAGE = (ROOT / "docs" / "sinks.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "sinks.md").read_text()
 SECRET = b"the-secret-of-the-page"
 
 

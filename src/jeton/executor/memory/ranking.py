@@ -1,4 +1,4 @@
-"""How well a memory answers a query. One formula for every store (docs/memory.md#scores).
+"""How well a memory answers a query. One formula for every store (docs/how-to/memory.md#scores).
 
 Only memories that the searcher may see are counted, so that no score tells what others' memories say.
 """
