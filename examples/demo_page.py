@@ -8,6 +8,7 @@ Serves until Ctrl-C. `--no-open` only prints the link, `--many N` makes the fan-
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import webbrowser
@@ -52,6 +53,7 @@ def main() -> int:
     parser.add_argument("--no-open", action="store_true", help="print the link, and open no browser")
     parser.add_argument("--many", type=int, default=10_000, help="how many slots the fan-out has")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the server ends with us
     with TemporaryDirectory() as folder:
         server = serve(f"{folder}/demo.db")
         try:
