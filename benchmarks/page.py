@@ -80,8 +80,6 @@ class Large:
 
     def _entries(self, query: dict[str, int]) -> Any:
         after = query.get("after", -1)
-        if "after=-1" in str(query):
-            after = -1
         numbers = range(after + 1, min(ENTRIES, after + 1 + query.get("limit", 100)))
         per = max(1, self._events // ENTRIES)
         entries = [
@@ -146,7 +144,7 @@ def start(url: str, key: str, name: str) -> str:
 async def cpu_ms(system: CDPSession) -> float:
     """CPU time of all renderers so far."""
     found = await system.send("SystemInfo.getProcessInfo")
-    return sum(each["cpuTime"] for each in found["processInfo"] if each["type"] == "renderer") * 1000
+    return float(sum(each["cpuTime"] for each in found["processInfo"] if each["type"] == "renderer")) * 1000
 
 
 async def pan(page: Page) -> None:
