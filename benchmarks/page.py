@@ -172,8 +172,8 @@ async def changes(page: Page) -> None:
 
 async def scroll(page: Page) -> None:
     await page.get_by_role("log", name="Events").hover()
-    for _ in range(STEPS):
-        await page.mouse.wheel(0, -400)
+    for step in range(STEPS):  # up and down again: the small list must not end before the large one
+        await page.mouse.wheel(0, -400 if step < STEPS // 2 else 400)
         await picture(page)
 
 
