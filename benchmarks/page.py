@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import Request, urlopen
 
@@ -82,7 +82,7 @@ class Large:
         after = query.get("after", -1)
         numbers = range(after + 1, min(ENTRIES, after + 1 + query.get("limit", 100)))
         per = max(1, self._events // ENTRIES)
-        entries = [
+        entries: list[Any] = [
             {"number": at, "at": AT, "first_event": at * per, "messages": [], "decisions": [], "text": "changes"}
             for at in numbers
         ]
@@ -143,7 +143,8 @@ def start(url: str, key: str, name: str) -> str:
 
 async def cpu_ms(system: CDPSession) -> float:
     """CPU time of all renderers so far."""
-    found = await system.send("SystemInfo.getProcessInfo")
+    send = cast("Callable[[str], Awaitable[Any]]", system.send)  # pyright: ignore[reportUnknownMemberType] - untyped
+    found = await send("SystemInfo.getProcessInfo")
     return float(sum(each["cpuTime"] for each in found["processInfo"] if each["type"] == "renderer")) * 1000
 
 

@@ -64,8 +64,13 @@ def say(text: str) -> None:
     print(f"\n── {text}\n", flush=True)
 
 
+def end(number: int, frame: object) -> None:
+    """Leave, and let everything that was started end."""
+    sys.exit(0)
+
+
 def main() -> int:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # what it started ends with it
+    signal.signal(signal.SIGTERM, end)  # what it started ends with it
     with TemporaryDirectory() as folder:
         store = f"{folder}/demo.db"
         say("six judges vote, four votes are enough, and nobody told finn's doctor")

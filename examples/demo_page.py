@@ -47,13 +47,18 @@ def fill(engine: jeton.SyncEngine, many: int) -> list[tuple[str, str]]:
     ]
 
 
+def end(number: int, frame: object) -> None:
+    """Leave, and let everything that was started end."""
+    sys.exit(0)
+
+
 def main() -> int:
     """Serve, fill, and say where to look."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-open", action="store_true", help="print the link, and open no browser")
     parser.add_argument("--many", type=int, default=10_000, help="how many slots the fan-out has")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the server ends with us
+    signal.signal(signal.SIGTERM, end)  # the server ends with us
     with TemporaryDirectory() as folder:
         server = serve(f"{folder}/demo.db")
         try:

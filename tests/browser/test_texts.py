@@ -100,7 +100,7 @@ async def test_text_is_text(site: Site, hostile: tuple[Running, str, str], place
     for name, value in names.items():
         place = place.replace(name, value)
     page = await here.sign_in(place, reduced_motion=True)
-    asked_elsewhere = []
+    asked_elsewhere: list[str] = []
     page.on("dialog", lambda dialog: asked_elsewhere.append(dialog.message))
     await page.evaluate(
         "addEventListener('securitypolicyviolation', (event) => console.error('refused: ' + event.blockedURI))"

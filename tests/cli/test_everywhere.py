@@ -202,8 +202,6 @@ class Screen:
         before, _, self._unread = self._unread.partition(text)
         return before + text
 
-        self._unread = self._unread.partition(text)[2]
-
 
 @both
 def test_what_is_deployed_is_started_by_its_name(jeton: Verbs) -> None:
@@ -211,4 +209,3 @@ def test_what_is_deployed_is_started_by_its_name(jeton: Verbs) -> None:
     started = jeton.json("start", "double", "--input", '{"n": 21}', "--key", "once")
     assert (started["status"], started["output"]) == ("completed", {"n": 42})
     assert jeton.json("start", "double", "--input", '{"n": 21}', "--key", "once")["run_id"] == started["run_id"]
-    assert jeton.json("start", "nothing", exits=5)["code"] == "unknown_workflow"
