@@ -14,7 +14,7 @@ TYPED := $(wildcard src tests examples benchmarks tools)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint types mypy pyright layers fmt sync docs page page-check pictures page-dev chromium long simulate served crash mutants bench demo clean
+.PHONY: help setup test check lint types mypy pyright layers fmt sync docs page page-check pictures page-dev chromium long simulate served crash mutants bench demo demo-page clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
@@ -99,17 +99,21 @@ crash: setup ## kill, fail and tear the store at every write and sync (SAMPLE=N 
 mutants: setup ## break the code in known ways and see the tests notice
 	$(PY) -m tests.mutants.run
 
-bench: setup ## measure, and write docs/benchmarks.md (ROUNDS=N, PEERS=PYTHON that has other engines installed)
+bench: setup chromium ## measure, and write docs/benchmarks.md (ROUNDS=N, PEERS=PYTHON that has other engines installed)
 	$(PY) -m benchmarks.compare --write --rounds $(or $(ROUNDS),3) $(if $(PEERS),--peers $(PEERS))
 	$(PY) -m benchmarks.where --write $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(PY) -m benchmarks.growth --write $(if $(ROUNDS),--rounds $(ROUNDS))
 	$(PY) -m benchmarks.talk --write
 	$(PY) -m benchmarks.wide_flow
 	$(PY) -m benchmarks.large
+	$(PY) -m benchmarks.page --write $(if $(ROUNDS),--rounds $(ROUNDS))
 
-demo: setup ## watch a run and a conversation survive kill -9
-	$(PY) examples/demo.py
+demo: setup ## watch a conversation and a run survive kill -9, and look at the run on the page
 	$(PY) examples/demo_refund.py
+	$(PY) examples/demo.py
+
+demo-page: setup ## the page with something to see: a live fan-out of 10,000, a gate, a failed quorum, an agent
+	$(PY) examples/demo_page.py
 
 clean: ## remove caches and builds; .venv stays
 	rm -rf ui/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist site

@@ -1,5 +1,12 @@
-"""A contest with six judges, killed in the middle with `kill -9`, and finished all the same."""
+"""A contest with six judges, killed in the middle with `kill -9`, and finished all the same.
 
+    python examples/demo.py
+
+On a terminal, or with `--serve`, the run is served in the end: the link shows it on the page until Ctrl-C.
+"""
+
+import json
+import signal
 import subprocess
 import sys
 import time
@@ -37,11 +44,33 @@ def votes_in(engine: jeton.SyncEngine) -> int:
     return sum(token.waits_at == "think" for run in engine.list() for token in engine.tokens(run.run_id))
 
 
+def show(store: str, run: str) -> None:
+    """Serve the store, and print the link to its run on the page."""
+    serve = [sys.executable, "-m", "jeton.cli.main", "serve", "--store", store, "--port", "0", "--json"]
+    server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert server.stdout is not None
+        told = json.loads(server.stdout.readline())
+        say(f"look at it: {told['serving']}/#key={told['key']}&to=/runs/{run}\n   until Ctrl-C")
+        server.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def say(text: str) -> None:
     print(f"\n── {text}\n", flush=True)
 
 
+def end(number: int, frame: object) -> None:
+    """Leave, and let everything that was started end."""
+    sys.exit(0)
+
+
 def main() -> int:
+    signal.signal(signal.SIGTERM, end)  # what it started ends with it
     with TemporaryDirectory() as folder:
         store = f"{folder}/demo.db"
         say("six judges vote, four votes are enough, and nobody told finn's doctor")
@@ -58,6 +87,8 @@ def main() -> int:
             (run,) = engine.list()
             again = [token.id for token in engine.tokens(run.run_id) if token.deliveries > 1]
         say(f"one run; tasks the crash had cut off, and that were given out again: {len(again)}")
+        if "--serve" in sys.argv or sys.stdout.isatty():
+            show(store, run.run_id)
     return exit_code
 
 

@@ -59,8 +59,9 @@ def install() -> None:
     if mark.exists() and mark.read_text(encoding="utf-8") == wanted:
         return
     print("installing the page's packages into ui/node_modules", flush=True)
-    # not `npm ci`: it refuses a lock that was written on another platform
-    if npm("install", "--no-audit", "--no-fund", "--loglevel=error") != 0:
+    # not `npm ci`: it refuses a lock that was written on another platform; npm would add to the lock what other
+    # platforms need, and the page would no longer be that of its sources
+    if npm("install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error") != 0:
         raise SystemExit("tools.page: npm could not install the page's packages; see what it says above")
     mark.write_text(_hash([UI / "package.json", UI / "package-lock.json"]), encoding="utf-8")
 
@@ -70,7 +71,7 @@ def build() -> int:
     if _built_is_current():
         return 0
     install()
-    if (code := types() or _tool("vite", "build")) == 0:
+    if (code := types() or run_tool("vite", "build")) == 0:
         write_stamp()
     return code
 
@@ -83,7 +84,7 @@ def check() -> int:
     if mark.exists() and mark.read_text(encoding="utf-8") == everything:
         return 0
     for command in (("tsc", "--noEmit"), ("eslint", "--max-warnings=0", "."), ("vitest", "run", "--reporter=dot")):
-        if (code := _tool(*command)) != 0:
+        if (code := run_tool(*command)) != 0:
             return code
     mark.write_text(everything, encoding="utf-8")
     return 0
@@ -97,13 +98,13 @@ def types() -> int:
     install()
     DOCUMENT.write_text(text, encoding="utf-8")
     options = ("--default-non-nullable=false", "--empty-objects-unknown")
-    return _tool("openapi-typescript", str(DOCUMENT), "--output", str(SCHEMA), *options)
+    return run_tool("openapi-typescript", str(DOCUMENT), "--output", str(SCHEMA), *options)
 
 
 def dev() -> int:
     """Serve the sources with reloading; what is not the page is asked of $JETON_URL."""
     install()
-    return _tool("vite")
+    return run_tool("vite")
 
 
 def _document_text() -> str:
@@ -119,7 +120,7 @@ def _built_is_current() -> bool:
     return DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == _document_text()
 
 
-def _tool(name: str, *arguments: str) -> int:
+def run_tool(name: str, *arguments: str) -> int:
     """Run a program of ui/node_modules with our Node."""
     package = MODULES / ".bin" / name
     return _run([str(node()), str(package.resolve()), *arguments], UI)

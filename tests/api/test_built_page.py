@@ -10,7 +10,7 @@ import pytest
 
 from jeton.api.state import Settings
 from tests.api.server import Running, serving, serving_in_thread
-from tools.page import DOCUMENT
+from tools.page import DOCUMENT, install, run_tool
 from tools.page_stamp import BUILT, stamp_of
 from tools.page_types import document_text
 
@@ -50,6 +50,17 @@ def test_the_page_is_small() -> None:
     assert not {ASSETS / name for name in LATER} & first
     sizes = {name: size_of(ASSETS / name) for name in LATER if (ASSETS / name).exists()}
     assert {name: size for name, size in sizes.items() if size > LATER[name] * KB} == {}
+
+
+@pytest.mark.long
+def test_building_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    """What is committed is what the sources come to, on this machine too."""
+    install()
+    assert run_tool("vite", "build", "--outDir", str(tmp_path / "page"), "--emptyOutDir") == 0
+    built = {path.relative_to(BUILT).as_posix(): path.read_bytes() for path in BUILT.rglob("*") if path.is_file()}
+    again = {path.relative_to(tmp_path / "page").as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert again == set(built) - {"stamp.json"}
+    assert [name for name in sorted(again) if (tmp_path / "page" / name).read_bytes() != built[name]] == []
 
 
 async def test_the_page_is_served_with_its_policy_and_a_nonce_of_its_own(running: Running) -> None:

@@ -12,6 +12,7 @@ workflows:
   d_ends: {initial_node: a, nodes: {a: {}}}
   d_fails: {initial_node: a, nodes: {a: {action: {kind: fail, implementation: {type: bad_day, message: no}}}}}
   d_asks: {initial_node: g, nodes: {g: {gate: {title: Well?}}}}
+  d_both: {initial_node: g, nodes: {g: {gate: {title: Both?, approvals: 3}}}}
   d_late:
     initial_node: r
     nodes: {r: {wait: {signal: go}}, g: {gate: {title: Well?}}}
@@ -220,3 +221,35 @@ def test_a_run_as_a_file_is_a_download(client: httpx2.Client) -> None:
 
 def test_the_document_is_there_without_the_prefix_too(client: httpx2.Client) -> None:
     assert ok(client.get("/openapi.json")) == ok(client.get("/v1/openapi.json"))
+
+
+def test_an_explanation_lists_few_of_what_is_alike_and_counts_the_rest(client: httpx2.Client) -> None:
+    run = started(client, "d_fans")
+    whole = ok(client.get(f"/v1/runs/{run}/explain"))["routings"]
+    few = ok(client.get(f"/v1/runs/{run}/explain?alike=2"))["routings"]
+    of_b = [routing for routing in whole if routing["node"] == "b"]
+    assert len(of_b) == 40
+    assert [routing for routing in few if routing["node"] == "b"] == [of_b[0], {**of_b[1], "alike": 38}]
+    assert [routing for routing in few if routing["node"] != "b"] == [each for each in whole if each["node"] != "b"]
+    transition = ok(client.get(f"/v1/runs/{run}/explain?transition=1&alike=1"))["routings"]
+    assert [(routing["token"], routing["alike"]) for routing in transition] == [(of_b[0]["token"], 39)]
+    assert code(client.get(f"/v1/runs/{run}/explain?alike=0")) == (400, "bad_argument")
+
+
+def test_a_gate_says_who_has_answered(client: httpx2.Client) -> None:
+    run = started(client, "d_both", 300)
+    for by in ("ann", "ben"):
+        ok(client.post(f"/v1/runs/{run}/answer", json={"value": 1, "by": by}))
+    [gate] = ok(client.get(f"/v1/gates?run={run}"))["gates"]
+    assert (gate["answers"], gate["approvals"], gate["answered_by"]) == (2, 3, ["ann", "ben"])
+
+
+def test_a_key_says_when_it_was_last_used(client: httpx2.Client) -> None:
+    made = ok(client.post("/v1/keys", json={"name": "d_key", "scopes": ["read"]}), 201)
+
+    def last_used() -> Any:
+        return next(key for key in ok(client.get("/v1/keys"))["keys"] if key["id"] == made["id"])["last_used_at"]
+
+    assert last_used() is None
+    ok(client.get("/v1/me", headers={"Authorization": f"Bearer {made['key']}"}))
+    assert last_used() >= made["created_at"]

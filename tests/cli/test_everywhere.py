@@ -201,3 +201,11 @@ class Screen:
             self._unread += os.read(self._terminal, 4096)
         before, _, self._unread = self._unread.partition(text)
         return before + text
+
+
+@both
+def test_what_is_deployed_is_started_by_its_name(jeton: Verbs) -> None:
+    jeton.json("run", str(jeton.library), "double", "--input", '{"n": 1}')
+    started = jeton.json("start", "double", "--input", '{"n": 21}', "--key", "once")
+    assert (started["status"], started["output"]) == ("completed", {"n": 42})
+    assert jeton.json("start", "double", "--input", '{"n": 21}', "--key", "once")["run_id"] == started["run_id"]

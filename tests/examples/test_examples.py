@@ -12,10 +12,17 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner
 
+import jeton
 from jeton.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-DEMO = {"demo.py", "demo.yaml", "demo_refund.py"}  # long, and different each time: they have tests of their own
+DEMO = {
+    "demo.py",
+    "demo.yaml",
+    "demo_refund.py",
+    "demo_page.py",
+    "demo_page.yaml",
+}  # long, and different each time: they have tests of their own
 
 
 def examples(kind: str) -> list[Path]:
@@ -75,3 +82,23 @@ def test_the_refund_is_paid_once_although_the_process_is_killed_twice() -> None:
     assert asks < approves < shows
     assert done.stdout.index("Done: 20 for A-17 are on their way to you.") > shows
     assert "the bank was asked 2 times, and paid 1 time" in done.stdout
+
+
+def test_the_demo_of_the_page_serves_something_of_each_kind() -> None:
+    demo = [sys.executable, str(EXAMPLES / "demo_page.py"), "--no-open", "--many", "300"]
+    with subprocess.Popen(demo, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [line.rstrip() for line in iter(process.stdout.readline, "Ctrl-C ends it\n")]
+        found = re.fullmatch(r"all runs +(http://127\.0\.0\.1:\d+)/#key=(jtn_\w+)&to=/runs", lines[0])
+        assert found is not None, lines
+        with jeton.connect_sync(found[1], key=found[2]) as engine:
+            workflows = {run.workflow for run in engine.list()}
+            (jury,) = engine.list(workflow="jury")
+            ended = engine.run(jury.run_id).result(60)
+            gates = {gate.title: gate.answered_by for gate in engine.gates()}
+        process.terminate()
+    assert workflows >= {"enrich", "launch", "jury", "order", "charge"}
+    assert ended.error is not None
+    assert ended.error.type == "quorum_impossible"
+    assert gates == {"Launch on Friday?": ("ada",), "Refund 20 for A-17?": ()}
+    assert len(lines) == 6

@@ -286,7 +286,7 @@ class Queries(msgspec.Struct, frozen=True):
 
 
 class KeyView(msgspec.Struct, frozen=True):
-    """A key, without the key."""
+    """A key, without the key. `last_used_at`: null if it was not used since the server started."""
 
     id: str
     name: str
@@ -295,6 +295,7 @@ class KeyView(msgspec.Struct, frozen=True):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    last_used_at: datetime | None = None
 
 
 class NewKeyView(KeyView, frozen=True):
@@ -307,8 +308,8 @@ class Keys(msgspec.Struct, frozen=True):
     keys: tuple[KeyView, ...]
 
 
-def key_view(key: ApiKey) -> KeyView:
-    """A key as it may be shown."""
+def key_view(key: ApiKey, last_used: int | None = None) -> KeyView:
+    """A key as it may be shown. `last_used`: as a server knows it, in milliseconds."""
     return KeyView(
         key.id,
         key.name,
@@ -317,6 +318,7 @@ def key_view(key: ApiKey) -> KeyView:
         moment(key.created_at),
         maybe_moment(key.expires_at),
         maybe_moment(key.revoked_at),
+        maybe_moment(last_used),
     )
 
 

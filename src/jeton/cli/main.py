@@ -16,6 +16,7 @@ VERBS = {
     "simulate": ("define.simulate", "Run a workflow under many schedules and faults."),
     "import-flow": ("define.import_flow", "Convert an exported graph into a library file."),
     "run": ("act.run", "Start a workflow and follow the run to its end."),
+    "start": ("act.start", "Start a run of what is deployed."),
     "chat": ("act.chat", "Talk to an agent."),
     "mcp": ("act.mcp", "Serve workflows and agents as MCP tools, and pin tools of others."),
     "resume": ("act.resume", "Drive every unfinished run."),

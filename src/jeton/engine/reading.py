@@ -31,6 +31,7 @@ from jeton.model.failure import Refused, RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject
 from jeton.model.reference import parse_reference
+from jeton.model.state.phase import WaitingForGate
 from jeton.model.state.run import TERMINAL, Head, RunStatus
 from jeton.model.state.talk import place_of
 
@@ -153,10 +154,18 @@ class Reading:
                 if row.question is not None:
                     views.append(question_view(row, row.question))
                 elif program.talk is None:
-                    views.append(gate_view(row, program.workflow))
+                    views.append(gate_view(row, program.workflow, await self._answered_by(row)))
                 else:
                     views.append(approval_view(row, program, await self._call_input(row)))
         return tuple(views)
+
+    async def _answered_by(self, row: GateRow) -> tuple[str, ...]:
+        """Who has answered a gate that needs more answers."""
+        live = await self._reads.live(row.run) if row.answers else None
+        token = None if live is None else live.state.tokens.get(row.token)
+        if token is None or not isinstance(token.phase, WaitingForGate):
+            return ()
+        return tuple(answer.by for answer in token.phase.answers if answer.by is not None)
 
     async def _call_input(self, row: GateRow) -> Json:
         """The input of the tool call that an approval is for."""

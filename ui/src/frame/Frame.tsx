@@ -71,9 +71,17 @@ export function Frame(): ReactNode {
 
 function Navigation({ views }: { readonly views: readonly View[] }): ReactNode {
   const [path] = useLocation();
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    // on a phone the bar is wider than the screen: where one is, is in sight
+    const bar = list.current;
+    const link = bar?.querySelector<HTMLElement>("[aria-current=page]");
+    if (bar === null || link === null || link === undefined || bar.scrollWidth <= bar.clientWidth) return;
+    bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+  }, [path]);
   return (
     <nav aria-label="Main">
-      <ul>
+      <ul ref={list}>
         {views.map(({ id, label, home, icon: Icon, badge: Badge }) => {
           const current = path === home || path.startsWith(`${home}/`);
           return (

@@ -4,13 +4,13 @@ import { createContext, useContext } from "react";
 import type { Me, Scope } from "../lib/api/queries.ts";
 import { keep, kept } from "../lib/storage.ts";
 
-const LINK = /^#key=(.+)$/;
+const LINK = /^#key=([^&]+)(?:&to=(\/.*))?$/;
 
-/** The key of a link `/#key=…`, taken out of the address and of the history at once. */
+/** The key of a link `/#key=…` or `/#key=…&to=/runs/ID`, taken out of the address and of the history at once. */
 export function takeKey(): string | null {
-  const found = LINK.exec(window.location.hash)?.[1];
+  const [, found, place = "/"] = LINK.exec(window.location.hash) ?? [];
   if (found === undefined) return null;
-  window.history.replaceState(null, "", `${window.location.pathname}#/`);
+  window.history.replaceState(null, "", `${window.location.pathname}#${place}`);
   try {
     return decodeURIComponent(found);
   } catch {

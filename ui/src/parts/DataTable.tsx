@@ -9,8 +9,8 @@ export interface Column<Row> {
   /** A CSS width; columns without one share what is left. */
   readonly width?: string;
   readonly end?: boolean;
-  /** In a card on a phone: over the whole width, or left out. */
-  readonly card?: "wide" | "hidden";
+  /** In a card on a phone: over the whole width, with its name before it, or left out. */
+  readonly card?: "wide" | "named" | "hidden";
 }
 
 interface Props<Row> {
@@ -107,7 +107,7 @@ export function DataTable<Row>(props: Props<Row>): ReactNode {
                   </td>
                 )}
                 {columns.map((column) => (
-                  <td key={column.name} role="cell" className={[column.end === true ? "end" : "", column.card === undefined ? "" : column.card === "wide" ? "wide" : "card-hidden"].join(" ").trim() || undefined}>
+                  <td key={column.name} role="cell" className={[column.end === true ? "end" : "", column.card === undefined ? "" : column.card === "hidden" ? "card-hidden" : column.card].join(" ").trim() || undefined} data-name={column.card === "named" ? column.name : undefined}>
                     {column.cell(row)}
                   </td>
                 ))}

@@ -26,6 +26,7 @@ class Callers:
         self._sessions: dict[str, Session] = {}  # by the hash of the cookie
         self._own: ApiKey | None = None
         self._open_to_all = open_to_all
+        self._used: dict[str, int] = {}  # when each key was last used, since this server started
 
     async def load(self) -> None:
         """Read the keys, and the sessions that outlived the server before."""
@@ -87,15 +88,23 @@ class Callers:
         self._sessions.pop(hash_of(cookie), None)
         await self._access.end_session(hash_of(cookie))
 
+    def last_used(self, key: ApiKey) -> int | None:
+        """When a key was last used. None: not since this server started, which writes down nothing for a request."""
+        return self._used.get(key.id)
+
+    def _note_use(self, key: ApiKey, now: int) -> ApiKey:
+        self._used[key.id] = now
+        return key
+
     def identify(self, authorization: str | None, cookie: str | None, now: int) -> ApiKey:
         """Who calls. Raises Refused if nobody that is known."""
         if authorization is not None:
             scheme, _, text = authorization.partition(" ")
             if scheme.lower() != "bearer" or not text:
                 raise Refused("key_missing", "the Authorization header has no key", WITH_A_KEY)
-            return self.by_key(text, now)
+            return self._note_use(self.by_key(text, now), now)
         if cookie is not None:
-            return self.by_session(cookie, now)
+            return self._note_use(self.by_session(cookie, now), now)
         if self._open_to_all:
             return ANYBODY
         raise Refused("key_missing", "nothing is served without a key", WITH_A_KEY)

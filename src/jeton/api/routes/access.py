@@ -42,7 +42,8 @@ async def end_session(call: Call[Nothing, Nothing]) -> Answer:
 
 async def list_keys(call: Call[Nothing, Nothing]) -> Answer:
     """All keys, without the keys."""
-    return Answer(plain(Keys(tuple(map(key_view, await call.engine.access.keys())))))
+    callers, keys = call.server.callers, await call.engine.access.keys()
+    return Answer(plain(Keys(tuple(key_view(key, callers.last_used(key)) for key in keys))))
 
 
 async def add_key(call: Call[Nothing, KeyBody]) -> Answer:

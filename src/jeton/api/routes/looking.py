@@ -1,10 +1,13 @@
 """Look at runs."""
 
+import asyncio
+
 import msgspec
 
 from jeton.api.route import Answer, Call, Nothing, Route, route
 from jeton.api.routes.control import waited
 from jeton.api.views import ChildList, Context, RunAnswer, Tokens, summary_of
+from jeton.engine.views.explain.condense import condensed
 from jeton.engine.views.explain.views import Explanation
 from jeton.engine.views.plain import plain
 from jeton.model.failure import Refused
@@ -33,11 +36,14 @@ class TokenQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExplainQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A token, a transition, or neither: the run. `at`: as it was after that journal entry."""
+    """A token, a transition, or neither: the run. `at`: as it was after that journal entry.
+
+    `alike`: how many are listed of what is alike; the last of them has in `alike` how many were left out."""
 
     token: int | None = None
     transition: int | None = None
     at: int | None = None
+    alike: int | None = None
 
 
 async def get_run(call: Call[RunQuery, Nothing]) -> Answer:
@@ -69,7 +75,11 @@ async def explain_run(call: Call[ExplainQuery, Nothing]) -> Answer:
     if query.token is not None and query.transition is not None:
         raise Refused("ambiguous", "a token and a transition are named", "name one of them")
     found = await call.engine.explain(call.path["run"], token=query.token, transition=query.transition, at=query.at)
-    return Answer(plain(found))
+    if query.alike is None:
+        return Answer(plain(found))
+    if not 1 <= query.alike <= MAX_LIMIT:
+        raise Refused("bad_argument", f"alike: must be 1 to {MAX_LIMIT}", "leave it out for everything")
+    return Answer(plain(await asyncio.to_thread(condensed, found, query.alike)))
 
 
 async def run_children(call: Call[Nothing, Nothing]) -> Answer:

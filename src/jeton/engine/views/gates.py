@@ -37,14 +37,16 @@ class GateView(msgspec.Struct, frozen=True):
     answers: int
     since: datetime
     due: datetime | None
+    answered_by: tuple[str, ...] = ()  # those who gave their names, in the order of their answers
     input: Json | UnsetType = UNSET  # of a tool call that waits for approval
 
 
-def gate_view(row: GateRow, workflow: Workflow) -> GateView:
+def gate_view(row: GateRow, workflow: Workflow, answered_by: tuple[str, ...] = ()) -> GateView:
     """The view of a gate. The question comes from the run's own version of the workflow."""
     target = workflow.nodes[row.node].target
     assert isinstance(target, GateTarget), "gate rows are of gate nodes"
-    return _view(row, target.schema, target.assignees, target.approvals)
+    found = _view(row, target.schema, target.assignees, target.approvals)
+    return msgspec.structs.replace(found, answered_by=answered_by) if answered_by else found
 
 
 def question_view(row: GateRow, schema: str) -> GateView:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from jeton.model import decision as d
 from jeton.model.decision.fork import DONE_AGAIN
@@ -39,6 +40,14 @@ TokenStatus: TypeAlias = Literal[
 ENDED: frozenset[TokenStatus] = frozenset({"completed", "failed", "timed_out", "cancelled"})
 
 
+class RetryView(msgspec.Struct, frozen=True):
+    """An attempt that failed and was followed by another. `again_at`: when that one began; None while it waits."""
+
+    attempt: int
+    failed_at: datetime
+    again_at: datetime | None = None
+
+
 class TokenView(msgspec.Struct):
     """One token. `since`: when it got its status; `waits_at`: the node of the fan-in it waits at."""
 
@@ -54,6 +63,7 @@ class TokenView(msgspec.Struct):
     loops: dict[int, int] = {}
     attempt: int = 1
     deliveries: int = 0
+    retries: tuple[RetryView, ...] = ()
     due: datetime | None = None
     label: str | None = None
     signal: str | None = None  # the name of the signal it waits for
@@ -124,6 +134,8 @@ class TokenTable:
             case d.DispatchToken():
                 token = self._change(decision.token, "dispatched", decision.deadline)
                 token.attempt, token.deliveries = decision.attempt, 1
+                if token.retries and token.retries[-1].again_at is None:
+                    token.retries = (*token.retries[:-1], replace(token.retries[-1], again_at=self._now))
                 token.missing += decision.missing
             case d.RedeliverToken():
                 self._change(decision.token, "dispatched", decision.deadline).deliveries = decision.deliveries
@@ -135,7 +147,9 @@ class TokenTable:
             case d.MarkExecuting():
                 self._change(decision.token, "executing", decision.deadline).since = moment(decision.at)
             case d.RetryToken():
-                self._change(decision.token, "waiting_for_retry", decision.due).attempt = decision.attempt
+                token = self._change(decision.token, "waiting_for_retry", decision.due)
+                token.attempt = decision.attempt
+                token.retries += (RetryView(decision.attempt - 1, self._now),)
             case d.FinishNode():
                 self.tokens[decision.token].missing += decision.missing
             case d.FailNode():

@@ -33,7 +33,14 @@ export const queries = {
     queryOptions({
       queryKey: ["run", run, "explain"],
       // without a token or a transition it explains the run
-      queryFn: async ({ signal }) => (await api.get("/v1/runs/{run}/explain", { path: { run }, signal })) as Schemas["RunExplained"],
+      queryFn: async ({ signal }) => (await api.get("/v1/runs/{run}/explain", { path: { run }, query: { alike: 1 }, signal })) as Schemas["RunExplained"],
+    }),
+  progress: (run: string) =>
+    queryOptions({ queryKey: ["run", run, "graph", null], queryFn: ({ signal }) => api.get("/v1/runs/{run}/graph", { path: { run }, signal }) }),
+  failures: (filter: RunFilter) =>
+    queryOptions({
+      queryKey: ["runs", "failures", filter],
+      queryFn: ({ signal }): Promise<AnswerOf<"/v1/runs", "get">> => api.get("/v1/runs", { query: { ...filter, status: "failed,timed_out", limit: 1000 } as never, signal }),
     }),
   gates: () => queryOptions({ queryKey: ["gates"], queryFn: ({ signal }) => api.get("/v1/gates", { signal }) }),
   workflows: () =>

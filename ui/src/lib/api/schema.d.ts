@@ -1181,7 +1181,7 @@ export interface components {
         };
         /**
          * KeyView
-         * @description A key, without the key.
+         * @description A key, without the key. `last_used_at`: null if it was not used since the server started.
          */
         KeyView: {
             id: string;
@@ -1191,6 +1191,8 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
+            /** @default null */
+            last_used_at: string | null;
         };
         /**
          * NewKeyView
@@ -1204,6 +1206,8 @@ export interface components {
             created_at: string;
             expires_at: string | null;
             revoked_at: string | null;
+            /** @default null */
+            last_used_at: string | null;
             /** @default  */
             key: string;
         };
@@ -1522,6 +1526,8 @@ export interface components {
             attempt: number;
             /** @default 0 */
             deliveries: number;
+            /** @default [] */
+            retries: components["schemas"]["RetryView"][];
             /** @default null */
             due: string | null;
             /** @default null */
@@ -1544,6 +1550,16 @@ export interface components {
             error: Record<string, unknown> | null;
             /** @default [] */
             missing: string[];
+        };
+        /**
+         * RetryView
+         * @description An attempt that failed and was followed by another. `again_at`: when that one began; None while it waits.
+         */
+        RetryView: {
+            attempt: number;
+            failed_at: string;
+            /** @default null */
+            again_at: string | null;
         };
         /**
          * Context
@@ -1629,6 +1645,8 @@ export interface components {
             waits_for: number[];
             /** @default null */
             child: string | null;
+            /** @default 0 */
+            alike: number;
         };
         /**
          * FanInView
@@ -1666,6 +1684,8 @@ export interface components {
             parked_at: string | null;
             /** @default null */
             ends: ("cancelled" | "completed" | "failed" | "timed_out") | null;
+            /** @default 0 */
+            alike: number;
         };
         /**
          * ConsideredTransition
@@ -1704,6 +1724,8 @@ export interface components {
             request: string | null;
             /** @default null */
             by_run: string | null;
+            /** @default 0 */
+            alike: number;
         };
         /**
          * MissingPaths
@@ -1714,6 +1736,8 @@ export interface components {
             node: string | null;
             entry: number;
             paths: string[];
+            /** @default 0 */
+            alike: number;
         };
         /**
          * NodeExplained
@@ -1951,6 +1975,8 @@ export interface components {
             answers: number;
             since: string;
             due: string | null;
+            /** @default [] */
+            answered_by: string[];
             input: unknown;
         };
         /** AnswerBody */
@@ -3326,6 +3352,7 @@ export interface operations {
                 token?: number;
                 transition?: number;
                 at?: number;
+                alike?: number;
             };
             header?: never;
             path: {

@@ -75,7 +75,7 @@ export default function CodeMirror({ label, value, onChange, readOnly = false, d
     if (place.current === null) return;
     const extensions: Extension[] = [
       EditorView.cspNonce.of(cspNonce()),
-      EditorView.contentAttributes.of({ "aria-label": label }),
+      EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
       lineNumbers(), history(), bracketMatching(), highlightActiveLine(), syntaxHighlighting(colours), look, yaml(), // JSON is YAML too
       autocompletion({ override: [(context) => latest.current.complete?.(context) ?? null] }),
       // Escape, then Tab, leaves the editor, as CodeMirror tells screen readers

@@ -18,17 +18,27 @@ export interface FormProps {
   readonly idPrefix?: string;
 }
 
+/** A yes or no that nobody gave is no "no". */
+const NO_GUESSES = { requiredBooleanDefault: "skip" } as const;
 const NO_BUTTON: UiSchema = { "ui:submitButtonOptions": { norender: true }, "ui:label": true };
+
+/** What must be given comes first. */
+function needed(schema: object): UiSchema {
+  const { required, properties } = schema as { required?: unknown; properties?: object };
+  const names = Array.isArray(required) ? required.filter((name): name is string => typeof name === "string" && Object.hasOwn(properties ?? {}, name)) : [];
+  return names.length === 0 ? {} : { "ui:order": [...names, "*"] };
+}
 
 export default function Form({ schema, value, onChange, refused = [], disabled = false, idPrefix = "form" }: FormProps): ReactNode {
   const extraErrors = useMemo(() => {
     const errors = refused.map((each): RJSFValidationError => ({ message: each.problem, property: partsOfPath(each.path).map((part) => `.${part}`).join(""), stack: each.problem }));
     return toErrorSchema(errors);
   }, [refused]);
+  const ui = useMemo(() => ({ ...NO_BUTTON, ...needed(schema) }), [schema]);
   return (
     <div className="form">
       <RjsfForm
-        schema={schema} uiSchema={NO_BUTTON} formData={value} validator={validator} templates={templates} widgets={widgets}
+        schema={schema} uiSchema={ui} experimental_defaultFormStateBehavior={NO_GUESSES} formData={value} validator={validator} templates={templates} widgets={widgets}
         tagName="div" idPrefix={idPrefix} liveValidate="onChange" noHtml5Validate showErrorList={false} extraErrors={extraErrors} disabled={disabled}
         onChange={({ formData }) => { onChange(withoutUndefined(formData)); }}
       />

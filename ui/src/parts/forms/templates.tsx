@@ -115,10 +115,29 @@ function Select({ id, value, options, required, disabled, multiple, onChange, ra
   );
 }
 
-function CheckBox({ id, value, label, disabled, readonly, onChange }: WidgetProps): ReactNode {
+/** A yes or no that must be given is asked with two buttons, since an empty box would look like an answer. */
+function YesOrNo({ id, value, label, disabled, readonly, onChange }: WidgetProps): ReactNode {
+  return (
+    <>
+    <span aria-hidden="true"><span className="label given">{label}</span><span className="muted"> required</span></span>
+    <div role="radiogroup" aria-label={label} aria-describedby={`${id}__told`} id={id} className="yes-or-no">
+      {([["yes", true], ["no", false]] as const).map(([name, means]) => (
+        <label key={name} className="toggle" data-chosen={value === means}>
+          <input type="radio" name={id} checked={value === means} disabled={disabled === true || readonly === true} onChange={() => { onChange(means); }} />
+          <span>{name}</span>
+        </label>
+      ))}
+    </div>
+    </>
+  );
+}
+
+function CheckBox(props: WidgetProps): ReactNode {
+  const { id, label, disabled, readonly, onChange, required } = props;
+  if (required === true) return <YesOrNo {...props} />;
   return (
     <label className="choice">
-      <input id={id} type="checkbox" className="checkbox" checked={value === true} disabled={disabled === true || readonly === true} onChange={(event) => { onChange(event.target.checked); }} aria-describedby={`${id}__told`} />
+      <input id={id} type="checkbox" className="checkbox" checked={props.value === true} disabled={disabled === true || readonly === true} onChange={(event) => { onChange(event.target.checked); }} aria-describedby={`${id}__told`} />
       <span className="given">{label}</span>
     </label>
   );

@@ -22,7 +22,7 @@ type Row = Schemas["WorkflowRow"];
 const COLUMNS: readonly Column<Row>[] = [
   { name: "Name", cell: (row) => <Link href={`/definitions/${encodeURIComponent(row.name)}`} className="link given">{row.name}</Link> },
   { name: "Kind", width: "9rem", cell: (row) => <span className="muted">{row.kind}</span> },
-  { name: "Version", width: "8rem", end: true, cell: (row) => <span className="numbers">{row.version}</span> },
+  { name: "Version", width: "8rem", end: true, card: "named", cell: (row) => <span className="numbers">{row.version}</span> },
   { name: "Versions", width: "8rem", end: true, card: "hidden", cell: (row) => <Link href={`/definitions/${encodeURIComponent(row.name)}?tab=versions`} className="numbers link">{row.versions}</Link> },
   { name: "Triggers", width: "11rem", cell: (row) => row.kind === "agent" ? null : <StatusBadge plain status={row.disabled ? "disabled" : "enabled"} /> },
 ];

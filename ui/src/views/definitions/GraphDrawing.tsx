@@ -39,8 +39,30 @@ function labelOf(edge: Graph["edges"][number]): Label {
   const points = edge.points as unknown as Point[];
   const [fromX, fromY] = points[0] ?? [0, 0];
   const [toX, toY] = points[1] ?? [fromX, fromY];
-  const leftwards = toX < fromX - 1;
-  return { text: cut(edge.labels.join(" · ")), x: (fromX + toX) / 2 + (leftwards ? -8 : 8), y: (fromY + toY) / 2 + 4, leftwards };
+  // an arrow that comes from the left has its label there too: to the right is the one from the other side
+  const leftwards = edge.joins ? toX > fromX + 1 : toX < fromX - 1;
+  const part = edge.joins ? 0.35 : 0.5; // those that meet are further apart where they begin
+  return { text: cut(edge.labels.join(" · ")), x: fromX + (toX - fromX) * part + (leftwards ? -10 : 10), y: fromY + (toY - fromY) * (edge.joins ? 0.42 : 0.5) + 4, leftwards };
+}
+
+const LINE = 15;
+
+/** The labels with those moved down that would lie on another one. */
+export function apart(labels: readonly Label[]): Label[] {
+  const placed: Label[] = [];
+  for (const label of labels) {
+    const wide = label.text.length * LETTER;
+    const left = label.leftwards ? label.x - wide : label.x;
+    let { y } = label;
+    const lies = (other: Label): boolean => {
+      const otherWide = other.text.length * LETTER;
+      const otherLeft = other.leftwards ? other.x - otherWide : other.x;
+      return other.text !== "" && left < otherLeft + otherWide && otherLeft < left + wide && Math.abs(other.y - y) < LINE;
+    };
+    for (let tries = 0; label.text !== "" && tries < 4 && placed.some(lies); tries += 1) y += LINE;
+    placed.push({ ...label, y });
+  }
+  return placed;
 }
 
 interface Props {
@@ -55,7 +77,7 @@ export function GraphDrawing({ name, graph, marks }: Props): ReactNode {
   const id = useId();
   const gone = [...(marks ?? [])].filter(([, mark]) => mark === "removed").map(([node]) => node);
   if (graph.nodes.length === 0) return <p className="muted graph-none">There is no graph to draw: an agent is driven by its model.</p>;
-  const labels = graph.edges.map(labelOf);
+  const labels = apart(graph.edges.map(labelOf));
   const left = Math.min(0, ...labels.map((label) => label.x - (label.leftwards ? label.text.length * LETTER : 0)));
   const right = Math.max(graph.width, ...labels.map((label) => label.x + (label.leftwards ? 0 : label.text.length * LETTER)));
   const width = right - left + 2 * MARGIN;

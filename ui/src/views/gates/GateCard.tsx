@@ -63,6 +63,7 @@ function Facts({ gate }: { readonly gate: Gate }): ReactNode {
       <li className="numbers"><time dateTime={gate.since}>{`asked ${relative(gate.since, now)}`}</time></li>
       {gate.due !== null && <li className={overdue ? "overdue numbers" : "numbers"}>{overdue && <AlertIcon size={12} />}<time dateTime={gate.due}>{overdue ? `overdue, was due ${relative(gate.due, now)}` : `due ${relative(gate.due, now)}`}</time></li>}
       <li className="numbers">{`${String(gate.answers)} of ${String(gate.approvals)}`}<span className="hidden"> answers</span></li>
+      {gate.answered_by.length > 0 && <li className="given">{`answered by ${gate.answered_by.join(", ")}`}</li>}
       <li className="given">{gate.assignees.length === 0 ? "anyone" : gate.assignees.join(", ")}</li>
     </ul>
   );

@@ -71,7 +71,8 @@ function columnsWith(revoke: (key: Key) => void): Column<Key>[] {
     { name: "Scopes", width: "13rem", card: "wide", cell: (key) => <span className="scopes">{key.scopes.map((scope) => <span key={scope} className="scope">{scope}</span>)}</span> },
     { name: "Id", width: "7rem", card: "hidden", cell: (key) => <code>{key.id}</code> },
     { name: "Made", width: "7rem", card: "hidden", cell: (key) => <Ago at={key.created_at} /> },
-    { name: "Expires", width: "7rem", cell: (key) => key.expires_at === null ? <span className="muted">never</span> : <Ago at={key.expires_at} /> },
+    { name: "Last used", width: "7.5rem", card: "named", cell: (key) => key.last_used_at === null ? <span className="muted" title="Not since the server started">not lately</span> : <Ago at={key.last_used_at} /> },
+    { name: "Expires", width: "7rem", card: "named", cell: (key) => key.expires_at === null ? <span className="muted">never</span> : <Ago at={key.expires_at} /> },
     {
       name: "Action", width: "6rem", end: true,
       cell: (key) => key.revoked_at === null ? <Button small aria-label={`Revoke ${key.name}`} onClick={() => revoke(key)}>Revoke</Button> : <span className="muted"><Ago at={key.revoked_at} /></span>,

@@ -4,6 +4,7 @@ import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useParams } from "wouter";
 
 import { queries, type RunRecord } from "../../lib/api/queries.ts";
+import { useSelectedInSight } from "../../lib/inSight.ts";
 import { useParameters } from "../../lib/location.ts";
 import { count } from "../../lib/numbers.ts";
 import { useShortcuts } from "../../lib/shortcuts.ts";
@@ -17,9 +18,9 @@ import { SkeletonRows } from "../../parts/Waiting.tsx";
 import { Actions } from "./Actions.tsx";
 import { Slider } from "./Slider.tsx";
 import { ExplainPanel } from "./explain/ExplainPanel.tsx";
-import { awaited } from "./explain/words.ts";
+import { awaited, manyOf } from "./explain/words.ts";
 import { reads } from "./reads.ts";
-import { TravelProvider, useExplainable, useJournal, useJournalVersion, useTravel, type Travel } from "./store/hooks.ts";
+import { TravelProvider, useJournal, useJournalVersion, useTravel, type Travel } from "./store/hooks.ts";
 import { Children } from "./tabs/Children.tsx";
 import { Context } from "./tabs/Context.tsx";
 import { Events } from "./tabs/Events.tsx";
@@ -55,6 +56,7 @@ function Loaded({ record, error, onRetry }: { readonly record: RunRecord; readon
   const [parameters, set] = useParameters();
   const named = parameters.get("tab");
   const tab: TabName = TABS.find((each) => each === named) ?? "graph";
+  const tabs = useSelectedInSight(tab);
   const show = (next: string): void => set({ tab: next === "graph" ? null : next }, { push: true });
   useShortcuts("Run", [{ keys: "e", label: "Explain", run: () => show("explain") }]);
   const children = useQuery(reads.children(record.run_id)).data ?? [];
@@ -64,7 +66,7 @@ function Loaded({ record, error, onRetry }: { readonly record: RunRecord; readon
       <Head record={record} travel={travel} />
       {problem !== null && problem !== undefined && <div className="run-problem"><ProblemAlert error={problem} onRetry={() => { onRetry(); journal.retry(); }} /></div>}
       <Tabs selectedKey={tab} onSelectionChange={(key) => show(String(key))} className="run-tabs">
-        <TabList aria-label="Run views" className="tabs">
+        <TabList aria-label="Run views" className="tabs" ref={tabs}>
           <Tab id="graph" className="tab">Graph</Tab>
           <Tab id="timeline" className="tab">Timeline</Tab>
           <Tab id="events" className="tab">Events</Tab>
@@ -102,7 +104,7 @@ function Head({ record, travel }: { readonly record: RunRecord; readonly travel:
       <div className="run-said">
         <div role="status" aria-label="Run status" className="run-status">
           <StatusBadge status={record.status} paused={record.paused} />
-          <Sentence record={record} travel={travel} />
+          <Sentence record={record} />
         </div>
         <Relations record={record} />
       </div>
@@ -111,10 +113,9 @@ function Head({ record, travel }: { readonly record: RunRecord; readonly travel:
 }
 
 /** What the run waits for, or why it ended, in a sentence. */
-function Sentence({ record, travel }: { readonly record: RunRecord; readonly travel: Travel }): ReactNode {
+function Sentence({ record }: { readonly record: RunRecord }): ReactNode {
   const waiting = record.status === "waiting";
-  const small = useExplainable(travel);
-  const { data } = useQuery({ ...reads.explain(record.run_id, null), enabled: waiting && small });
+  const { data } = useQuery({ ...reads.explain(record.run_id, null), enabled: waiting });
   if (record.error !== null) {
     const { type, node, message } = record.error;
     return <span className="run-sentence given"><strong>{type}</strong>{node !== null && <> at <code>{node}</code></>}: {message}</span>;
@@ -123,7 +124,7 @@ function Sentence({ record, travel }: { readonly record: RunRecord; readonly tra
   if (!waiting) return <span className="run-sentence muted">for <Lasted from={record.started_at ?? record.submitted_at} to={null} /></span>;
   const waits = data?.waits ?? [];
   const [wait] = waits;
-  if (wait !== undefined) return <span className="run-sentence given">{`for ${awaited(wait)} at ${wait.node}`}{waits.length > 1 && ` and ${count(waits.length - 1)} more`}<Since at={wait.since} due={wait.due} /></span>;
+  if (wait !== undefined) return <span className="run-sentence given">{`for ${awaited(wait)} at ${wait.node}`}{manyOf(waits) > 1 && ` and ${count(manyOf(waits) - 1)} more`}<Since at={wait.since} due={wait.due} /></span>;
   if (record.waiting_at_node === null) return null;
   return <span className="run-sentence given">{`at ${record.waiting_at_node}`}{record.waiting_label !== null && `, for ${record.waiting_label}`}</span>;
 }

@@ -3,6 +3,8 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { api, type Schemas } from "../../lib/api/client.ts";
 
+/** How many routings, waits and ends are read of those that are alike; the rest is counted. */
+const ALIKE = 3;
 const at = (entry: number | null): { at?: number } => (entry === null ? {} : { at: entry });
 
 export const reads = {
@@ -28,7 +30,7 @@ export const reads = {
   explain: (run: string, entry: number | null) =>
     queryOptions({
       queryKey: ["run", run, "explain", "run", entry],
-      queryFn: async ({ signal }) => (await api.get("/v1/runs/{run}/explain", { path: { run }, query: at(entry), signal })) as Schemas["RunExplained"],
+      queryFn: async ({ signal }) => (await api.get("/v1/runs/{run}/explain", { path: { run }, query: { alike: ALIKE, ...at(entry) }, signal })) as Schemas["RunExplained"],
       placeholderData: keepPreviousData,
     }),
   explainToken: (run: string, token: number, entry: number | null) =>
@@ -39,7 +41,7 @@ export const reads = {
   explainTransition: (run: string, transition: number, entry: number | null) =>
     queryOptions({
       queryKey: ["run", run, "explain", "transition", transition, entry],
-      queryFn: async ({ signal }) => (await api.get("/v1/runs/{run}/explain", { path: { run }, query: { transition, ...at(entry) }, signal })) as Schemas["TransitionExplained"],
+      queryFn: async ({ signal }) => (await api.get("/v1/runs/{run}/explain", { path: { run }, query: { transition, alike: ALIKE, ...at(entry) }, signal })) as Schemas["TransitionExplained"],
     }),
   slots: (run: string, group: number, entry: number | null) =>
     queryOptions({

@@ -138,7 +138,7 @@ it("explanations say what the command line says", () => {
   expect(verdict(seen)).toBe("false, no value at state.b (state.a = 1)");
   expect(verdict({ ...seen, verdict: "loop_limit_reached", iterations: 3, max_iterations: 3 })).toBe("at its limit, taken 3 of 3 times");
   expect([tokens([3]), tokens([5, 1, 2, 3, 9])]).toEqual(["token 3", "tokens 1 to 3, 5, 9"]);
-  const routing = (token: number): Routing => ({ token, node: "n", entry: 0, at: "", after: "success", considered: [seen], created: [], parked_at: null, ends: null });
+  const routing = (token: number): Routing => ({ token, node: "n", entry: 0, at: "", after: "success", alike: 0, considered: [seen], created: [], parked_at: null, ends: null });
   expect(alike(Array.from({ length: 2_000 }, (_, token) => routing(token)), routingKey).length).toBe(1);
 });
 

@@ -18,6 +18,7 @@ import { Clock, Lasted } from "../../parts/Time.tsx";
 import { Empty, SkeletonRows } from "../../parts/Waiting.tsx";
 import { BookmarkIcon, PlusIcon, RunsIcon, SearchIcon, StatusGlyph } from "../../parts/icons.tsx";
 import { Activity } from "./Activity.tsx";
+import { Failures } from "./Failures.tsx";
 import { SaveQuery, SavedQueries } from "./SavedQueries.tsx";
 import { SearchRuns } from "./SearchRuns.tsx";
 import { Selection } from "./Selection.tsx";
@@ -62,6 +63,7 @@ export default function Runs(): ReactNode {
       <SavedQueries q={q} />
       <Activity runs={rows} onRange={(since, until) => set({ since, until, time: null }, { push: true })} />
       {query.isError && problemOf(query.error).code !== "bad_query" && <ProblemAlert error={query.error} onRetry={() => void query.refetch()} />}
+      <Failures failed={rows.filter((run) => run.error !== null).length} filter={filter} onChoose={mayRun ? (runs) => setChosen(new Set(runs)) : null} />
       {fresh > 0 && <div className="fresh"><Button small variant="primary" onClick={showFresh}>{`${count(fresh)} new`}</Button></div>}
       <Rows rows={rows} pending={query.isPending} filtered={filtered} chosen={chosen} setChosen={mayRun ? setChosen : null} readMore={readMore} onStart={mayRun ? () => setOpen("start") : null} />
       {selected.length > 0 && <Selection runs={selected} filter={filter} complete={!query.hasNextPage && selected.length === rows.length} onClear={() => setChosen(new Set())} />}
@@ -128,12 +130,12 @@ function Rows({ rows, pending, filtered, chosen, setChosen, readMore, onStart }:
 
 function columnsWith(gates: ReadonlyMap<string, readonly Gate[]>): Column<Run>[] {
   return [
-    { name: "Run", width: "11.25rem", cell: (run) => <Link href={`/runs/${run.run_id}`} className="name link">{run.run_id}</Link> },
-    { name: "Status", width: "10rem", cell: (run) => <StatusBadge status={run.status} paused={run.paused} /> },
-    { name: "Workflow", width: "12%", cell: (run) => <span className="given" title={`${run.workflow}@${String(run.version)}`}>{run.workflow}<span className="muted">@{run.version}</span></span> },
+    { name: "Run", width: "11.5rem", cell: (run) => <Link href={`/runs/${run.run_id}`} className="name link">{run.run_id}</Link> },
+    { name: "Status", width: "8.25rem", cell: (run) => <StatusBadge status={run.status} paused={run.paused} /> },
+    { name: "Workflow", width: "10%", cell: (run) => <span className="given" title={`${run.workflow}@${String(run.version)}`}>{run.workflow}<span className="muted">@{run.version}</span></span> },
     { name: "Waiting for", card: "wide", cell: (run) => <WaitingFor run={run} gates={gates} /> },
-    { name: "Submitted", width: "6.5rem", cell: (run) => <Clock at={run.submitted_at} /> },
-    { name: "Lasted", width: "5.75rem", end: true, cell: (run) => <Lasted from={run.started_at ?? run.submitted_at} to={run.completed_at} /> },
-    { name: "Trigger", width: "5.75rem", card: "hidden", cell: (run) => <span className="muted given" title={run.trigger_id ?? undefined}>{run.trigger_type}</span> },
+    { name: "Submitted", width: "5.75rem", cell: (run) => <Clock at={run.submitted_at} /> },
+    { name: "Lasted", width: "6.25rem", end: true, cell: (run) => <Lasted from={run.started_at ?? run.submitted_at} to={run.completed_at} /> },
+    { name: "Trigger", width: "5.25rem", card: "hidden", cell: (run) => <span className="muted given" title={run.trigger_id ?? undefined}>{run.trigger_type}</span> },
   ];
 }

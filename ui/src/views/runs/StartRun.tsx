@@ -4,8 +4,10 @@ import { useState, type ReactNode } from "react";
 import { api } from "../../lib/api/client.ts";
 import { problemOf } from "../../lib/api/problem.ts";
 import { queries } from "../../lib/api/queries.ts";
+import { command, inline } from "../../lib/command.ts";
 import { useDraft } from "../../lib/drafts.ts";
 import { Button } from "../../parts/Button.tsx";
+import { Command } from "../../parts/Command.tsx";
 import { Dialog } from "../../parts/Dialog.tsx";
 import { Choice, TextField } from "../../parts/Field.tsx";
 import { ProblemAlert } from "../../parts/ProblemAlert.tsx";
@@ -61,6 +63,7 @@ export function StartRun({ workflow: first = "", onClose, onStarted }: Props): R
         />
       )}
       <TextField label="Key" value={key} onChange={(event) => setKey(event.target.value)} hint="Optional. The same key again gives the same run." maxLength={200} />
+      {workflow !== "" && !unreadable && <Command text={command("start", [workflow], { input: inline(input), key: key.trim() })} />}
       {start.isError && <ProblemAlert error={start.error} />}
     </Dialog>
   );

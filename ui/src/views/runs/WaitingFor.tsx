@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 import type { Schemas } from "../../lib/api/client.ts";
 import { queries, type Gate, type Run } from "../../lib/api/queries.ts";
+import { count } from "../../lib/numbers.ts";
 import { coarse, relative, useNow } from "../../lib/time.ts";
 
 type Wait = Schemas["Wait"];
@@ -36,6 +37,7 @@ export function WaitingFor({ run, gates }: { readonly run: Run; readonly gates: 
       </span>
     );
   }
+  if (run.status === "running") return <Progress run={run.run_id} />;
   if (run.status !== "waiting") return null;
   const open = gates.get(run.run_id);
   const [gate] = open ?? [];
@@ -45,11 +47,27 @@ export function WaitingFor({ run, gates }: { readonly run: Run; readonly gates: 
   return <Explained run={run.run_id} />;
 }
 
+/** How far the newest fan-out of a run is, for the rows in view only: `8,412 of 10,000`. */
+function Progress({ run }: { readonly run: string }): ReactNode {
+  const { data } = useQuery({ ...queries.progress(run), staleTime: 5_000, refetchInterval: 5_000 });
+  const group = data?.groups.findLast((each) => each.live > 0);
+  if (group === undefined) return null;
+  const settled = group.total - group.live;
+  return (
+    <span className="progress-cell">
+      <span className="numbers">{`${count(settled)} of ${count(group.total)}`}</span>
+      <progress aria-hidden="true" value={settled} max={group.total} />
+      {group.lost > 0 && <span className="numbers look-failed" style={{ color: "var(--look)" }}>{`${count(group.lost)} lost`}</span>}
+    </span>
+  );
+}
+
 /** What is no gate is asked of the run itself, for the rows in view only. */
 function Explained({ run }: { readonly run: string }): ReactNode {
   const { data } = useQuery({ ...queries.explain(run), staleTime: 30_000 });
   const waits = data?.waits ?? [];
   const [wait] = waits;
   if (wait === undefined) return null;
-  return <span className="given">{waitText(wait)}{waits.length > 1 && ` and ${String(waits.length - 1)} more`}<Since at={wait.since} due={wait.due} /></span>;
+  const many = waits.reduce((sum, each) => sum + 1 + each.alike, 0);
+  return <span className="given">{waitText(wait)}{many > 1 && ` and ${count(many - 1)} more`}<Since at={wait.since} due={wait.due} /></span>;
 }

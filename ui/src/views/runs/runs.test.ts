@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 
 import type { Run } from "../../lib/api/queries.ts";
 import { barsOf } from "./Activity.tsx";
+import { kindsOf } from "./failures.ts";
 import { completions, filterOf } from "./filter.ts";
 import { settle } from "./list.ts";
 
@@ -38,4 +39,13 @@ it("runs are counted in bars by time and status", () => {
   expect(bars.byStatus.get("completed")?.[0]).toBe(1);
   expect(bars.byStatus.get("completed")?.[11]).toBe(2);
   expect(bars.byStatus.get("failed")?.reduce((a, b) => a + b)).toBe(1);
+});
+
+it("failures are one if only their numbers differ", () => {
+  const failed = (run_id: string, type: string, node: string | null, message: string) => ({ run_id, error: { type, node, message } });
+  const kinds = kindsOf([
+    failed("a", "timeout", "pay", "no answer of bank-7 in 300 ms"), failed("b", "declined", "pay", "the card was declined"),
+    { run_id: "c", error: null }, failed("d", "timeout", "pay", "no answer of bank-12 in 5 ms"), failed("e", "timeout", "ship", "no answer of bank-7 in 300 ms"),
+  ]);
+  expect(kinds.map(({ type, node, runs }) => [type, node, runs])).toEqual([["timeout", "pay", ["a", "d"]], ["declined", "pay", ["b"]], ["timeout", "ship", ["e"]]]);
 });

@@ -59,8 +59,8 @@ function columnsWith(fire: ((trigger: Trigger) => void) | null): Column<Trigger>
     { name: "Type", width: "7.5rem", cell: (each) => each.disabled ? <StatusBadge status="disabled" /> : <span className="trigger-type">{each.type.replace("_", " ")}</span> },
     { name: "Fires", card: "wide", cell: (each) => <span className="given" title={whenOf(each)}>{whenOf(each)}</span> },
     { name: "Starts", width: "11%", cell: (each) => <Link href={`/definitions/${encodeURIComponent(each.start)}`} className="link given">{each.start}</Link> },
-    { name: "Next", width: "8.5rem", cell: (each) => <Next trigger={each} /> },
-    { name: "Last", width: "11.5rem", card: "wide", cell: (each) => <Last trigger={each} /> },
+    { name: "Next", width: "8.5rem", card: "named", cell: (each) => <Next trigger={each} /> },
+    { name: "Last", width: "11.5rem", card: "named", cell: (each) => <Last trigger={each} /> },
     ...(fire === null ? [] : [{ name: "Action", width: "5.5rem", end: true, cell: (each: Trigger) => <Button small aria-label={`Fire ${each.name}`} onClick={() => fire(each)}>Fire</Button> }]),
   ];
 }

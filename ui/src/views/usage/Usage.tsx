@@ -6,7 +6,7 @@ import { useMay } from "../../frame/session.ts";
 import { api, type Schemas } from "../../lib/api/client.ts";
 import { command } from "../../lib/command.ts";
 import { useParameter } from "../../lib/location.ts";
-import { count } from "../../lib/numbers.ts";
+import { count, counted } from "../../lib/numbers.ts";
 import { useNow } from "../../lib/time.ts";
 import { ActionDialog } from "../../parts/ActionDialog.tsx";
 import { Button } from "../../parts/Button.tsx";
@@ -97,9 +97,9 @@ function columnsOf(name: string, cell: (row: Row) => ReactNode): Column<Row>[] {
   return [
     { name, cell },
     { name: "Credits", width: "6rem", end: true, cell: (row) => number(row.credits) },
-    { name: "Shortfall", width: "6rem", end: true, card: "hidden", cell: (row) => number(row.shortfall) },
-    { name: "Input tokens", width: "7rem", end: true, card: "hidden", cell: (row) => number(row.input_tokens) },
-    { name: "Output tokens", width: "7.5rem", end: true, card: "hidden", cell: (row) => number(row.output_tokens) },
+    { name: "Shortfall", width: "5.5rem", end: true, card: "hidden", cell: (row) => number(row.shortfall) },
+    { name: "Input", width: "4.5rem", end: true, card: "hidden", cell: (row) => number(row.input_tokens) },
+    { name: "Output", width: "4.75rem", end: true, card: "hidden", cell: (row) => number(row.output_tokens) },
   ];
 }
 
@@ -137,7 +137,7 @@ function Account({ rows }: { readonly rows: ReturnType<typeof byDay> }): ReactNo
         <div className="tile"><dt>Balance</dt><dd className="large numbers">{data === undefined ? "…" : balance === null ? "no account" : count(balance)}</dd></div>
         <div className="tile"><dt>Held for open runs</dt><dd className="large numbers">{data === undefined ? "…" : count(data.granted)}</dd></div>
         <div className="tile"><dt>Used in this time</dt><dd className="large numbers">{count(used)}</dd></div>
-        <div className="tile"><dt>At this pace</dt><dd className={dry !== null && dry < 7 ? "large bad-ink" : "large"}>{balance === null ? "no limit" : dry === null ? "does not run dry" : dry < 1 ? "dry within a day" : `dry in ${count(Math.floor(dry))} days`}</dd></div>
+        <div className="tile"><dt>At this pace</dt><dd className={dry !== null && dry < 7 ? "large bad-ink" : "large"}>{balance === null ? "no limit" : dry === null ? "does not run dry" : dry < 1 ? "dry within a day" : `dry in ${counted(Math.floor(dry), "day")}`}</dd></div>
         {mayTopUp && balance !== null && <div className="tile top-up"><Button onClick={() => setAdding(true)}><PlusIcon size={14} /> Top up</Button></div>}
       </dl>
       {adding && (

@@ -53,6 +53,7 @@ class Routing(msgspec.Struct, frozen=True):
     created: tuple[TokenId, ...] = ()
     parked_at: str | None = None  # the fan-in it went to
     ends: TokenEnd | None = None
+    alike: int = 0  # how many more there are like it, which a shortened explanation leaves out
 
 
 class FanInView(msgspec.Struct, frozen=True):
@@ -88,6 +89,7 @@ class Wait(msgspec.Struct, frozen=True):
     fan_in: FanInView | None = None
     waits_for: tuple[TokenId, ...] = ()
     child: RunId | None = None
+    alike: int = 0  # how many more there are like it, which a shortened explanation leaves out
 
 
 class Cancelled(msgspec.Struct, frozen=True):
@@ -100,6 +102,7 @@ class Cancelled(msgspec.Struct, frozen=True):
     at: datetime
     request: str | None = None  # the reason given with the cancellation
     by_run: RunId | None = None  # the calling run, if it stopped this one
+    alike: int = 0  # how many more there are like it, which a shortened explanation leaves out
 
 
 class MissingPaths(msgspec.Struct, frozen=True):
@@ -109,6 +112,7 @@ class MissingPaths(msgspec.Struct, frozen=True):
     node: str | None
     entry: int
     paths: tuple[str, ...]
+    alike: int = 0  # how many more there are like it, which a shortened explanation leaves out
 
 
 class RunExplained(msgspec.Struct, frozen=True):

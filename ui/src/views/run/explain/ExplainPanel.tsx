@@ -16,7 +16,7 @@ import { CloseIcon } from "../../../parts/icons.tsx";
 import { countsText } from "../graph/marks.ts";
 import { choosing, useHere } from "../here.ts";
 import { reads } from "../reads.ts";
-import { useExplainable, useJournalVersion, useTravelled } from "../store/hooks.ts";
+import { useJournalVersion, useTravelled } from "../store/hooks.ts";
 import { TokenBadge } from "../tabs/Tokens.tsx";
 import { GroupPanel } from "./GroupPanel.tsx";
 import { ConsideredList, StoppedList, WaitingList } from "./Lists.tsx";
@@ -63,25 +63,16 @@ export function ExplainPanel({ record, supposed, onSupposed }: Props): ReactNode
 }
 
 function OfRun({ record, node }: { readonly record: RunRecord; readonly node: string | null }): ReactNode {
-  const travel = useTravelled();
-  const { journal, settled, at } = travel;
+  const { journal, settled, at } = useTravelled();
   useJournalVersion(journal);
-  const small = useExplainable(travel);
-  const [wanted, setWanted] = useState(false);
-  const { data, error, refetch } = useQuery({ ...reads.explain(record.run_id, settled), enabled: small || wanted });
+  const { data, error, refetch } = useQuery(reads.explain(record.run_id, settled));
   const counts = node === null ? undefined : (at === null ? journal.live?.nodes : journal.at(Math.min(at, journal.last))?.counts)?.[node];
   return (
     <>
       <h2 className="given">{node === null ? "Explain" : `Node ${node}`}</h2>
       {node !== null && <p className="muted numbers">{countsText(counts)}</p>}
-      {journal.live !== null && !small && !wanted && (
-        <div className="explain-part">
-          <p>This run has many tokens, and explaining all of them takes the server a while. A transition, a token or a group can be explained by choosing it.</p>
-          <p><Button small onClick={() => setWanted(true)}>Explain all of it</Button></p>
-        </div>
-      )}
       {error !== null && <ProblemAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && (small || wanted) && <SkeletonRows rows={5} label="The explanation is loading" />}
+      {data === undefined && error === null && <SkeletonRows rows={5} label="The explanation is loading" />}
       {data !== undefined && <Whole data={data} node={node} run={record.run_id} />}
     </>
   );

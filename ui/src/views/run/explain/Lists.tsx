@@ -5,7 +5,7 @@ import { count } from "../../../lib/numbers.ts";
 import { coarse, exact, relative, useNow } from "../../../lib/time.ts";
 import { Button } from "../../../parts/Button.tsx";
 import { choosing, useHere } from "../here.ts";
-import { alike, awaited, cancelledKey, fanInWords, outcome, routingKey, stopped, verdict, type Cancelled, type Routing, type Wait } from "./words.ts";
+import { alike, awaited, cancelledKey, fanInWords, manyOf, outcome, routingKey, stopped, verdict, type Cancelled, type Routing, type Wait } from "./words.ts";
 
 const AT_ONCE = 20;
 
@@ -36,18 +36,18 @@ export function WaitingList({ waits, run }: { readonly waits: readonly Wait[]; r
   return (
     <Paged
       title="Waiting for" items={groups}
-      item={([wait, ...rest], index) => wait !== undefined && (
+      item={(group, index) => group[0] !== undefined && ((wait, more) => (
         <li key={index} className="given">
           <span>{awaited(wait)}</span>
           <div className="muted numbers">
             <Link className="link" href={here(choosing(wait.token))}>token {wait.token}</Link>
-            {` at ${wait.node}${rest.length > 0 ? ` and ${count(rest.length)} more` : ""} · since ${coarse(now - new Date(wait.since).getTime())} · ${wait.due === null ? "no deadline" : `due ${relative(wait.due, now)}`}${wait.attempt > 1 ? ` · attempt ${String(wait.attempt)}` : ""}`}
+            {` at ${wait.node}${more > 0 ? ` and ${count(more)} more` : ""} · since ${coarse(now - new Date(wait.since).getTime())} · ${wait.due === null ? "no deadline" : `due ${relative(wait.due, now)}`}${wait.attempt > 1 ? ` · attempt ${String(wait.attempt)}` : ""}`}
           </div>
           {wait.fan_in !== null && <div className="muted">{fanInWords(wait.fan_in)}</div>}
           {wait.kind === "gate" && <Link className="link" href={`/gates?run=${run}`}>Answer…</Link>}
           {wait.child !== null && <Link className="link mono" href={`/runs/${wait.child}`}>{wait.child}</Link>}
         </li>
-      )}
+      ))(group[0], manyOf(group) - 1)}
     />
   );
 }
@@ -64,7 +64,7 @@ export function ConsideredList({ routings, only }: ConsideredProps): ReactNode {
   const groups = alike(routings.toReversed(), routingKey);
   const items = groups.flatMap((group) => {
     const [routing] = group;
-    return (routing?.considered ?? []).map((seen) => ({ seen, routing: routing as Routing, many: group.length }));
+    return (routing?.considered ?? []).map((seen) => ({ seen, routing: routing as Routing, many: manyOf(group) }));
   });
   return (
     <Paged

@@ -88,6 +88,11 @@ export function alike<T>(values: readonly T[], key: (value: T) => string): T[][]
   return [...Map.groupBy(values, key).values()];
 }
 
+/** How many values there are, with those that were left out because they are alike. */
+export function manyOf(values: readonly { readonly alike: number }[]): number {
+  return values.reduce((sum, each) => sum + 1 + each.alike, 0);
+}
+
 /** What makes two routings alike: the node, the verdicts, and what became of the token. */
 export function routingKey(routing: Routing): string {
   const verdicts = routing.considered.map((seen) => `${String(seen.transition)}:${seen.verdict}`).join();
@@ -104,5 +109,7 @@ export function stopped(group: readonly Cancelled[]): string {
   if (first === undefined) return "";
   const asked = first.request ?? "";
   const by = first.by_run === null ? (asked === "" ? "" : ` (asked: ${asked})`) : ` (by run ${first.by_run}, which called this one: ${asked === "" ? "it stopped waiting" : asked})`;
-  return `${tokens(group.map((each) => each.token))} ${first.status.replaceAll("_", " ")} in entry ${String(first.entry)}: ${first.reason}${by}`;
+  const left = manyOf(group) - group.length;
+  const more = left === 0 ? "" : ` and ${count(left)} more`;
+  return `${tokens(group.map((each) => each.token))}${more} ${first.status.replaceAll("_", " ")} in entry ${String(first.entry)}: ${first.reason}${by}`;
 }

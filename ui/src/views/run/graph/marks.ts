@@ -61,10 +61,11 @@ export function edgeMarks(scene: Scene, counts: NodeCounts, explained: Schemas["
     for (const seen of routing.considered) {
       const known = marks.get(seen.transition) ?? { taken: 0, refused: 0, loop: null, verdict: null };
       const matched = seen.verdict === "matched";
-      const taken = known.taken + (matched ? 1 : 0);
+      const many = 1 + routing.alike;
+      const taken = known.taken + (matched ? many : 0);
       const limit = seen.max_iterations;
       marks.set(seen.transition, {
-        taken, refused: known.refused + (matched ? 0 : 1),
+        taken, refused: known.refused + (matched ? 0 : many),
         loop: limit === null ? known.loop : `${String(Math.min(limit, (seen.iterations ?? 0) + (matched ? 1 : 0)))} of ${String(limit)}`,
         verdict: taken > 0 ? null : (REFUSALS[seen.verdict] ?? null),
       });

@@ -1,4 +1,5 @@
 /** Draws a scene on a canvas: only what is in view, and only as much of it as can be seen at this size. */
+import { count } from "../../../lib/numbers.ts";
 import type { Look } from "../../../lib/statuses.ts";
 import { PLACES, NONE, type NodeCounts } from "../store/journal.ts";
 import type { Camera, Size } from "./camera.ts";
@@ -218,7 +219,7 @@ function paintBox(ctx: CanvasRenderingContext2D, box: Box, tone: Look, shown: Sh
 }
 
 function compact(value: number): string {
-  if (value < 10_000) return String(value);
+  if (value < 10_000) return count(value);
   return value < 1_000_000 ? `${String(Math.floor(value / 1_000))}k` : `${(value / 1_000_000).toFixed(1)}M`;
 }
 

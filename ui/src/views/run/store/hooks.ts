@@ -1,5 +1,5 @@
 /** The run that a view shows, and where in its journal. */
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueryClient, type Query } from "@tanstack/react-query";
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 import { api } from "../../../lib/api/client.ts";
@@ -7,7 +7,7 @@ import type { RunRecord } from "../../../lib/api/queries.ts";
 import { partsOf, useParameters } from "../../../lib/location.ts";
 import { ENDED } from "../../../lib/statuses.ts";
 import { useStream } from "../../../lib/stream/hooks.ts";
-import { Journal, PLACES, type Source } from "./journal.ts";
+import { Journal, type Source } from "./journal.ts";
 
 function sourceOf(run: string): Source {
   const path = { run };
@@ -20,6 +20,9 @@ function sourceOf(run: string): Source {
 }
 
 const PAUSE = 700; // between two rounds of reading again
+const HEAVY: ReadonlySet<string> = new Set(["explain", "tokens"]);
+const MANY_TOKENS = 3_000;
+const HEAVY_PAUSE = 10_000;
 
 /** The journal of a run, followed for as long as the run goes on. */
 export function useJournal(record: RunRecord): Journal {
@@ -43,7 +46,14 @@ export function useJournal(record: RunRecord): Journal {
     stale.current = undefined;
     // what takes long to read is not begun anew before it has come
     if (client.isFetching({ queryKey: ["run", run] }) > 0) stale.current = setTimeout(readAgain, PAUSE);
-    else void client.invalidateQueries({ queryKey: ["run", run] });
+    else void client.invalidateQueries({ queryKey: ["run", run], predicate: (query) => !rests(query) });
+  };
+  /** What is a lot of work for the server is read again less often. */
+  const rests = (query: Query): boolean => {
+    if (!HEAVY.has(String(query.queryKey[2])) || latest.current.tokens <= MANY_TOKENS) return false;
+    const left = query.state.dataUpdatedAt + HEAVY_PAUSE - Date.now();
+    if (left > 0) stale.current ??= setTimeout(readAgain, left);
+    return left > 0;
   };
   const changed = (): void => {
     latest.current.touch();
@@ -129,18 +139,4 @@ export function useTravelled(): Travel {
   const travel = useContext(TravelContext);
   if (travel === null) throw new Error("there is no run here");
   return travel;
-}
-
-/** Runs with more tokens are explained only when that is asked for: it is a lot of work for the server. */
-const MOST_TOKENS = 3_000;
-
-/** Whether the run is small enough to be explained whenever it is looked at. */
-export function useExplainable({ journal }: Travel): boolean {
-  const { live } = journal;
-  return useMemo(() => {
-    if (live === null) return false;
-    let tokens = 0;
-    for (const counts of Object.values(live.nodes)) for (const place of PLACES) tokens += counts[place];
-    return tokens <= MOST_TOKENS;
-  }, [live]);
 }

@@ -106,6 +106,13 @@ export class Journal {
     return this.#live?.entry ?? -1;
   }
 
+  /** How many tokens there were so far. */
+  get tokens(): number {
+    let sum = 0;
+    for (const counts of Object.values(this.#live?.nodes ?? {})) for (const place of PLACES) sum += counts[place];
+    return sum;
+  }
+
   /** Something happened in the run: read its graph again, soon, and once for many calls. */
   touch(): void {
     if (this.#refreshing) {

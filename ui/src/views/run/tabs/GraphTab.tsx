@@ -13,7 +13,7 @@ import { edgeMarks, stripsOf, type Group, type SlotRuns } from "../graph/marks.t
 import type { Shown } from "../graph/paint.ts";
 import { sceneOf, type GraphView } from "../graph/scene.ts";
 import { reads } from "../reads.ts";
-import { useExplainable, useJournalVersion, useTravelled } from "../store/hooks.ts";
+import { useJournalVersion, useTravelled } from "../store/hooks.ts";
 import type { NodeCounts } from "../store/journal.ts";
 
 const DETAILED_STRIPS = 3; // whose slots are asked for one by one
@@ -30,7 +30,11 @@ interface Props {
 /** The graph with the panel that explains what is chosen in it. */
 export function GraphTab({ record, supposed, onSupposed }: Props): ReactNode {
   const layout = useQuery(reads.layout(record.workflow, record.version));
-  if (layout.data === undefined) {
+  const { journal } = useTravelled();
+  useJournalVersion(journal);
+  // before the counts are known, every node would look idle
+  const waits = journal.live === null && journal.error === null;
+  if (layout.data === undefined || waits) {
     return layout.isError ? <ProblemAlert error={layout.error} onRetry={() => void layout.refetch()} /> : <div className="panel graph-waits"><SkeletonRows rows={8} label="The graph is loading" /></div>;
   }
   return (
@@ -46,8 +50,7 @@ export function GraphTab({ record, supposed, onSupposed }: Props): ReactNode {
 }
 
 function RunGraph({ record, layout, supposed }: { readonly record: RunRecord; readonly layout: GraphView; readonly supposed: Supposed | null }): ReactNode {
-  const travel = useTravelled();
-  const { journal, at, settled } = travel;
+  const { journal, at, settled } = useTravelled();
   useJournalVersion(journal);
   const [parameters, set] = useParameters();
   const scene = useMemo(() => sceneOf(layout), [layout]);
@@ -60,8 +63,7 @@ function RunGraph({ record, layout, supposed }: { readonly record: RunRecord; re
   const counts = (at === null ? live?.nodes : point?.counts) ?? live?.nodes ?? NO_COUNTS;
   const past = useQuery({ ...reads.graph(run, settled), enabled: settled !== null && (live?.groups.length ?? 0) > 0 });
   const groups = (at === null ? live?.groups : past.data?.groups) ?? live?.groups ?? NO_GROUPS;
-  const small = useExplainable(travel);
-  const { data: explained } = useQuery({ ...reads.explain(run, settled), enabled: small });
+  const { data: explained } = useQuery(reads.explain(run, settled));
   const marks = useMemo(() => edgeMarks(scene, counts, explained), [scene, counts, explained]);
   const strips = useMemo(() => stripsOf(scene, groups), [scene, groups]);
   const slots = useSlots(run, strips.slice(0, DETAILED_STRIPS).map((strip) => strip.group), settled);

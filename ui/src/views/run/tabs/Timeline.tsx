@@ -26,7 +26,8 @@ export function Timeline({ record }: { readonly record: RunRecord }): ReactNode 
   const { data, error, refetch } = useQuery(reads.tokens(record.run_id, settled));
   const [parameters, set] = useParameters();
   const opened = parameters.get("open") ?? "";
-  const rows = useMemo(() => rowsOf(data ?? [], new Set(opened.split(",").filter(Boolean))), [data, opened]);
+  const { data: children } = useQuery(reads.children(record.run_id));
+  const rows = useMemo(() => rowsOf(data ?? [], new Set(opened.split(",").filter(Boolean)), children), [data, opened, children]);
   const entry = at === null ? null : journal.entry(Math.min(at, journal.last));
   const now = useNow();
   const running = !ENDED.has(record.status);
@@ -49,6 +50,13 @@ export function Timeline({ record }: { readonly record: RunRecord }): ReactNode 
       <TimeRows rows={rows} start={start} end={end} range={range} onToggle={toggle} onRange={(from, to) => set({ range: `${String(Math.round(from))}-${String(Math.round(to))}` })} />
     </div>
   );
+}
+
+/** A row as it is read out. */
+function nameOf({ node, token, tokens, child }: Row): string {
+  if (child !== undefined) return `run ${child.run_id} of ${node}, ${child.status.replaceAll("_", " ")}`;
+  if (token === null) return `${node}, ${count(tokens.length)} tokens`;
+  return `${node} token ${String(token.id)}, ${tokenStatus(token).words}${token.attempt > 1 ? `, attempt ${String(token.attempt)}` : ""}`;
 }
 
 function rangeIn(text: string | null): [number, number] | null {
@@ -99,11 +107,13 @@ function TimeRows({ rows, start, end, range, onToggle, onRange }: RowsProps): Re
       <div className="timeline-grid" style={{ height: Math.max(height, ROW) }}>
         <ul aria-label="Timeline" style={{ transform: `translateY(${String(offset)}px)` }}>
           {rows.slice(first, last).map((row) => (
-            <li key={row.key} style={{ height: ROW }} aria-label={row.token === null ? `${row.node}, ${count(row.tokens.length)} tokens` : `${row.node} token ${String(row.token.id)}, ${tokenStatus(row.token).words}`}>
-              {row.token === null ? (
+            <li key={row.key} style={{ height: ROW }} aria-label={nameOf(row)}>
+              {row.child !== undefined ? (
+                <Link className="timeline-token inside" href={`/runs/${row.child.run_id}?tab=timeline`} title={row.child.run_id}><span className="cut given">{row.node}</span> <span className="muted">called</span></Link>
+              ) : row.token === null ? (
                 <button type="button" className="timeline-open" aria-expanded={row.open} onClick={() => onToggle(row.node)}><span aria-hidden="true">{row.open ? "▾" : "▸"}</span> <span className="cut given">{row.node}</span> <span className="muted numbers">{count(row.tokens.length)}</span></button>
               ) : (
-                <Link className={`timeline-token${row.inside ? " inside" : ""}`} href={here({ ...choosing(row.token.id), tab: "explain" })}><span className="cut given">{row.node}</span> <span className="muted numbers">{row.token.branch_index === null ? `token ${String(row.token.id)}` : `slot ${String(row.token.branch_index)}`}</span></Link>
+                <Link className={`timeline-token${row.inside ? " inside" : ""}`} href={here({ ...choosing(row.token.id), tab: "explain" })}><span className="cut given">{row.node}</span> <span className="muted numbers">{row.token.branch_index === null ? `token ${String(row.token.id)}` : `slot ${String(row.token.branch_index)}`}{row.token.attempt > 1 && ` · attempt ${String(row.token.attempt)}`}</span></Link>
               )}
             </li>
           ))}

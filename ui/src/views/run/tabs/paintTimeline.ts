@@ -1,4 +1,5 @@
 /** Draws the bars of a timeline: one for each token, or how many there were at each moment. */
+import type { Run } from "../../../lib/api/queries.ts";
 import { lookOf } from "../../../lib/statuses.ts";
 import { duration } from "../../../lib/time.ts";
 import { tokenStatus } from "./Tokens.tsx";
@@ -34,7 +35,8 @@ export function paintTimeline(ctx: CanvasRenderingContext2D, size: Size, rows: r
     ctx.moveTo(0, y + ROW - 0.5);
     ctx.lineTo(size.width, y + ROW - 0.5);
     ctx.stroke();
-    if (row.token === null) density(ctx, size, row, y, x, end, colour);
+    if (row.child !== undefined) childBar(ctx, row.child, y, x, end, colour);
+    else if (row.token === null) density(ctx, size, row, y, x, end, colour);
     else bar(ctx, row, y, x, end, colour);
   }
   if (drag !== null) {
@@ -59,24 +61,45 @@ function bar(ctx: CanvasRenderingContext2D, row: Row, y: number, x: (time: numbe
   ctx.beginPath();
   ctx.roundRect(from, y + (ROW - BAR) / 2, until - from, BAR, 3);
   ctx.fill();
-  if (!waits) return;
-  // what waits is hatched
-  const last = Math.max(until + 3, x(over));
+  for (const retry of token.retries) {
+    // between two attempts it waits; where one failed stands a mark
+    const failed = x(new Date(retry.failed_at).getTime());
+    hatch(ctx, failed, Math.max(failed + 3, x(retry.again_at === null ? over : new Date(retry.again_at).getTime())), y, colour);
+    ctx.fillStyle = colour("failed");
+    ctx.fillRect(failed - 1, y + (ROW - BAR) / 2 - 2, 2.5, BAR + 4);
+  }
+  if (waits) hatch(ctx, until, Math.max(until + 3, x(over)), y, colour);
+}
+
+/** What waits is hatched. */
+function hatch(ctx: CanvasRenderingContext2D, from: number, to: number, y: number, colour: Colour): void {
   ctx.save();
   ctx.beginPath();
-  ctx.roundRect(until, y + (ROW - BAR) / 2, last - until, BAR, 3);
+  ctx.roundRect(from, y + (ROW - BAR) / 2, to - from, BAR, 3);
+  ctx.fillStyle = colour("surface");
+  ctx.fill();
   ctx.fillStyle = colour("waiting-soft");
   ctx.fill();
   ctx.clip();
   ctx.strokeStyle = colour("waiting");
   ctx.lineWidth = 1.5;
   ctx.beginPath();
-  for (let at = until - BAR; at < last; at += 7) {
+  for (let at = from - BAR; at < to; at += 7) {
     ctx.moveTo(at, y + ROW);
     ctx.lineTo(at + ROW, y);
   }
   ctx.stroke();
   ctx.restore();
+}
+
+/** The run that a token called: a thinner bar. */
+function childBar(ctx: CanvasRenderingContext2D, child: Run, y: number, x: (time: number) => number, end: number, colour: Colour): void {
+  const from = x(new Date(child.started_at ?? child.submitted_at).getTime());
+  const until = Math.max(from + 2, x(child.completed_at === null ? end : new Date(child.completed_at).getTime()));
+  ctx.fillStyle = colour(lookOf(child.status));
+  ctx.beginPath();
+  ctx.roundRect(from, y + (ROW - BAR / 2) / 2, until - from, BAR / 2, 3);
+  ctx.fill();
 }
 
 /** Of many tokens: how many there were at each moment, and in red how many failed. */

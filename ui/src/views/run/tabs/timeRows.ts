@@ -1,4 +1,5 @@
 /** The rows and the axis of a timeline. Time in which nothing happened is folded. */
+import type { Run } from "../../../lib/api/queries.ts";
 import type { Token } from "./Tokens.tsx";
 
 export interface Row {
@@ -7,6 +8,8 @@ export interface Row {
   /** Null: a row for all tokens of a node. */
   readonly token: Token | null;
   readonly tokens: readonly Token[];
+  /** The run that the token of the row before called. */
+  readonly child?: Run;
   readonly open: boolean;
   readonly inside: boolean;
 }
@@ -14,14 +17,19 @@ export interface Row {
 const DENSE = 30; // tokens of one node: more are one row until it is opened
 
 /** Rows by node in the order of their first tokens, then by slot. `open` has names of nodes, encoded. */
-export function rowsOf(tokens: readonly Token[], open: ReadonlySet<string>): Row[] {
+export function rowsOf(tokens: readonly Token[], open: ReadonlySet<string>, children: readonly Run[] = []): Row[] {
   const rows: Row[] = [];
+  const byId = new Map(children.map((run) => [run.run_id, run]));
   for (const [node, mine] of Map.groupBy(tokens, (token) => token.node)) {
     const dense = mine.length > DENSE;
     const opened = dense && open.has(encodeURIComponent(node));
     if (dense) rows.push({ key: `node ${node}`, node, token: null, tokens: mine, open: opened, inside: false });
     if (dense && !opened) continue;
-    for (const token of mine) rows.push({ key: String(token.id), node, token, tokens: [token], open: false, inside: dense });
+    for (const token of mine) {
+      rows.push({ key: String(token.id), node, token, tokens: [token], open: false, inside: dense });
+      const child = token.child === null ? undefined : byId.get(token.child);
+      if (child !== undefined) rows.push({ key: child.run_id, node: child.workflow, token: null, tokens: [], child, open: false, inside: true });
+    }
   }
   return rows;
 }
