@@ -11,11 +11,12 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 
 from jeton.api.apart.jobs import Check, Checked, FailedJob, Job, RefusedJob, Result, Simulate
-from jeton.api.apart.worker import LENGTH
+from jeton.api.apart.worker import LENGTH, READY
 from jeton.model.failure import Refused
 from jeton.testing.trials import Report
 
 log = logging.getLogger("jeton.server")
+START_S = 60
 CHECK_S = 20
 SIMULATE_S = 60
 MOST_WAITING = 4  # jobs of one key, each of which may be 4 MiB
@@ -69,9 +70,9 @@ class Apart:
     async def _result(self, job: Job) -> Result:
         content = pickle.dumps(job)
         for again in (True, False):
-            process = await self._running()
-            assert process.stdin is not None and process.stdout is not None
             try:
+                process = await self._running()
+                assert process.stdin is not None and process.stdout is not None
                 async with asyncio.timeout(self._seconds):
                     process.stdin.write(LENGTH.pack(len(content)) + content)
                     await process.stdin.drain()
@@ -82,10 +83,9 @@ class Apart:
                 await self.close()
                 raise _too_much(f"more than {self._seconds} seconds") from None
             except (OSError, asyncio.IncompleteReadError):  # it has ended: before the job came, or because of it
-                code = await process.wait()
                 await self.close()
                 if not again:
-                    log.error("the process for definitions ended twice, with %d", code)
+                    log.error("the process for definitions ended, and the one after it")
             except asyncio.CancelledError:
                 await self.close()
                 raise
@@ -97,6 +97,9 @@ class Apart:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, *words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
             )
+            assert self._process.stdout is not None
+            async with asyncio.timeout(START_S):
+                await self._process.stdout.readexactly(len(READY))
         return self._process
 
     async def close(self) -> None:

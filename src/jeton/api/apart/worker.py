@@ -10,8 +10,9 @@ from typing import IO, Final
 from jeton.api.apart.jobs import FailedJob, Job, Result, done
 
 LENGTH: Final = struct.Struct(">Q")
+READY: Final = b"+"  # written first: from then on, time counts
 MEMORY: Final = 2 << 30
-NICENESS: Final = 5
+NICENESS: Final = 2
 
 
 def main() -> None:
@@ -20,6 +21,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed does not mix with the answers
     os.nice(NICENESS)
+    answers.write(READY)
+    answers.flush()
     while (job := _read(sys.stdin.buffer)) is not None:
         _limit(seconds)
         content = pickle.dumps(_result(job))
