@@ -11,7 +11,10 @@ LARGEST_ANSWER = 64 * 1024
 BODIES = {
     "numbers instead of runs": ("runs/actions", b'{"action": "cancel", "runs": [' + b"1," * 300_000 + b"1]}"),
     "fields that there are not": ("runs", json.dumps({f"k{n}": 1 for n in range(60_000)}).encode()),
-    "keys that are there twice": ("runs", b'{"input": {' + b",".join(b'"%d":1' % (n // 2) for n in range(60_000)) + b"}}"),
+    "keys that are there twice": (
+        "runs",
+        b'{"input": {' + b",".join(b'"%d":1' % (n // 2) for n in range(60_000)) + b"}}",
+    ),
     "what are no numbers": ("runs", b'{"input": [' + b"NaN," * 150_000 + b"1]}"),
     "numbers that are too large": ("runs", b'{"input": [' + b"99999999999999999999," * 40_000 + b"1]}"),
     "half characters": ("runs", b'{"input": [' + b'"\\ud800",' * 100_000 + b"1]}"),

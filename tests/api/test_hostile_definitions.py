@@ -109,9 +109,7 @@ def test_a_graph_with_many_ways_is_checked_and_drawn(client: httpx2.Client) -> N
     assert sum(len(edge["points"]) for edge in graph["edges"]) < 2 * len(everywhere) + 20_001
 
 
-def test_a_key_has_few_definitions_under_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_has_few_definitions_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MOST_WAITING", 0)
     server = Server(tmp_path / "store.db").start()
     try:

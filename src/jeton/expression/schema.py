@@ -64,7 +64,6 @@ class SchemaValidator:
         for error in self._errors(value):
             yield Misfit(tuple(error.instance_path), error.instance, _short(error.message))
 
-
     def _errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
         """The library finds all errors before it gives the first, which can be hundreds of thousands."""
         if not _is_large(value):

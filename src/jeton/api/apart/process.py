@@ -72,7 +72,8 @@ class Apart:
         for again in (True, False):
             try:
                 process = await self._running()
-                assert process.stdin is not None and process.stdout is not None
+                assert process.stdin is not None
+                assert process.stdout is not None
                 async with asyncio.timeout(self._seconds):
                     process.stdin.write(LENGTH.pack(len(content)) + content)
                     await process.stdin.drain()

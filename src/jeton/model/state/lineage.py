@@ -101,9 +101,7 @@ def _pushes(
     """What following each transition of a node adds to a token's stack: a fan-out, nothing (None), or either."""
     rivals = Counter(t.priority for _, t in leaving if t.sibling_group is None)
     certain = Counter(
-        t.priority
-        for _, t in leaving
-        if t.sibling_group is None and t.condition is True and t.loop_config is None
+        t.priority for _, t in leaving if t.sibling_group is None and t.condition is True and t.loop_config is None
     )
     found: list[tuple[int, Transition, tuple[FanOut | None, ...]]] = []
     for index, transition in leaving:
