@@ -58,4 +58,5 @@ async def served(listens: Listening) -> AsyncGenerator[Opened, None]:
         async with jeton.connect(listens.url, key=callers.make_own(state.wall())) as remote:
             yield opened._replace(face=cast("Engine", remote), remote=True)
         state.draining.set()
+        await state.close()
         listens.app = None

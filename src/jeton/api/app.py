@@ -12,6 +12,7 @@ import msgspec
 from jeton.actor.access.keys import ApiKey
 from jeton.api.asgi import Receive, Scope, Send
 from jeton.api.door.addresses import check_host, check_origin
+from jeton.api.door.bodies import Share
 from jeton.api.door.callers import check_scope, cookie_in
 from jeton.api.problems import problem_of, refusal_of, status_of
 from jeton.api.reading import header_values, read_body, read_query
@@ -26,6 +27,7 @@ log = logging.getLogger("jeton.server")
 
 MAX_URL = 8 * 1024
 BODY_S = 30  # the longest pause within a body
+SLOWEST = 16 * 1024  # bytes a second, after the first seconds: a byte now and then holds no connection for ever
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -132,8 +134,9 @@ class App:
             if request.kind == "http" and public.serves(request.method, request.path):
                 if public.rated:
                     self._state.address_rates.take(request.address, time.monotonic())
-                body = await _read(request, receive, public.max_body)
-                return public.path, await public.handler(request, body)
+                with self._state.bodies.of(request.address) as share:
+                    body = await _read(request, receive, public.max_body, share)
+                    return public.path, await public.handler(request, body)
         cookie = cookie_in(request.headers.get("cookie"))
         caller = self._identify(request, cookie, now)
         by_cookie = cookie is not None and "authorization" not in request.headers
@@ -147,8 +150,9 @@ class App:
             raise Refused("draining", "the server is shutting down", "try again in a moment")
         if request.kind == "websocket" or route.name == "stream":
             return route.name, await self._stream(route, request, caller, receive, send)
-        call = await self._call(route, found, request, caller, receive)
-        answer = await route.handler(call)
+        with self._state.bodies.of(caller.id) as share:
+            call = await self._call(route, found, request, caller, receive, share)
+            answer = await route.handler(call)
         if route.method != "GET":
             self._log(request, route, caller, answer, found)
         return route.name, answer
@@ -196,13 +200,13 @@ class App:
         return None
 
     async def _call(
-        self, route: Route, found: Found, request: Request, caller: ApiKey, receive: Receive
+        self, route: Route, found: Found, request: Request, caller: ApiKey, receive: Receive, share: Share
     ) -> Call[Any, Any]:
         query = read_query(request.query, route.query)
         if route.binary:
             chunks = _chunks(request, receive, route.max_body)
             return Call(self._engine, self._state, caller, found.parts, query, NOTHING, request.headers, chunks=chunks)
-        raw = await _read(request, receive, route.max_body) if request.method != "GET" else b""
+        raw = await _read(request, receive, route.max_body, share) if request.method != "GET" else b""
         body: msgspec.Struct = NOTHING
         if route.body is not None:
             if raw and _media_type(request) != JSON_TYPE:
@@ -247,9 +251,13 @@ def _request(scope: Scope) -> Request:
     )
 
 
-async def _read(request: Request, receive: Receive, most: int) -> bytes:
+async def _read(request: Request, receive: Receive, most: int, share: Share) -> bytes:
     """The whole body."""
-    return b"".join([part async for part in _chunks(request, receive, most)])
+    parts: list[bytes] = []
+    async for part in _chunks(request, receive, most):
+        share.add(len(part))
+        parts.append(part)
+    return b"".join(parts)
 
 
 async def _chunks(request: Request, receive: Receive, most: int) -> AsyncIterator[bytes]:
@@ -258,12 +266,14 @@ async def _chunks(request: Request, receive: Receive, most: int) -> AsyncIterato
     if not announced.isdigit() or int(announced) > most:
         raise _too_large(most)
     size, more = 0, True
+    began = asyncio.get_running_loop().time()
     while more:
+        late = began + BODY_S + size / SLOWEST
         try:
-            async with asyncio.timeout(BODY_S):
+            async with asyncio.timeout_at(min(late, asyncio.get_running_loop().time() + BODY_S)):
                 message = await receive()
         except TimeoutError:
-            raise Refused("bad_argument", "the body did not come", "send it without such pauses") from None
+            raise Refused("bad_argument", "the body did not come in time", "send it faster") from None
         if message["type"] == "http.disconnect":
             raise Gone
         part: bytes = message.get("body", b"")

@@ -71,6 +71,8 @@ ANSWERED_AS: Final[Mapping[RefusalCode, RefusalCode]] = {
     "store_closed": "draining",
 }
 
+LONGEST = 4000  # characters of a problem: it may repeat what was sent, which may be long
+
 TITLES: Final[Mapping[int, str]] = {
     400: "The request cannot be read",
     401: "A key is needed",
@@ -133,6 +135,7 @@ def problem_of(refused: Refused, request_id: str) -> HttpProblem:
     """A refusal as an answer."""
     code = answered_code(refused.code)
     status = status_of(code)
+    problem = refused.problem if len(refused.problem) <= LONGEST else f"{refused.problem[:LONGEST]}…"
     problems: tuple[JsonObject, ...] = ()
     if isinstance(refused, InputInvalid):
         problems = tuple({"path": each.path, "problem": each.problem} for each in refused.problems)
@@ -142,9 +145,9 @@ def problem_of(refused: Refused, request_id: str) -> HttpProblem:
         type=f"urn:jeton:{code}",
         title=TITLES[status],
         status=status,
-        detail=refused.problem,
+        detail=problem,
         code=code,
-        problem=refused.problem,
+        problem=problem,
         remedy=refused.remedy,
         request_id=request_id,
         problems=problems,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from jeton.api.apart.process import CHECK_S, SIMULATE_S, Apart
+from jeton.api.door.bodies import Bodies
 from jeton.api.door.callers import Callers
 from jeton.api.door.rates import ADDRESS_RATE, KEY_RATE, Rates
 
@@ -34,6 +36,12 @@ class ServerState:
         self.key_rates = Rates(KEY_RATE)
         self.kept_rates = Rates(KEY_RATE)  # of cancel and answers: their own share
         self.address_rates = Rates(ADDRESS_RATE)
-        self.simulating = asyncio.Semaphore(1)  # simulations take a whole processor
+        self.bodies = Bodies()
+        self.checking = Apart(CHECK_S)
+        self.simulating = Apart(SIMULATE_S)
         self.verifying = asyncio.Semaphore(1)
         self.metrics: Callable[[], Awaitable[bytes]] | None = None  # all numbers, as Prometheus reads them
+
+    async def close(self) -> None:
+        """End the processes that were started for requests."""
+        await asyncio.gather(self.checking.close(), self.simulating.close())

@@ -11,7 +11,7 @@ import msgspec
 from jeton.expression.schema import dotted_path
 from jeton.model.failure import Refused
 from jeton.model.json import Json
-from jeton.model.storable import LARGEST_INTEGER, TOO_DEEP, Flaws, storable
+from jeton.model.storable import LARGEST_INTEGER, MOST_FLAWS, TOO_DEEP, Flaws, storable
 from jeton.planning.program.workflow import Program
 
 MOST_DIGITS = 20  # more can never fit 64 bits, and Python is slow to convert thousands of them
@@ -54,7 +54,8 @@ def _read(text: str, name: str, remedy: str) -> Json:
         if len(keys) < len(found):
             often = Counter(key for key, _ in found)
             twice = [key for key, times in often.items() if times > 1]
-            refused.extend((name, f"the key {_shown(key)} is there twice") for key in twice)
+            room = max(0, MOST_FLAWS - len(refused))
+            refused.extend((name, f"the key {_shown(key)} is there twice") for key in twice[:room])
         return keys
 
     def integer(digits: str) -> int:

@@ -5,9 +5,14 @@ type "integer"`. Formats are annotations, as the standard has it, and no referen
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple, Never, TypeAlias
 
 from jeton.model.json import Json, Schema
+
+MOST_MISFITS = 100  # more would help nobody, and a large value may have hundreds of thousands
+LONGEST_MESSAGE = 400
+LARGE = 10_000  # parts of a value
 
 ValuePath: TypeAlias = tuple[str | int, ...]
 """Keys and positions, from the outermost to the innermost."""
@@ -51,13 +56,48 @@ class SchemaValidator:
         if self._validator.is_valid(value):
             return None
         for error in self._validator.iter_errors(value):
-            return f"{dotted_path(name, error.instance_path)}: {error.message}"
+            return f"{dotted_path(name, error.instance_path)}: {_short(error.message)}"
         return None
 
     def misfits(self, value: Json) -> Iterator[Misfit]:
-        """Every misfit."""
-        for error in self._validator.iter_errors(value):
-            yield Misfit(tuple(error.instance_path), error.instance, error.message)
+        """Every misfit, up to a hundred; of a large value, the first."""
+        for error in self._errors(value):
+            yield Misfit(tuple(error.instance_path), error.instance, _short(error.message))
+
+    def _errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
+        """The library finds all errors before it gives the first, which can be hundreds of thousands."""
+        if not _is_large(value):
+            yield from islice(self._validator.iter_errors(value), MOST_MISFITS)
+            return
+        try:
+            self._validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            yield error
+
+
+def _is_large(value: Json) -> bool:
+    """Whether a value has more parts than all errors can be looked for in."""
+    waiting: list[Json] = [value]
+    seen = 1
+    while waiting and seen <= LARGE:
+        match waiting.pop():
+            case dict() as found:
+                seen += len(found)
+                waiting.extend(found.values() if len(found) <= LARGE else ())
+            case list() as found:
+                seen += len(found)
+                waiting.extend(found if len(found) <= LARGE else ())
+            case _:
+                pass
+    return seen > LARGE
+
+
+def _short(message: str) -> str:
+    """The message without the middle of a long value, with which it begins."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    half = LONGEST_MESSAGE // 2
+    return f"{message[:half]}…{message[-half:]}"
 
 
 def compile_schema(schema: Schema | None) -> SchemaValidator | None:

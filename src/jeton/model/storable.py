@@ -10,6 +10,7 @@ from jeton.model.json import Json, JsonObject
 
 DEEPEST = 100
 LONGEST_PATH = 200
+MOST_FLAWS = 100  # that are told: more would help nobody, and a large value may have hundreds of thousands
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 TOO_DEEP = f"is nested more than {DEEPEST} levels deep"
 
@@ -18,7 +19,7 @@ Flaws: TypeAlias = list[tuple[str, str]]
 
 
 def storable(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
-    """A copy of the value. What cannot be stored is null in it and added to `flaws`."""
+    """A copy of the value. What cannot be stored is null in it and added to `flaws`, up to a hundred."""
     match value:
         case None | bool():
             return value
@@ -35,7 +36,7 @@ def storable(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
                 return value
             problem = "has an unpaired surrogate, which is not a character"
         case list() | tuple() | dict() if depth == DEEPEST:
-            flaws.append((path[:LONGEST_PATH], TOO_DEEP))
+            _add(flaws, path, TOO_DEEP)
             return None
         case list() | tuple():
             items = cast("list[object] | tuple[object, ...]", value)
@@ -44,8 +45,13 @@ def storable(value: object, path: str, flaws: Flaws, depth: int = 0) -> Json:
             return _storable_object(cast("dict[object, object]", value), path, flaws, depth)
         case _:
             problem = f"a Python {type(value).__name__} is not plain data"
-    flaws.append((path, problem))
+    _add(flaws, path, problem)
     return None
+
+
+def _add(flaws: Flaws, path: str, problem: str) -> None:
+    if len(flaws) < MOST_FLAWS:
+        flaws.append((path[:LONGEST_PATH], problem))
 
 
 def _storable_object(value: dict[object, object], path: str, flaws: Flaws, depth: int) -> JsonObject:
@@ -54,7 +60,7 @@ def _storable_object(value: dict[object, object], path: str, flaws: Flaws, depth
         if isinstance(key, str) and is_valid_text(key):
             found[key] = storable(item, f"{path}.{key}", flaws, depth + 1)
         else:
-            flaws.append((path, f"the key {key!r} is no text"))
+            _add(flaws, path, f"the key {repr(key)[:LONGEST_PATH]} is no text")
     return found
 
 

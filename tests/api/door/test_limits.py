@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jeton.api import app
+from jeton.api.door import bodies
 from jeton.api.serving import protocol
 from tests.api.server import Running, add_key, read_reply, serving, serving_in_thread
 
@@ -261,3 +262,54 @@ async def test_a_client_that_goes_away_leaves_no_line_in_the_log(
         assert (await server.upgrade("/v1/stream")).status == 401
         await asyncio.sleep(0.1)
         assert [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+
+
+async def test_a_body_that_comes_a_byte_at_a_time_is_not_waited_for_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "BODY_S", 0.5)
+    async with serving(tmp_path / "store.db") as server:
+        head = f"POST /v1/session HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: 1000\r\n\r\n"
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(head.encode())
+        answered = asyncio.ensure_future(read_reply(reader))
+        for _ in range(900):  # each pause is shorter than the longest there may be
+            if answered.done():
+                break
+            writer.write(b" ")
+            await asyncio.sleep(0.05)
+        writer.transport.abort()
+        reply = await answered
+    assert (reply.status, reply.code) == (400, "bad_argument")
+
+
+async def test_bodies_that_are_under_way_are_bounded_for_each_key_and_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "MOST_OF_ONE", 100_000)
+    async with serving(tmp_path / "store.db") as server:
+        other = await add_key(server.store, "run", name="other")
+        head = begin_of(server).replace(b"GET /v1/me", b"POST /v1/runs")
+        head += f"Authorization: Bearer {key_of(server)}\r\nContent-Length: 90000\r\n\r\n".encode()
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(head + b" " * 80_000)  # the rest does not come
+        large = b" " * 50_000 + b"{}"
+        for _ in range(500):
+            if (await server.ask("POST", "/v1/runs", large, key=key_of(server))).code == "rate_limited":
+                break
+            await asyncio.sleep(0.02)
+        else:
+            pytest.fail("the bodies of a key are not bounded")
+        assert (await server.ask("POST", "/v1/runs", b"{}", key=key_of(server))).code == "bad_argument"
+        for _ in range(500):
+            if (await server.ask("GET", "/v1/me", key=other)).status == 200:
+                break
+            await asyncio.sleep(0.02)
+        assert (await server.ask("POST", "/v1/runs", large, key=other)).code == "bad_argument"
+        writer.transport.abort()
+        for _ in range(500):
+            if (await server.ask("POST", "/v1/runs", large, key=key_of(server))).code == "bad_argument":
+                break
+            await asyncio.sleep(0.02)
+        else:
+            pytest.fail("the bytes of a client that left are not given back")

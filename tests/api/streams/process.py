@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -39,6 +38,13 @@ workflows:
       - {from: first, to: pause}
       - {from: pause, to: last}
 """
+
+
+def lasting(rounds: int) -> str:
+    """The same library, whose children wait so many times."""
+    again = f"      - {{from: pause, to: pause, priority: 1, loop_config: {{max_iterations: {rounds}}}}}\n"
+    last = "      - {from: pause, to: last}"
+    return LIBRARY.replace(last, again + last.replace("last}", "last, priority: 2}"))
 
 
 class Served:
@@ -169,6 +175,3 @@ def free_port() -> int:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
         return port
-
-
-KILLS = int(os.environ.get("JETON_STREAM_KILLS", "3"))

@@ -1,25 +1,20 @@
 """Definitions: what is deployed, and what somebody sends to be checked, tried or deployed."""
 
-import asyncio
-import threading
 from typing import cast
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from jeton.actor.queries.listing import SourceText
+from jeton.api.apart.jobs import Check, Simulate
 from jeton.api.route import MIB, Answer, Call, Nothing, Route, route
 from jeton.api.views import Checked, Deployed, Enabled, Workflows
-from jeton.definitions import Loaded
 from jeton.engine.browse.catalogue import WorkflowView
-from jeton.engine.build.source import choose_definition
-from jeton.engine.input import check_input
 from jeton.engine.views.draw.graph import GraphView
 from jeton.engine.views.plain import plain
 from jeton.model.failure import Refused
 from jeton.model.json import Json
-from jeton.planning.program.compile import compile_definition
-from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Report, Trial, sample_input
+from jeton.testing.trials import EVERY_FAULT, USUAL_FAULTS, FaultKind, Report
 
 MAX_DEFINITIONS = 4 * MIB
 MAX_SEEDS = 200
@@ -75,14 +70,16 @@ async def disable_workflow(call: Call[Nothing, Nothing]) -> Answer:
 
 async def deploy_definitions(call: Call[Nothing, FilesBody]) -> Answer:
     """Deploy definitions, all of them or none. Nothing is started or imported for it; the texts are kept."""
-    found = await call.engine.browse.catalogue.deploy(_sources(call.body.files))
+    files = _sources(call.body.files)
+    checked = await call.server.checking.check(call.caller.id, Check(files))
+    found = await call.engine.browse.catalogue.deploy(files, checked.loaded)
     return Answer(plain(Deployed(found.versions, found.warnings, found.removed)))
 
 
 async def check_definitions(call: Call[Nothing, FilesBody]) -> Answer:
     """Check definitions, and lay out their graphs. Nothing is stored."""
-    loaded, graphs = await call.engine.browse.catalogue.check(_sources(call.body.files))
-    return Answer(plain(Checked(loaded.ok, loaded.problems, graphs)))
+    found = await call.server.checking.check(call.caller.id, Check(_sources(call.body.files)))
+    return Answer(plain(Checked(found.loaded.ok, found.loaded.problems, found.graphs)))
 
 
 async def simulate_definitions(call: Call[Nothing, SimulateBody]) -> Answer:
@@ -90,27 +87,9 @@ async def simulate_definitions(call: Call[Nothing, SimulateBody]) -> Answer:
     body = call.body
     if not 1 <= body.seeds <= MAX_SEEDS:
         raise Refused("bad_argument", f"seeds: must be 1 to {MAX_SEEDS}", "try fewer seeds at a time")
-    kinds = _kinds(body.faults)
-    loaded, _ = await call.engine.browse.catalogue.check(_sources(body.files))
-    loaded.require()
-    stopped = threading.Event()
-    async with call.server.simulating:
-        try:
-            return Answer(plain(await asyncio.to_thread(_simulated, loaded, body, kinds, stopped)))
-        finally:
-            stopped.set()  # if nobody waits for it any more
-
-
-def _simulated(loaded: Loaded, body: SimulateBody, kinds: tuple[FaultKind, ...], stopped: threading.Event) -> Report:
-    def tried() -> None:
-        if stopped.is_set():
-            raise Refused("draining", "the simulation was stopped", "try again")
-
-    definition = choose_definition(loaded.library, body.name, "the request")
-    value = sample_input(definition.input_schema) if isinstance(body.input, UnsetType) else body.input
-    check_input(compile_definition(loaded.library, definition.name), value)
-    with Trial(loaded.library, definition.name, value, faults=kinds) as trial:
-        return trial.try_seeds(range(body.seeds), tried=tried)
+    value = None if isinstance(body.input, UnsetType) else (body.input,)
+    job = Simulate(_sources(body.files), body.name, body.seeds, _kinds(body.faults), value)
+    return Answer(plain(await call.server.simulating.simulate(call.caller.id, job)))
 
 
 def _kinds(faults: bool | list[str]) -> tuple[FaultKind, ...]:

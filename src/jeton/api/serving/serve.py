@@ -117,6 +117,7 @@ async def serve(
             for task in background:
                 task.cancel()
             await asyncio.gather(serving, *background, return_exceptions=True)
+            await state.close()
 
 
 def own_key(settings: Settings, callers: Callers, now: int) -> str | None:

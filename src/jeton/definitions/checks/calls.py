@@ -23,6 +23,8 @@ BRANCHES_NEVER = (
 )  # fmt: skip
 """Built-ins that never choose a branch. Results of workers and of `set` may."""
 
+LARGE = 100  # of so many workflows that call each other, one call is reported instead of each
+
 
 class _WorkflowCall(msgspec.Struct, frozen=True):
     """A node that calls a workflow or a flow; `certain` if every run reaches it."""
@@ -42,15 +44,22 @@ def check_calls(graphs: dict[str, Graph], flows: dict[str, FlowSource], report: 
     possible = _steps(calls)
     hopeless = {name: each for each in components(names, endless) for name in each}
     doubtful = {name: each for each in components(names, possible) for name in each}
+    told: set[frozenset[str]] = set()
     for call in calls:
+        within = hopeless.get(call.caller, frozenset()) if call.certain else frozenset[str]()
+        within = within if call.callee in within else doubtful.get(call.caller, frozenset())
+        if call.callee not in within or within in told:
+            continue
+        if len(within) > LARGE:
+            told.add(within)
         kind = "flow" if call.caller in flows else "workflow"
-        if call.certain and call.callee in hopeless.get(call.caller, ()):
-            cycle = shortest_cycle(call.caller, hopeless[call.caller], endless)
-            problem = f"the {kind} calls itself without end: {cycle_text(cycle)}, and nothing on the way is conditional"
+        if call.certain and within is hopeless.get(call.caller):
+            cycle = cycle_text(shortest_cycle(call.caller, within, endless))
+            problem = f"the {kind} calls itself without end: {cycle}, and nothing on the way is conditional"
             report.error(call.location, "recursive_workflow", problem, "make the call depend on a condition")
-        elif call.callee in doubtful.get(call.caller, ()):
-            cycle = shortest_cycle(call.caller, doubtful[call.caller], possible)
-            problem = f"the {kind} calls itself: {cycle_text(cycle)}, and only a condition ends it"
+        else:
+            cycle = cycle_text(shortest_cycle(call.caller, within, possible))
+            problem = f"the {kind} calls itself: {cycle}, and only a condition ends it"
             report.warning(call.location, "recursive_workflow", problem, "make sure that the condition becomes false")
 
 

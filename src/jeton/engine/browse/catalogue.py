@@ -117,17 +117,13 @@ class Catalogue:
             raise Refused("unknown_workflow", f"'{reference}' was not deployed by itself", "deploy it first")
         return library, name, found
 
-    async def check(self, files: Sequence[SourceText]) -> tuple[Loaded, dict[str, GraphView]]:
-        """What is wrong with definitions, and their graphs as far as they can be drawn. Nothing is stored."""
-        check_files(files)
-        return await asyncio.to_thread(_checked, files)
-
-    async def deploy(self, files: Sequence[SourceText]) -> Deployment:
+    async def deploy(self, files: Sequence[SourceText], loaded: Loaded | None = None) -> Deployment:
         """Deploy definitions that were sent as texts, and keep the texts. Raises DefinitionError with every problem.
 
-        Nothing is started or imported for it: tools of MCP servers are pinned when they are first called."""
-        check_files(files)
-        loaded, _ = await asyncio.to_thread(_checked, files)
+        `loaded` is what they were read as, if they were. Nothing is started or imported for it: tools of MCP servers
+        are pinned when they are first called."""
+        if loaded is None:
+            loaded, _ = await asyncio.to_thread(checked_files, files)
         origin = await self._origin([file.name for file in files])
         deployment = await deploy_library(self._lookup.host, loaded.require(), origin, loaded.problems)
         await self.keep_source(deployment, files)
@@ -175,7 +171,9 @@ def graph_in(library: Library, name: str) -> GraphView:
     return GraphView() if definition is None else as_graph(picture_of(definition))
 
 
-def _checked(files: Sequence[SourceText]) -> tuple[Loaded, dict[str, GraphView]]:
+def checked_files(files: Sequence[SourceText]) -> tuple[Loaded, dict[str, GraphView]]:
+    """What is wrong with definitions, and their graphs as far as they can be drawn. Raises Refused."""
+    check_files(files)
     loaded = load_texts((file.name, file.text) for file in files)
     graphs: dict[str, GraphView] = {}
     for name in (*loaded.library.workflows, *loaded.library.flows):

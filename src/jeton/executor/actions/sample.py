@@ -7,7 +7,10 @@ from jeton.model.json import Json, JsonObject, Schema
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "isle", "juniper")
 MAX_DEPTH = 8  # for schemas that contain themselves
+DEEPEST = 50  # for those that must contain themselves, which no value fits
 MAX_ITEMS = 3  # unless the schema asks for more
+LONGEST = 10_000  # characters of a text, whatever the schema asks for
+MOST_VALUES = 5_000  # of which nothing more is made
 FORMATS = {
     "date-time": "2026-01-{day:02d}T12:00:00Z",
     "date": "2026-01-{day:02d}",
@@ -30,9 +33,11 @@ class _Sampler:
     def __init__(self, root: Schema, random: Random) -> None:
         self._root = root
         self._random = random
+        self._made = 0
 
     def value(self, schema: Json, depth: int) -> Json:
-        if not isinstance(schema, dict):
+        self._made += 1
+        if not isinstance(schema, dict) or depth > DEEPEST or self._made > MOST_VALUES:
             return {}
         schema = self._resolved(schema)
         if "const" in schema:
@@ -122,7 +127,7 @@ class _Sampler:
         word, day = self._random.choice(WORDS), self._integer_between(1, 28)
         text = FORMATS.get(str(schema.get("format")), "{word}").format(word=word, day=day)
         least, most = _whole(schema.get("minLength"), 0), schema.get("maxLength")
-        while len(text) < least:
+        while len(text) < min(least, LONGEST):
             text += self._random.choice(WORDS)
         return text[: max(least, most)] if _is_number(most) and isinstance(most, int) else text
 

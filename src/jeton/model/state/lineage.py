@@ -5,7 +5,6 @@ fan-outs. Conditions are unknown here, so every transition counts as possible.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterator
 
 import msgspec
 
@@ -13,6 +12,8 @@ from jeton.model.definition.workflow import Synchronization, Transition, Workflo
 
 MAX_NESTING = 12
 MAX_STACKS = 256  # per node: splits that may or may not happen, one after another, would double them each time
+MAX_WALKED = 256 * 2000  # transitions, each with every stack of its source; workflows with more have fewer stacks
+MIN_STACKS = 8
 MAX_REPEATS = 2  # a fan-out inside its own branch: two levels show every join that more would
 
 
@@ -51,6 +52,8 @@ def lineage(workflow: Workflow) -> Lineage:
     outgoing: dict[str, list[tuple[int, Transition]]] = {}
     for index, transition in enumerate(workflow.transitions):
         outgoing.setdefault(transition.source, []).append((index, transition))
+    pushes = {node: _pushes(workflow, node, leaving) for node, leaving in outgoing.items()}
+    most = max(MIN_STACKS, min(MAX_STACKS, MAX_WALKED // (len(workflow.transitions) or 1)))
     seen: dict[tuple[str, Stack], None] = {(workflow.initial_node, ()): None}
     joins: dict[FanOut, dict[str, Join]] = {}
     applied: set[int] = set()
@@ -58,9 +61,9 @@ def lineage(workflow: Workflow) -> Lineage:
     queue = deque(seen)
     while queue:
         node, stack = queue.popleft()
-        for index, transition in outgoing.get(node, ()):
-            for pushed in _stacks_after(workflow, outgoing[node], transition, stack):
-                onward = pushed
+        for index, transition, fan_outs in pushes.get(node, ()):
+            for fan_out in fan_outs:
+                onward = pushed = stack if fan_out is None else (*stack, fan_out)
                 if transition.synchronization is not None:
                     depth = joined_depth(pushed, transition.synchronization.sibling_group)
                     if depth is not None:
@@ -69,7 +72,7 @@ def lineage(workflow: Workflow) -> Lineage:
                         found.setdefault(transition.target, Join(transition.target, index, transition.synchronization))
                         onward = pushed[:depth]
                 place = (transition.target, onward)
-                if place not in seen and _may_nest(onward) and stacks_at[transition.target] < MAX_STACKS:
+                if stacks_at[transition.target] < most and place not in seen and _may_nest(onward):
                     stacks_at[transition.target] += 1
                     seen[place] = None
                     queue.append(place)
@@ -92,23 +95,26 @@ def joined_depth(stack: Stack, group: str | None) -> int | None:
     return None
 
 
-def _stacks_after(
-    workflow: Workflow, rivals: list[tuple[int, Transition]], transition: Transition, stack: Stack
-) -> Iterator[Stack]:
-    """The stacks a token can have after following the transition: one deeper, the same, or either."""
-    node = transition.source
-    if transition.makes_slots:
-        yield (*stack, FanOut(node, transition.sibling_group or node))
-        return
-    others = [
-        t for _, t in rivals if t is not transition and t.priority == transition.priority and t.sibling_group is None
-    ]
-    if workflow.nodes[node].fan_out == "first_match" or not others:
-        yield stack
-        return
-    yield (*stack, FanOut(node, node))
-    if not any(t.condition is True and t.loop_config is None for t in others):
-        yield stack
+def _pushes(
+    workflow: Workflow, node: str, leaving: list[tuple[int, Transition]]
+) -> list[tuple[int, Transition, tuple[FanOut | None, ...]]]:
+    """What following each transition of a node adds to a token's stack: a fan-out, nothing (None), or either."""
+    rivals = Counter(t.priority for _, t in leaving if t.sibling_group is None)
+    certain = Counter(
+        t.priority for _, t in leaving if t.sibling_group is None and t.condition is True and t.loop_config is None
+    )
+    found: list[tuple[int, Transition, tuple[FanOut | None, ...]]] = []
+    for index, transition in leaving:
+        own = transition.sibling_group is None
+        is_certain = own and transition.condition is True and transition.loop_config is None
+        options: tuple[FanOut | None, ...] = (None,)
+        if transition.makes_slots:
+            options = (FanOut(node, transition.sibling_group or node),)
+        elif workflow.nodes[node].fan_out != "first_match" and rivals[transition.priority] > own:
+            others_certain = certain[transition.priority] > is_certain
+            options = (FanOut(node, node),) if others_certain else (FanOut(node, node), None)
+        found.append((index, transition, options))
+    return found
 
 
 def _may_nest(stack: Stack) -> bool:

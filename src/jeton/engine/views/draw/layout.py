@@ -12,6 +12,7 @@ import msgspec
 GAP_X, GAP_Y = 36, 64
 BEND_WIDTH = 12
 SWEEPS = 8
+MOST_BENDS = 20_000  # then arrows are drawn straight: they could have as many as there are layers, each of them
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -81,17 +82,19 @@ def _acyclic(names: list[str], edges: Sequence[_Edge]) -> list[_Edge]:
 def _layers(names: list[str], edges: list[_Edge]) -> dict[str, int]:
     """Each node one layer below its lowest predecessor."""
     waiting = dict.fromkeys(names, 0)
+    ways: dict[str, list[str]] = {}
     for source, target in edges:
-        waiting[target] += source != target
+        if source != target:
+            waiting[target] += 1
+            ways.setdefault(source, []).append(target)
     layer = dict.fromkeys(names, 0)
     ready = [name for name in names if not waiting[name]]
     for here in ready:  # the list grows during the loop
-        for source, target in edges:
-            if source == here and source != target:
-                layer[target] = max(layer[target], layer[here] + 1)
-                waiting[target] -= 1
-                if not waiting[target]:
-                    ready.append(target)
+        for target in ways.get(here, ()):
+            layer[target] = max(layer[target], layer[here] + 1)
+            waiting[target] -= 1
+            if not waiting[target]:
+                ready.append(target)
     return layer
 
 
@@ -103,8 +106,11 @@ def _with_bends(
     for name in sizes:
         layers[layer_of[name]].append(name)
     chains: list[list[_Vertex]] = []
+    left = MOST_BENDS
     for number, (source, target) in enumerate(edges):
-        bends: list[_Vertex] = [(number, level) for level in range(layer_of[source] + 1, layer_of[target])]
+        between = range(layer_of[source] + 1, layer_of[target])
+        bends: list[_Vertex] = [(number, level) for level in between] if len(between) <= left else []
+        left -= len(bends)
         for level, bend in enumerate(bends, layer_of[source] + 1):
             layers[level].append(bend)
         chains.append([source, *bends, target])
