@@ -2,8 +2,11 @@
 
 PYTHON ?= python3
 SEEDS ?= 20000
-# a process more than there are cores: tests that wait for a browser or a process leave one idle
-PYTEST_ARGS ?= -n 3 --dist worksteal
+# more processes than the two cores of a small machine: tests that wait for a browser, a disk or a timer leave one idle
+PYTEST_ARGS ?= -n 4 --dist worksteal
+# Byte code is kept even if the environment says otherwise: without it each process compiles all of it again, and the
+# tests start hundreds. (Python takes an empty value for none.)
+export PYTHONDONTWRITEBYTECODE :=
 
 BIN := .venv/bin
 PY := $(BIN)/python

@@ -12,10 +12,15 @@ from jeton.model.state.flow_run import NodeView
 from jeton.model.state.run import FiredBy
 
 Data = dict[str, Any]
+LETS_GO = "lets go"  # the id of an answer that belongs to no rule
 
 
 class Act(msgspec.Struct, frozen=True):
-    """What somebody does once a decision of some run is durable: tell that run, or the root, something."""
+    """What somebody does once a decision of some run is durable: tell that run, or the root, something.
+
+    Where the order of acts matters, each follows a decision that the one before it brings about (`reply_to`, say) and
+    not a time: on a busy machine a request may take longer than any time a case could wait. For the same reason a run
+    that must not go on before somebody has acted waits at a `HELD` node."""
 
     when: str  # the decision's tag
     tell: Callable[[Any], Message]  # worked out from the decision
@@ -121,6 +126,7 @@ class Case(msgspec.Struct, frozen=True):
     credits: int | None = None
     settings: Data = {}  # the project's
     agents: Data = {}  # all sections that agents need
+    hurries: bool = False  # somebody has to act before a timer rings, for which a busy server may be too slow
 
 
 def workflow(
@@ -184,6 +190,9 @@ def each(
     return edge if group is None else {**edge, "sibling_group": group}
 
 
+HELD: Data = {"gate": {"title": "may it go on?"}}  # until somebody `lets_go`
+
+
 # what people do
 
 
@@ -206,6 +215,11 @@ def signals(
     return Act(when, lambda _: SignalRun(0, id, name, value, key), after_ms=after_ms, to="root")
 
 
+def lets_go(at: str, *, when: str = "reply_to", node: str | None = None, nth: int = 0) -> Act:
+    """Let the root go on behind a node that is `HELD`. `Outcome.replies` does not have the reply to it."""
+    return Act(when, lambda _: AnswerGate(0, LETS_GO, None, node=at), node, to="root", nth=nth)
+
+
 def cancels(when: str, *, node: str | None = None, reason: str = "enough", after_ms: int = 0) -> Act:
     """Cancel the root."""
     return Act(when, lambda _: CancelRun(0, reason), node, after_ms, "root")
@@ -215,8 +229,8 @@ def pauses(when: str, *, node: str | None = None, after_ms: int = 0) -> Act:
     return Act(when, lambda _: PauseRun(0), node, after_ms, "root")
 
 
-def unpauses(when: str, *, node: str | None = None, after_ms: int = 0) -> Act:
-    return Act(when, lambda _: UnpauseRun(0), node, after_ms, "root")
+def unpauses(when: str, *, node: str | None = None, after_ms: int = 0, nth: int = 0) -> Act:
+    return Act(when, lambda _: UnpauseRun(0), node, after_ms, "root", nth)
 
 
 def tag(decision: Decision) -> str:

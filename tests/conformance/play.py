@@ -19,7 +19,7 @@ from jeton.model.entry import Entry
 from jeton.model.failure import Refused
 from jeton.model.ids import RunId, gate_id
 from jeton.model.message import AnswerGate, CancelRun, Message, PauseRun, SignalRun, UnpauseRun
-from tests.conformance.case import Act, Case, Data, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
+from tests.conformance.case import LETS_GO, Act, Case, Data, FiringSeen, Outcome, ReplySeen, RunSeen, TokenSeen, tag
 from tests.conformance.hosts import Opened
 
 LONGEST_S = 20
@@ -154,7 +154,7 @@ async def _outcome(opened: Opened, run: RunId, told: list[ReplySeen]) -> Outcome
         took_ms=round((completed_at - record.submitted_at).total_seconds() * 1000),
         sections=await _kept(opened, run),
         children=tuple(children),
-        replies=tuple(told if opened.remote else _replies(journals)),
+        replies=tuple(reply for reply in (told if opened.remote else _replies(journals)) if reply.id != LETS_GO),
         decisions=tuple(tag(decision) for entry in entries for decision in entry.decisions),
         views=record.nodes,
         firings=tuple([await _firing(face, each) for each in reversed(await face.firings())]),

@@ -15,7 +15,7 @@ from jeton.model import decision as d
 from jeton.model.definition.workflow import Library
 from jeton.model.entry import Entry
 from jeton.model.failure import Refused
-from jeton.model.ids import RunId
+from jeton.model.ids import RunId, TokenId
 from jeton.model.state.talk import WhenBusy
 from jeton.model.transcript import messages_of, unpaired
 from tests.conformance.case import Data, tag
@@ -163,10 +163,11 @@ def stops(turn: int | None = None) -> Act:
 
 
 def answers(value: Data, *, by: str | None = None) -> Act:
-    """Answer the gate that has just opened."""
+    """Answer the gate that has just opened, or the one that opened last."""
 
     async def act(table: "Table", decision: Any) -> None:
-        await table.opened.face.answer(table.talk.id, value, gate=f"{table.talk.id}:{decision.token}", by=by)
+        token = decision.token if isinstance(decision, d.OpenGate) else table.last_gate
+        await table.opened.face.answer(table.talk.id, value, gate=f"{table.talk.id}:{token}", by=by)
 
     return act
 
@@ -178,6 +179,7 @@ class Table:
         self.opened = opened
         self.talk = talk
         self.told: list[str] = []
+        self.last_gate: TokenId | None = None
         self._watching: list[asyncio.Task[None]] = []
         self._acting: list[asyncio.Task[None]] = []
         self._acts = case.acts
@@ -207,6 +209,8 @@ class Table:
             await self.opened.sleep(1)
         async for entry in self.opened.engine.journal(run, follow=True):
             for decision in entry.decisions:
+                if isinstance(decision, d.OpenGate):
+                    self.last_gate = decision.token
                 for on in self._called_for(decision):
                     self._acting.append(self._tasks.create_task(self._act(on, decision)))
                 if isinstance(decision, d.CallWorkflow):

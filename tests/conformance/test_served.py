@@ -1,7 +1,8 @@
 """Scenarios of runs and of conversations through a server: its client shows what the engine shows.
 
 All of those in which people act, in which runs call, fire or pay, and one in five of the others, which differ in what
-is planned and not in what is seen. All of them: `make served`."""
+is planned and not in what is seen. All of them: `make served`. None of those in which somebody has to act before a
+timer rings."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -28,9 +29,14 @@ def _is_seen(case: Case | TalkCase) -> bool:
     return bool(case.acts or case.triggers or case.others or case.overrides or case.credits is not None)
 
 
+def _hurries(case: Case | TalkCase) -> bool:
+    return isinstance(case, Case) and case.hurries
+
+
 def _chosen(rows: list[Any]) -> list[Any]:
     """The rows, each of which is a parameter with one case."""
-    return [row for number, row in enumerate(rows) if ALL or number % ONE_IN == 0 or _is_seen(row.values[0])]
+    chosen = [row for number, row in enumerate(rows) if ALL or number % ONE_IN == 0 or _is_seen(row.values[0])]
+    return [row for row in chosen if not _hurries(row.values[0])]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

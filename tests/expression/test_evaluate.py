@@ -51,6 +51,7 @@ SCOPE: dict[str, Json] = {
         pytest.param("state.n > 4.5", True, id="an int and a double compare"),
         pytest.param("state.n == 5.0", True, id="an int and a double may be the same number"),
         pytest.param("state.ok == 1", False, id="a bool is no number"),
+        pytest.param("[state.ok] == [1]", False, id="a bool in a list is no number"),
         pytest.param("state.none == 0", False, id="null equals nothing but null"),
         pytest.param("[1, 2] + [3]", [1, 2, 3], id="lists are joined with plus"),
         pytest.param("'a' + state.name", "aada", id="so is text"),

@@ -5,6 +5,7 @@ import pytest
 from jeton.model.ids import TokenId
 from jeton.model.message import AnswerGate
 from tests.conformance.case import (
+    HELD,
     Act,
     Case,
     Data,
@@ -14,6 +15,7 @@ from tests.conformance.case import (
     cancels,
     each,
     join,
+    lets_go,
     mock,
     sets,
     to,
@@ -30,7 +32,7 @@ def gate(**rest: object) -> Data:
 YES: Data = {"ok": True}
 NO: Data = {"ok": False}
 GATE = workflow({"g": gate()})
-LATE_GATE = workflow({"rest": {"wait": {"seconds": 0.3}}, "g": gate()}, to("rest", "g"))
+LATE_GATE = workflow({"rest": HELD, "g": gate()}, to("rest", "g"))
 FIRST = TokenId(0)
 
 
@@ -132,8 +134,8 @@ CASES = [
     ),
     Case(
         "the first of two answers wins and the second is told",
-        workflow({"g": gate(), "after": mock(delay_ms=60)}, to("g", "after")),
-        acts=(answers("one", YES, at="g"), answers("two", YES, at="g")),
+        workflow({"g": gate(), "after": HELD}, to("g", "after")),
+        acts=(answers("one", YES, at="g"), answers("two", YES, at="g"), lets_go("after", nth=1)),
         output={"said": YES},
         also=exactly_one_won,
     ),
@@ -184,30 +186,38 @@ CASES = [
     ),
     Case(
         "an answer after the time is over is refused",
-        workflow({"g": gate(timeout_ms=20, on_timeout=NO), "after": mock(delay_ms=80)}, to("g", "after")),
-        acts=(answers("late", YES, at="g", after_ms=60),),
+        workflow({"g": gate(timeout_ms=20, on_timeout=NO), "after": HELD}, to("g", "after")),
+        acts=(Act("open_gate", lambda _: AnswerGate(0, "late", YES, token=FIRST), "after"), lets_go("after")),
         output={"said": NO},
         also=it_came_too_late,
     ),
     Case(
         "an answer by node and path is kept until the gate opens",
         LATE_GATE,
-        acts=(answers_early("early", YES, at="g"),),
+        acts=(answers_early("early", YES, at="g"), lets_go("rest")),
         output={"said": YES},
         also=it_was_kept,
     ),
     Case(
         "an early answer that cannot fit is refused at once",
-        workflow({"rest": {"wait": {"seconds": 0.3}}, "g": gate(timeout_ms=20, on_timeout=NO)}, to("rest", "g")),
-        acts=(answers_early("early", {"ok": 3}, at="g"), answers_early("nowhere", YES, at="nothing")),
+        workflow({"rest": HELD, "g": gate(timeout_ms=20, on_timeout=NO)}, to("rest", "g")),
+        acts=(
+            answers_early("early", {"ok": 3}, at="g"),
+            answers_early("nowhere", YES, at="nothing"),
+            lets_go("rest", nth=1),
+        ),
         output={"said": NO},
         also=the_bad_early_one_was_refused,
     ),
     Case(
         "an early answer reaches the branch whose path it names",
-        workflow({"rest": {"wait": {"seconds": 0.3}}, **BRANCHES["nodes"]}, to("rest", "s"), *BRANCHES["transitions"]),
+        workflow({"rest": HELD, **BRANCHES["nodes"]}, to("rest", "s"), *BRANCHES["transitions"]),
         {"items": ["x", "y"]},
-        acts=(answers_early("one", 1, at="g", path="root.g.1"), answers_early("nil", 0, at="g", path="root.g.0")),
+        acts=(
+            answers_early("one", 1, at="g", path="root.g.1"),
+            answers_early("nil", 0, at="g", path="root.g.0"),
+            lets_go("rest", nth=1),
+        ),
         output={"vs": [0, 1]},
     ),
     Case(
@@ -240,14 +250,18 @@ CASES = [
                 "s": {},
                 "g": {"gate": {"title": "{{ item }}?"}, "output_mapping": {"_branch.output.v": "result"}},
                 "t": {"output_mapping": {"output.vs": "state.vs"}},
-                "after": mock(delay_ms=80),
+                "after": HELD,
             },
             each("s", "g", "input.items"),
             join("g", "t", "any", merge={"source": "_branch.output.v", "target": "state.vs", "strategy": "append"}),
             to("t", "after"),
         ),
         {"items": ["x", "y"]},
-        acts=(answers("first", 1, at="g", nth=1), answers("late", 0, at="g", after_ms=50)),
+        acts=(
+            answers("first", 1, at="g", nth=1),
+            Act("open_gate", lambda _: AnswerGate(0, "late", 0, token=TokenId(1)), "after"),
+            lets_go("after", nth=1),
+        ),
         output={"vs": [1]},
         also=a_loser_was_closed,
     ),

@@ -2,20 +2,22 @@
 
 import pytest
 
-from tests.conformance.case import Act, Case, Data, Outcome, each, join, sets, signals, to, workflow
+from tests.conformance.case import HELD, Act, Case, Data, Outcome, each, join, lets_go, sets, signals, to, workflow
 
 WAIT: Data = {"wait": {"signal": "go"}, "output_mapping": {"output.v": "result"}}
-LATE = workflow({"rest": {"wait": {"seconds": 0.08}}, "hold": WAIT}, to("rest", "hold"))
+LATE = workflow({"rest": HELD, "hold": WAIT}, to("rest", "hold"))
 TWO = workflow(
     {
-        "rest": {"wait": {"seconds": 0.08}},
+        "rest": HELD,
         "one": {"wait": {"signal": "go"}, "output_mapping": {"output.one": "result"}},
         "two": {"wait": {"signal": "go", "timeout_ms": 60}, "output_mapping": {"output.two": "result"}},
         "none": sets(none="true"),
+        "last": HELD,
     },
     to("rest", "one"),
     to("one", "two"),
     to("two", "none", "has(state._last_error)"),
+    to("none", "last"),
     on_no_match="complete",
 )
 NUMBER: Data = {
@@ -72,8 +74,12 @@ CASES = [
     ),
     Case(
         "of several signals that are kept the oldest is taken, whatever its name",
-        workflow({"rest": {"wait": {"seconds": 0.08}}, "hold": FIRST}, to("rest", "hold")),
-        acts=(signals("a", "refused", "first"), signals("b", "approved", 2, when="keep_signal")),
+        workflow({"rest": HELD, "hold": FIRST}, to("rest", "hold")),
+        acts=(
+            signals("a", "refused", "first"),
+            signals("b", "approved", 2, when="keep_signal"),
+            lets_go("rest", nth=1),
+        ),
         output={"which": "refused", "v": "first"},
     ),
     Case(
@@ -154,7 +160,7 @@ CASES = [
     Case(
         "a signal sent before anyone waits is kept, and its value is the result",
         LATE,
-        acts=(signals("a", "go", 5),),
+        acts=(signals("a", "go", 5), lets_go("rest")),
         output={"v": 5},
         also=it_was_kept,
     ),
@@ -167,7 +173,12 @@ CASES = [
     Case(
         "a key deduplicates before the wait",
         TWO,
-        acts=(signals("a", "go", 1, key="k"), signals("b", "go", 1, key="k")),
+        acts=(
+            signals("a", "go", 1, key="k"),
+            signals("b", "go", 1, key="k"),
+            lets_go("rest", nth=1),
+            lets_go("last", nth=1),
+        ),
         output={"one": 1, "none": True},
         also=the_second_was_heard_before,
     ),
@@ -175,8 +186,10 @@ CASES = [
         "a key deduplicates after the wait too",
         TWO,
         acts=(
+            lets_go("rest", when="begin_run"),
             signals("a", "go", 1, key="k", when="wait_for_signal"),
             signals("b", "go", 2, key="k", when="take_signal"),
+            lets_go("last", nth=2),
         ),
         output={"one": 1, "none": True},
         also=the_second_was_heard_before,
@@ -184,7 +197,7 @@ CASES = [
     Case(
         "without a key two signals are two, taken in the order they came",
         TWO,
-        acts=(signals("a", "go", 1), signals("b", "go", 2, when="keep_signal")),
+        acts=(signals("a", "go", 1), signals("b", "go", 2, when="keep_signal"), lets_go("rest", nth=1)),
         output={"one": 1, "two": 2},
     ),
     Case(
@@ -239,10 +252,15 @@ CASES = [
     ),
     Case(
         "a signal of another name wakes nobody",
-        workflow({"hold": {"wait": {"signal": "go", "timeout_ms": 60}}}),
-        acts=(signals("a", "stop", 1, when="wait_for_signal"),),
-        status="failed",
-        error="timed_out",
+        workflow(
+            {
+                "hold": {"wait": {"signal": "go", "timeout_ms": 60}},
+                "after": {**HELD, "output_mapping": {"output.why": "state._last_error.type"}},
+            },
+            to("hold", "after", "has(state._last_error)"),
+        ),
+        acts=(signals("a", "stop", 1, when="wait_for_signal"), lets_go("after")),
+        output={"why": "timed_out"},
         also=it_was_unknown,
     ),
     Case(

@@ -120,10 +120,11 @@ CASES = [
     ),
     case(
         "in a paused run nobody is woken",
-        flow({"a": nap()}),
-        acts=(pauses("suspend_token"), unpauses("suspend_token", after_ms=350)),
+        flow({"a": nap(1)}),
+        acts=(pauses("suspend_token"), unpauses("suspend_token", after_ms=1_200)),
         output=ONE,
         also=it_stood_still,
+        hurries=True,
     ),
     case(
         "a run is cancelled while its node sleeps",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.simulation.oracle.functions import called
+from tests.simulation.oracle.functions import called, same
 from tests.simulation.oracle.model import ExpressionFault, MissingKey, Object, is_list, is_object
 
 TOKEN = re.compile(
@@ -280,8 +280,7 @@ def binary(sign: str, left: Thunk, right: Thunk) -> Thunk:
     def read() -> Any:
         one, two = left(), right()
         if sign in ("==", "!="):
-            same = one == two and isinstance(one, bool) == isinstance(two, bool)
-            return same is (sign == "==")
+            return same(one, two) is (sign == "==")
         if {type(one), type(two)} == {int, float} and sign in "+-*":
             one, two = float(one), float(two)
         numbers = {type(one), type(two)} <= {int, float}

@@ -101,6 +101,7 @@ SCOPE: Object = {"a": {"b": 2, "list": [1, 2], "name": "x", "none": None}}
         pytest.param("[a.b, 'x', [true, null]]", [2, "x", [True, None]], id="a list of things"),
         pytest.param("a.none == null", True, id="null"),
         pytest.param("a.list + [3]", [1, 2, 3], id="lists can be added"),
+        pytest.param("[1] == [1.0] && [true] != [1] && true != 1", True, id="a bool is no number, in a list neither"),
     ],
 )
 def test_tiny_evaluate(source: Any, value: Any) -> None:

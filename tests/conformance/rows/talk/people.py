@@ -18,14 +18,15 @@ from tests.conformance.talk import (
     stops,
 )
 
+SOON_MS = 600  # time enough to say something before
 SLOW: Data = {"slow": {"task": "slow"}}
-SLOWLY: Data = {"slow": mocked({"v": 1}, 150)}
+SLOWLY: Data = {"slow": mocked({"v": 1}, SOON_MS)}
 AT_WORK = "dispatch_token"
 SHORTEN: Data = {
     "shorten": {
         "initial_node": "rest",
         "nodes": {
-            "rest": {"wait": {"seconds": 0.12}},
+            "rest": {"wait": {"seconds": SOON_MS / 1000}},
             "a": {"output_mapping": {"output.summary": "'they counted'"}},
         },
         "transitions": [{"from": "rest", "to": "a"}],
@@ -47,8 +48,11 @@ def when_it_does(*acts: On) -> tuple[On, ...]:
     return acts
 
 
-def gate(value: Data, *, by: str | None = None, nth: int = 0, after_ms: int = 0) -> On:
-    return On("open_gate", answers(value, by=by), "tool:pay", nth, after_ms)
+def gate(value: Data, *, by: str | None = None, nth: int = 0, after_replies: int = 0) -> On:
+    """Answer a gate when it opens, or when so many have been answered, of whom the first is the one who said "pay"."""
+    if after_replies:
+        return On("reply_to", answers(value, by=by), nth=after_replies - 1)
+    return On("open_gate", answers(value, by=by), "tool:pay", nth)
 
 
 def said_and_done(*sent: str) -> Data:
@@ -130,7 +134,7 @@ CASES = [
     ),
     TalkCase(
         "steer, when the model was done: it makes one more move",
-        agent(says("Hello.", "message == 'hi'", delay_ms=100), says("More.", "message == 'more'")),
+        agent(says("Hello.", "message == 'hi'", delay_ms=SOON_MS), says("More.", "message == 'more'")),
         ("hi",),
         (Ended(["Hello.", "More."]),),
         acts=when_it_does(On(AT_WORK, sends("more", "steer"), "model")),
@@ -252,9 +256,9 @@ CASES = [
         (
             gate(APPROVE, by="eve"),
             gate({"decision": "edit", "input": {"n": "x"}}, by="ann"),
-            gate(APPROVE, by="ann", after_ms=20),
-            gate(APPROVE, by="ann", after_ms=40),
-            gate(APPROVE, by="bea", after_ms=60),
+            gate(APPROVE, by="ann", after_replies=3),
+            gate(APPROVE, by="ann", after_replies=4),
+            gate(APPROVE, by="bea", after_replies=5),
         ),
     ),
     TalkCase(
@@ -265,8 +269,8 @@ CASES = [
         with_the_edited_input,
         (
             gate(APPROVE, by="ann"),
-            gate({"decision": "edit", "input": {"n": 7}}, by="bea", after_ms=20),
-            gate(APPROVE, by="ann", after_ms=60),
+            gate({"decision": "edit", "input": {"n": 7}}, by="bea", after_replies=2),
+            gate(APPROVE, by="ann", after_replies=3),
         ),
     ),
     TalkCase(
@@ -279,7 +283,7 @@ CASES = [
         ("pay",),
         (Ended(["Both."]),),
         the_other_did_not_wait,
-        when_it_does(gate(APPROVE, after_ms=60)),
+        when_it_does(On(AT_WORK, answers(APPROVE), "tool:look")),
     ),
     TalkCase(
         "what an untrusted tool said makes the next call need approval",
