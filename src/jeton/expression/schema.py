@@ -6,9 +6,12 @@ type "integer"`. Formats are annotations, as the standard has it, and no referen
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple, Never, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Never, TypeAlias
 
 from jeton.model.json import Json, Schema
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 MOST_MISFITS = 100  # more would help nobody, and a large value may have hundreds of thousands
 LONGEST_MESSAGE = 400
@@ -64,11 +67,13 @@ class SchemaValidator:
         for error in self._errors(value):
             yield Misfit(tuple(error.instance_path), error.instance, _short(error.message))
 
-    def _errors(self, value: Json) -> Iterator[jsonschema_rs.ValidationError]:
+    def _errors(self, value: Json) -> "Iterator[jsonschema_rs.ValidationError]":
         """The library finds all errors before it gives the first, which can be hundreds of thousands."""
         if not _is_large(value):
             yield from islice(self._validator.iter_errors(value), MOST_MISFITS)
             return
+        import jsonschema_rs  # it is loaded by now
+
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:

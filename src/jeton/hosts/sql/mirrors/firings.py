@@ -11,7 +11,6 @@ import msgspec
 from jeton.actor.firings import settle_firing, started_workflow
 from jeton.actor.rows import FiringRow, TriggerRow
 from jeton.actor.triggers import first_seen
-from jeton.actor.typed.shape import LARGEST_INTEGER
 from jeton.actor.whole.digests import row_digest
 from jeton.hosts.sql.connection import Connection, upsert
 from jeton.hosts.sql.inbox import put_messages
