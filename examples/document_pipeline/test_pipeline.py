@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import documents  # noqa: F401  # its functions register themselves
+import documents as documents  # its functions register themselves
 import pytest
 
 from jeton.testing import simulate

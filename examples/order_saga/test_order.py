@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-import services  # noqa: F401  # its functions register themselves
+import services as services  # its functions register themselves
 
 from jeton.testing import plan_from_seed, simulate
 

@@ -33,7 +33,7 @@ def often(count: int, **more: Any) -> list[Any]:
     return [{"from": "a", "to": "a", "loop_config": {"max_iterations": count}, **more}]
 
 
-ENDLESS = {
+ENDLESS: dict[str, tuple[str, object]] = {
     "a schema that refers to itself": (workflow(input_schema=twelve_times_ten()), 1),
     "a loop of a million rounds": (workflow({"a": {"wait": {"seconds": 0}}}, often(1_000_000)), {}),
 }

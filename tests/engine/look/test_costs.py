@@ -13,8 +13,9 @@ from jeton.apply.record import count_events
 from jeton.engine.engine import Engine
 from jeton.engine.look.history import EVERY
 from jeton.hosts.sql import line, store
+from jeton.hosts.sql.connection import JournalRow
 from jeton.hosts.sqlite.file.connect import connect
-from jeton.hosts.sqlite.file.line import JournalRow, append_entries
+from jeton.hosts.sqlite.file.line import append_entries
 from jeton.model.decision import NoteFiring
 from jeton.model.entry import Entry
 from jeton.model.message import TriggerHeard

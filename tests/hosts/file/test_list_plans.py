@@ -15,8 +15,9 @@ import pytest
 
 from jeton.actor.queries.listing import RunFilter
 from jeton.executor.memory import MemoryScope
+from jeton.hosts.sql.connection import Connection
 from jeton.hosts.sqlite import SqliteHost
-from jeton.hosts.sqlite.file.connect import Connection, connect
+from jeton.hosts.sqlite.file.connect import connect
 from jeton.model.ids import RunId
 from jeton.model.state.run import RunStatus
 from tests.hosts.parked import park

@@ -12,7 +12,6 @@ from msgspec import UNSET
 from jeton.actor.typed.layout import Layout, plan_layout
 from jeton.actor.typed.names import literal, quoted
 from jeton.hosts.sql.mirrors.typed.tables import Tables, create_tables, stored_layout
-from jeton.hosts.sqlite.file.connect import FileConnection as Connection
 from jeton.hosts.sqlite.file.connect import connect
 from jeton.model.ids import RunId
 from jeton.model.json import Json, JsonObject, Schema
@@ -43,8 +42,8 @@ class Given:
     """A store in memory with one workflow's tables, and one run."""
 
     def __init__(self, schema: Schema, workflow: str = "panel", version: int = 3) -> None:
-        self.sqlite = connect(":memory:", create=True)
-        self.db = cast(Connection, self.sqlite)
+        self.db = connect(":memory:", create=True)
+        self.sqlite = cast(Any, self.db)
         self.db.pragma("foreign_keys", True)
         self.db.execute("create table layouts(workflow text, version integer, layout blob, digest blob) strict")
         self.db.execute("create table meta(key text primary key, value any, digest blob) strict")

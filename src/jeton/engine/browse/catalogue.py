@@ -122,10 +122,9 @@ class Catalogue:
 
         `loaded` is what they were read as, if they were. Nothing is started or imported for it: tools of MCP servers
         are pinned when they are first called."""
-        if loaded is None:
-            loaded, _ = await asyncio.to_thread(checked_files, files)
+        read = loaded or (await asyncio.to_thread(checked_files, files))[0]
         origin = await self._origin([file.name for file in files])
-        deployment = await deploy_library(self._lookup.host, loaded.require(), origin, loaded.problems)
+        deployment = await deploy_library(self._lookup.host, read.require(), origin, read.problems)
         await self.keep_source(deployment, files)
         return deployment
 
