@@ -74,8 +74,8 @@ class LineReads:
         """How many runs of a tree have not ended."""
         with self._store.snapshot() as db:
             # a cross join is done in this order: SQLite would look through all runs for those of the tree
-            query = f"{_TREE} select count(*) from tree cross join runs using(run) where runs.ended_at is null"
-            found: int = db.execute(query, (run,)).get
+            here = "select count(*) from tree cross join runs where runs.run = tree.run and runs.ended_at is null"
+            found: int = db.execute(f"{_TREE} {here}", (run,)).get
         return found
 
     def place(self, run: RunId, event: int) -> EntryPlace | None:
