@@ -54,12 +54,12 @@ ON_THE_LOOP = {
     ENDS: ["jeton.engine.engine:Engine.start", "jeton.engine.engine:Engine.ended"],
 }
 IN_THE_WRITER = {
-    ENCODING: ["jeton.hosts.sqlite.writer:Writer._write"],  # rows for the statements, which are counted apart
+    ENCODING: ["jeton.hosts.sqlite.writer:SqliteWriter._write"],  # rows for the statements, which are counted apart
     COMMIT: [
         "jeton.hosts.sqlite.file.commit_log:CommitLog.append",
-        "jeton.hosts.sqlite.writer:Writer._maybe_checkpoint",
+        "jeton.hosts.sqlite.writer:SqliteWriter._maybe_checkpoint",
     ],
-    WAITING: ["jeton.hosts.sqlite.writer:Writer._next_batch"],
+    WAITING: ["jeton.hosts.sqlite.writer:SqliteWriter._next_batch"],
 }
 Column = dict[str, float]
 

@@ -52,7 +52,7 @@ async def served(listens: Listening) -> AsyncGenerator[Opened, None]:
     async with sqlite("normal") as opened:
         engine = opened.engine
         callers = Callers(engine.access)
-        state = ServerState(Settings(), callers, engine.wall)
+        state = ServerState(Settings(app="tests.conformance.app"), callers, engine.wall)
         streams = Streams(engine, state)
         listens.app = App(engine, state, ROUTES, public_routes(engine, state), streams.serve)
         async with jeton.connect(listens.url, key=callers.make_own(state.wall())) as remote:

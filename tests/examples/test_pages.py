@@ -30,6 +30,7 @@ BY_ITSELF = [
     "sinks",
     "page",
     "install",
+    "deploying",
 ]
 
 

@@ -16,19 +16,16 @@ MEMORY_MUTANTS = (
     Mutant(
         "a deletion leaves copies of what it deleted",
         ROWS,
-        _DELETE + _RELEASE + "    if found:\n        for _ in db.execute(_REWRITE):\n            pass\n",
+        _DELETE + _RELEASE + "    if found:\n        db.dialect.erase_deleted(db)\n",
         "        if memory.superseded_by is None:\n"
-        '            numbers = "select number from memories where id = ?"\n'
-        '            db.execute(f"delete from memory_index where rowid = ({numbers})", (memory.id,))\n'
-        + _DELETE
-        + _RELEASE,
+        "            db.dialect.unindex_memory(db, memory.id)\n" + _DELETE + _RELEASE,
         ("tests/hosts/memory/test_copies.py",),
     ),
     Mutant(
         "what is deleted is not overwritten",
-        "src/jeton/hosts/sqlite/host.py",
-        "            partial(self._write, overwrite=True),\n",
-        "            self._write,\n",
+        "src/jeton/hosts/sql/host.py",
+        "        write = partial(self._write, overwrite=True)\n",
+        "        write = self._write\n",
         ("tests/hosts/memory/test_erasure.py",),
     ),
     Mutant(
@@ -41,7 +38,7 @@ MEMORY_MUTANTS = (
     Mutant(
         "users with a memory of their own see that of others",
         ROWS,
-        '    return "agent = ? and scope = ? and user is ?", (scope.agent, scope.of, scope.user)\n',
+        "    return 'agent = ? and scope = ? and \"user\" is not distinct from ?', (scope.agent, scope.of, scope.user)\n",
         '    return "agent = ? and scope = ?", (scope.agent, scope.of)\n',
         STORES,
     ),
@@ -55,7 +52,7 @@ MEMORY_MUTANTS = (
     Mutant(
         "what was superseded is still found",
         ROWS,
-        '    db.execute("delete from memory_index where rowid = (select number from memories where id = ?)", (id,))\n',
+        "    db.dialect.unindex_memory(db, id)\n",
         "",
         STORES,
     ),

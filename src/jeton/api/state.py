@@ -22,6 +22,7 @@ class Settings(msgspec.Struct, frozen=True):
     no_auth: bool = False
     heartbeat_ms: int = 15_000
     store: Path | None = None  # the file, for its size
+    app: str | None = None  # the Python whose actions definitions may name
 
 
 class ServerState:
@@ -37,8 +38,8 @@ class ServerState:
         self.kept_rates = Rates(KEY_RATE)  # of cancel and answers: their own share
         self.address_rates = Rates(ADDRESS_RATE)
         self.bodies = Bodies()
-        self.checking = Apart(CHECK_S)
-        self.simulating = Apart(SIMULATE_S)
+        self.checking = Apart(CHECK_S, settings.app)
+        self.simulating = Apart(SIMULATE_S, settings.app)
         self.verifying = asyncio.Semaphore(1)
         self.metrics: Callable[[], Awaitable[bytes]] | None = None  # all numbers, as Prometheus reads them
 

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from jeton.cli.main import main
 from tests.api.server import Running, serving
 
+LISTED = {"id", "name", "scopes", "person", "created_at", "expires_at", "revoked_at", "last_used_at"}
 JETON = (sys.executable, "-m", "jeton.cli.main")
 
 
@@ -84,7 +85,7 @@ async def comes_to(server: Running, key: str, status: int) -> bool:
 def test_keys_are_listed_without_the_keys(tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     made = jeton("keys", "add", "anna's", "--scope", "answer", "--person", "anna", "--expires", "7", "--store", store)
-    assert set(made) == {"id", "name", "scopes", "person", "created_at", "expires_at", "revoked_at", "key"}
+    assert set(made) == {*LISTED, "key"}
     (listed,) = jeton("keys", "ls", "--store", store)["keys"]
     assert listed == {name: value for name, value in made.items() if name != "key"}
     assert made["key"].encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())

@@ -275,9 +275,7 @@ def test_a_function_nobody_registered_is_imported(tmp_path: Path, monkeypatch: p
 
 
 def test_an_imported_module_may_register_what_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = (
-        "import jeton.executor as x\n@x.action(name='greet')\nasync def hello(name: str) -> str:\n    return name\n"
-    )
+    source = "import jeton\n\n@jeton.action(name='greet')\nasync def hello(name: str) -> str:\n    return name\n"
     (tmp_path / "other_app.py").write_text(source)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert run(task(Action("python", {"function": "other_app:hello"})), {"name": "Ada"}) == {"result": "Ada"}

@@ -24,10 +24,13 @@ MOST_WAITING_OF_ALL = 32
 
 
 class Apart:
-    """One process, started for the first job, and again after one that had to be ended."""
+    """One process, started for the first job, and again after one that had to be ended.
 
-    def __init__(self, seconds: int) -> None:
+    It imports the same `app` as the server, so that definitions may name its actions."""
+
+    def __init__(self, seconds: int, app: str | None = None) -> None:
         self._seconds = seconds
+        self._app = app
         self._process: Process | None = None
         self._turn = asyncio.Lock()
         self._waiting: dict[str, int] = {}  # jobs by key
@@ -94,7 +97,8 @@ class Apart:
 
     async def _running(self) -> Process:
         if self._process is None or self._process.returncode is not None:
-            words = ("-m", "jeton.api.apart.worker", str(self._seconds))
+            app = () if self._app is None else (self._app,)
+            words = ("-m", "jeton.api.apart.worker", str(self._seconds), *app)
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, *words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
             )

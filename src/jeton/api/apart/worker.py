@@ -1,4 +1,4 @@
-"""The process that does the jobs: `python -m jeton.api.apart.worker SECONDS`. It ends when its input does."""
+"""The process that does the jobs: `python -m jeton.api.apart.worker SECONDS [APP]`. It ends when its input does."""
 
 import os
 import pickle
@@ -8,6 +8,7 @@ import traceback
 from typing import IO, Final
 
 from jeton.api.apart.jobs import FailedJob, Job, Result, done
+from jeton.engine.build.app import import_app
 
 LENGTH: Final = struct.Struct(">Q")
 READY: Final = b"+"  # written first: from then on, time counts
@@ -21,6 +22,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed does not mix with the answers
     os.nice(NICENESS)
+    for app in sys.argv[2:]:
+        import_app(app)
     answers.write(READY)
     answers.flush()
     while (job := _read(sys.stdin.buffer)) is not None:

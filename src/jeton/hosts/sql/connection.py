@@ -5,12 +5,14 @@ not have in common is behind `Dialect`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from jeton.actor.typed.shape import Kind
 from jeton.model.ids import RunId
+
+if TYPE_CHECKING:
+    from jeton.actor.typed.shape import Kind
 
 Value: TypeAlias = int | float | str | bytes | None
 Row: TypeAlias = tuple[Any, ...]
@@ -75,7 +77,7 @@ class Dialect(Protocol):
         """The name of the event that fires a trigger, from its body."""
         ...
 
-    def column_type(self, kind: Kind) -> str:
+    def column_type(self, kind: "Kind") -> str:
         """The type of a column of a typed table."""
         ...
 

@@ -13,7 +13,6 @@ from jeton.actor.pack import unpacked
 from jeton.actor.rows import GateRow, RunRow
 from jeton.actor.sections import load_run
 from jeton.actor.starts import StartKey
-from jeton.actor.typed.shape import LARGEST_INTEGER
 from jeton.hosts.sql.connection import Connection, Row, Value
 from jeton.hosts.sql.damage import describe, reading
 from jeton.model.entry import Entry
@@ -21,6 +20,8 @@ from jeton.model.failure import RunError
 from jeton.model.ids import RunId
 from jeton.model.json import Json
 from jeton.model.state.run import FiredBy, Fork, Parent, RunStatus
+
+MOST_ENTRIES = 2**63 - 1  # as a limit: none
 
 ENTRIES_PER_READ = 500
 AGENTS = "(workflow >= 'agent:' and workflow < 'agent;')"  # runs that are conversations
@@ -148,7 +149,7 @@ class Store:
         """A run's journal behind an entry, oldest first."""
         query = "select body from journal where run = ? and number > ? order by number limit ?"
         with self.snapshot() as db:
-            bodies = _all(db, query, run, after, LARGEST_INTEGER if limit is None else limit)
+            bodies = _all(db, query, run, after, MOST_ENTRIES if limit is None else limit)
         with reading(run):
             return [decode_entry(body) for (body,) in bodies]
 

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from jeton.actor.typed.shape import Kind
 from jeton.hosts.sql.connection import Connection, JournalRow, PrunedPositions
 from jeton.hosts.sqlite.file.line import append_entries, forget_positions, head_in, pruned_in
 from jeton.hosts.sqlite.file.meta import put_schema
 from jeton.model.ids import RunId
+
+if TYPE_CHECKING:
+    from jeton.actor.typed.shape import Kind
 
 if TYPE_CHECKING:
     from jeton.hosts.sqlite.file.connect import FileConnection
@@ -31,7 +33,7 @@ insert into memory_index(memory_index) values('rebuild');
 
 
 # `any` keeps 1 and 1.0 apart, which `real` does not
-_TYPES: dict[Kind, str] = {
+_TYPES: "dict[Kind, str]" = {
     "text": "text",
     "integer": "integer",
     "number": "any",
@@ -53,7 +55,7 @@ class SqliteDialect:
     table_options = "strict"
     keyed_table_options = "strict, without rowid"
 
-    def column_type(self, kind: Kind) -> str:
+    def column_type(self, kind: "Kind") -> str:
         return _TYPES[kind]
 
     def number_check(self, column: str) -> str | None:

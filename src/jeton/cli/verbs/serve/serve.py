@@ -45,7 +45,7 @@ def command(
     FILEs are deployed first. Without a key in the store (`jeton keys add`), a key for this process alone is printed.
     """
     log_to(sys.stderr)
-    settings = Settings(host, frozenset(name.lower() for name in hosts), frozenset(origins), no_auth)
+    settings = Settings(host, frozenset(name.lower() for name in hosts), frozenset(origins), no_auth, app=app)
     with reporting_errors(as_json):
         local_only(store, "serve")
         load_app(app)

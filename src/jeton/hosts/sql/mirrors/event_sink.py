@@ -62,7 +62,7 @@ def published_events(store: Store, run: RunId | None, event: str | None, after: 
 def current_metrics(store: Store, run: RunId | None) -> list[CurrentMetric]:
     """Metrics by name and labels: of a run, or of all runs there ever were."""
     of_all = "select name, type, value, labels from metrics order by name, labels"
-    of_run = "select name, type, value, labels from measured where run = ? order by number"
+    of_run = "select name, type, value, labels from measured where run = ? order by name, labels, number"
     with store.snapshot() as db:
         if run is None:
             return [

@@ -112,6 +112,8 @@ def _put_firing(db: Connection, planned: Planned) -> FiringRow:
         messages.append(settled.to_cause)
     if messages:
         put_messages(db, [(each.run, _encode(each.message)) for each in messages])
+    if known:  # it was refused, which did not use the delivery up
+        db.execute("delete from firings where trigger = ? and delivery = ?", (trigger.name, delivery.id))
     (number,) = db.dialect.next_numbers(db, "firings")
     stored = number, *msgspec.structs.astuple(row)[:-1]  # all but `again`
     marks = ", ".join("?" * (len(stored) + 1))

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from jeton.actor.typed.names import quoted
 from jeton.actor.whole.digests import DIGESTED, row_digest
 from jeton.executor.artifacts import ArtifactReference
 from jeton.executor.memory import Memory, MemoryScope, NewMemory, Source, Written
@@ -32,7 +31,7 @@ from jeton.model.ids import RunId
 
 _KEY = "memory:"  # before the idempotency key of a call, in the table of such keys
 _COLUMNS = next(each.columns for each in DIGESTED if each.table == "memories")
-_NAMES = ", ".join(map(quoted, _COLUMNS))  # one of them is a word of SQL
+_NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)  # one of them is a word of SQL
 _INSERT = f"insert into memories({_NAMES}, digest) values({', '.join('?' * (len(_COLUMNS) + 1))})"
 MEMORY_COLUMNS = (
     'id, agent, type, content, significance, created_at, updated_at, metadata, conversation, turn, tainted, "user",'
