@@ -38,8 +38,8 @@ MEMORY_MUTANTS = (
     Mutant(
         "users with a memory of their own see that of others",
         ROWS,
-        "    return 'agent = ? and scope = ? and \"user\" is not distinct from ?', (scope.agent, scope.of, scope.user)\n",
-        '    return "agent = ? and scope = ?", (scope.agent, scope.of)\n',
+        """'agent = ? and scope = ? and "user" is not distinct from ?', (scope.agent, scope.of, scope.user)""",
+        '"agent = ? and scope = ?", (scope.agent, scope.of)',
         STORES,
     ),
     Mutant(
