@@ -88,7 +88,8 @@ class Site:
             await context.close()
 
     def _heard(self, message: ConsoleMessage) -> None:
-        if message.type not in ("error", "warning"):
+        left = "WebSocket is closed before the connection is established"  # the browser's remark when a view is left
+        if message.type not in ("error", "warning") or left in message.text:
             return
         if message.text.startswith("Failed to load resource") and any(
             f"status of {code}" in message.text for code in REFUSALS

@@ -125,8 +125,8 @@ async def test_commands_that_begin_runs(site: Site, programs: Path) -> None:
     await dialog.get_by_role("button", name="Close").click()
     await site.go(f"/runs/{failed}")
     before = {run["run_id"] for run in site.ask("GET", "/v1/runs?workflow=pay")["runs"]}
-    await shell.action("Retry run", 1)  # the new run fails too
-    await shell.action("Fork", 1)
+    await shell.action("Retry run", 1, 4)  # the new run fails too, or has not ended yet
+    await shell.action("Fork", 1, 4)
     new = [run for run in site.ask("GET", "/v1/runs?workflow=pay")["runs"] if run["run_id"] not in before]
     assert [run["forked_from"]["run_id"] for run in new] == [failed, failed]
 

@@ -52,15 +52,23 @@ async def test_nothing_serious_is_in_the_way_of_anybody(site: Site, things: Prep
 async def test_an_address_gives_the_same_view_again(site: Site, things: Prepared, place: Place) -> None:
     page = await site.sign_in(things.address(place), reduced_motion=True)
     await loaded(page, place)
-    before = await seen(page)
-    await page.reload()
-    await loaded(page, place)
-    await same(page, before)
+    for last in (False, False, True):
+        before = await seen(page)
+        await page.reload()
+        await loaded(page, place)
+        try:
+            await same(page, before)
+            break
+        except TimeoutError:  # a view that says how long ago something was is another one a moment later
+            if last:
+                raise
 
 
 async def same(page: Page, before: Any) -> None:
     """Wait until the view is what it was."""
-    await page.wait_for_function(f"(before) => JSON.stringify(({SEEN})()) === before", arg=packed(before))
+    await page.wait_for_function(
+        f"(before) => JSON.stringify(({SEEN})()) === before", arg=packed(before), timeout=10_000
+    )
 
 
 def packed(value: Any) -> str:

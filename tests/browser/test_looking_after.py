@@ -61,7 +61,7 @@ async def test_a_trigger_is_fired_and_tells_what_came_of_it(site: Site) -> None:
     await dialog.get_by_label("Payload (JSON)").fill('{"n": 5}')
     await dialog.get_by_label("Delivery").fill("d-1")
     await dialog.get_by_role("button", name="Confirm").click()
-    await table.get_by_role("link", name="by_hand").click()
+    await table.get_by_role("link", name="by_hand", exact=True).click()
     await expect(page.get_by_role("table", name="Firings of by_hand")).to_contain_text("d-1")
     await site.go("/triggers/morning")
     await expect(page.get_by_role("region", name="Trigger morning").get_by_role("time")).to_have_count(3)

@@ -138,8 +138,8 @@ function Account({ rows }: { readonly rows: ReturnType<typeof byDay> }): ReactNo
         <div className="tile"><dt>Held for open runs</dt><dd className="large numbers">{data === undefined ? "…" : count(data.granted)}</dd></div>
         <div className="tile"><dt>Used in this time</dt><dd className="large numbers">{count(used)}</dd></div>
         <div className="tile"><dt>At this pace</dt><dd className={dry !== null && dry < 7 ? "large bad-ink" : "large"}>{balance === null ? "no limit" : dry === null ? "does not run dry" : dry < 1 ? "dry within a day" : `dry in ${counted(Math.floor(dry), "day")}`}</dd></div>
-        {mayTopUp && balance !== null && <div className="tile top-up"><Button onClick={() => setAdding(true)}><PlusIcon size={14} /> Top up</Button></div>}
       </dl>
+      {mayTopUp && balance !== null && <div className="panel-body top-up"><Button onClick={() => setAdding(true)}><PlusIcon size={14} /> Top up</Button></div>}
       {adding && (
         <ActionDialog
           title="Top up" onClose={() => setAdding(false)} blocked={!whole} command={() => command("credits", [], { "top-up": amount })}
