@@ -235,3 +235,20 @@ def test_a_slot_that_arrives_with_several_tokens_is_one_slot_of_a_quorum() -> No
     workflow["nodes"]["a"]["output_mapping"] = {"_branch.output.i": "_branch.index"}
     answers = {"quick": Answer({}, takes_ms=1), "slow": Answer({}, takes_ms=20), "b": Answer({}, takes_ms=1)}
     assert played(library_of(workflow, TASKS), script=Script(answers)).state == {"arrived": [0, 1]}
+
+
+def test_a_fan_in_whose_number_cannot_be_had_fails_before_another_of_its_group_opens() -> None:
+    """Found by seed 5172: the last slot reaches j, and k has waited for it."""
+    workflow = flow(
+        {"s": {}, "a": {"output_mapping": {"_branch.output.i": "_branch.index"}}, "t": {"task": "t"}, "j": {}, "k": {}},
+        {"from": "s", "to": "a", "foreach": {"collection": "[0, 1]"}, "sibling_group": "g"},
+        {"from": "a", "to": "k", "condition": "_branch.index == 0", "synchronization": {
+            "strategy": "all", "sibling_group": "g",
+            "merge": {"source": "_branch.output.i", "target": "state.arrived", "strategy": "collect"},
+        }},
+        {"from": "a", "to": "t", "condition": "_branch.index == 1"},
+        {"from": "t", "to": "j", "synchronization": {"strategy": {"m_of_n": "state.nothing"}, "sibling_group": "g"}},
+    )  # fmt: skip
+    ended = played(library_of(workflow, TASKS))
+    assert ended.error is not None
+    assert (ended.error.type, ended.error.node, ended.state) == ("not_a_count", "j", {})

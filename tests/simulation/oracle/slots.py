@@ -102,7 +102,9 @@ def judge(run: Run, group: Group) -> bool:
     """Open or fail one fan-in of the group, if one is ready for it."""
     reached = [fan_in for fan_in in group.fan_ins if fan_in.closed is None and arrived_slots(fan_in)]
     if reached:
-        return any(judge_fan_in(run, fan_in) for fan_in in sorted(reached, key=lambda one: one.first_arrival or 0))
+        # token-graphs.md#numbers-from-data: one whose number cannot be had fails with the arrival, before any other opens
+        reached.sort(key=lambda one: (one.fault is None, one.first_arrival or 0))
+        return any(judge_fan_in(run, fan_in) for fan_in in reached)
     # token-graphs.md#fan-in: Two joins on one group: the one no slot reaches never opens.
     if any(fan_in.closed is not None for fan_in in group.fan_ins):
         return False
