@@ -102,7 +102,7 @@ def judge(run: Run, group: Group) -> bool:
     """Open or fail one fan-in of the group, if one is ready for it."""
     reached = [fan_in for fan_in in group.fan_ins if fan_in.closed is None and arrived_slots(fan_in)]
     if reached:
-        # token-graphs.md#numbers-from-data: one whose number cannot be had fails with the arrival, before any other opens
+        # token-graphs.md#numbers-from-data: without its number a fan-in fails, before any other opens
         reached.sort(key=lambda one: (one.fault is None, one.first_arrival or 0))
         return any(judge_fan_in(run, fan_in) for fan_in in reached)
     # token-graphs.md#fan-in: Two joins on one group: the one no slot reaches never opens.
