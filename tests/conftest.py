@@ -1,5 +1,6 @@
 """What every test shares."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -7,8 +8,9 @@ from hypothesis import settings
 
 from tests.executor.secrets.canary import found_in
 
-# A deadline per example measures the machine, not the code; a failure prints what reproduces it.
-settings.register_profile("jeton", deadline=None, print_blob=True)
+# A deadline per example measures the machine, not the code; a failure prints what reproduces it. `make test` tries the same
+# examples each time, so that it says something about a change; `make long` sets JETON_EXPLORE and looks for new ones.
+settings.register_profile("jeton", deadline=None, print_blob=True, derandomize="JETON_EXPLORE" not in os.environ)
 settings.load_profile("jeton")
 
 

@@ -67,6 +67,8 @@ SCOPE: dict[str, Json] = {
         pytest.param("double(state.n) * 0.5", 2.5, id="double makes an int fit for arithmetic with doubles"),
         pytest.param("string(state.n) + string(state.price)", "52.5", id="string writes numbers"),
         pytest.param("int('12') + int(2.9)", 14, id="int reads text and cuts doubles"),
+        pytest.param("string((state.n + 0.5) + 0.25)", "5.75", id="numbers mix in what is made text"),
+        pytest.param("string(0.25 + (0.5 + state.price))", "3.25", id="and doubles stay what they are in it"),
     ],
 )
 def test_values(source: str, then: Json) -> None:

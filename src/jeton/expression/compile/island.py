@@ -122,7 +122,7 @@ class ForeignValues:
 
 def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
     """The island at this node. `foreign` must know the variables in scope there."""
-    node = with_mixes(without_bindings(node))
+    node = without_bindings(node)
     inputs: dict[int, Node] = {}
     arguments: tuple[Node, ...] | None = None
     if isinstance(node, FunctionCall) and node.function in GROWING and not any(foreign(arg) for arg in node.args):
@@ -132,7 +132,9 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
         collect_inputs(node, foreign, frozenset(), inputs, top=True)
     prefix = unused_prefix(node)
     names = {identity: f"{prefix}{position}" for position, identity in enumerate(inputs)}
-    nodes = inside(node, names)
+    # only what the library evaluates: our own arithmetic takes care of mixed numbers itself
+    inner = with_mixes(with_inputs(node, names))
+    nodes = tuple(descend(inner))
     loops = any(isinstance(each, Comprehension) for each in nodes)
     if loops and len(nodes) > LARGEST_FOREIGN_LOOP:
         problem = "loops over values that JSON does not have, such as times, in a way that is too complex"
@@ -142,7 +144,7 @@ def find_island(node: Node, foreign: Callable[[Node], bool]) -> Island:
         problem = f"calls {own} in a loop over values that JSON does not have, such as times"
         raise Unsupported(problem, "turn them into numbers or text before the loop", node.at)
     return Island(
-        source=unparse(with_inputs(node, names)),
+        source=unparse(inner),
         names=tuple(names.values()),
         inputs=tuple(inputs.values()),
         loops=loops,
@@ -167,8 +169,12 @@ def with_mixes(node: Node) -> Node:
 def mixed(node: FunctionCall, unknown: Node, kind: str) -> Node:
     """`type(unknown) == … ? (the node with its int converted) : node`."""
     other = "double" if kind == "int" else "int"
+    asked = unknown
+    if unknown is node.args[1]:  # the first side is evaluated first, because the first error is the one that is told
+        both = ListOf((FunctionCall("dyn", (node.args[0],), False, node.at), unknown), frozenset(), node.at)
+        asked = FunctionCall("_[_]", (both, Constant(1, node.at, "int")), False, node.at)
     is_other = FunctionCall(
-        "_==_", (FunctionCall("type", (unknown,), False, node.at), Ident(other, node.at)), False, node.at
+        "_==_", (FunctionCall("type", (asked,), False, node.at), Ident(other, node.at)), False, node.at
     )
     converted = tuple(
         FunctionCall("double", (arg,), False, node.at) if (arg is unknown) is (kind == "double") else arg
@@ -191,7 +197,7 @@ def unused_prefix(node: Node) -> str:
 def with_inputs(node: Node, names: Mapping[int, str]) -> Node:
     """The node, with every part whose id() has a name replaced by the variable of that name."""
     if id(node) in names:
-        return Ident(names[id(node)], node.at)
+        return Ident(names[id(node)], node.at, node.kind)
     return with_parts(node, lambda part: with_inputs(part, names))
 
 
@@ -214,13 +220,6 @@ def collect_inputs(
     collect_inputs(items, foreign, local, inputs, top=False)
     for part in body:
         collect_inputs(part, foreign, local | {macro.variable}, inputs, top=False)
-
-
-def inside(node: Node, names: Mapping[int, str]) -> list[Node]:
-    """The nodes of the island itself, without its inputs."""
-    if id(node) in names:
-        return []
-    return [node, *(each for child in children(node) for each in inside(child, names))]
 
 
 def island_evaluator(island: Island, inputs: tuple[Evaluator, ...], node: Node, *, plain: bool = True) -> Evaluator:
