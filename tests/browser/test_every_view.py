@@ -36,9 +36,12 @@ async def seen(page: Page) -> Any:
 
 
 @pytest.mark.parametrize("place", EACH)
-async def test_nothing_serious_is_in_the_way_of_anybody(site: Site, things: Prepared, place: Place) -> None:
+async def test_nobody_is_kept_out_and_an_address_gives_the_same_again(
+    site: Site, things: Prepared, place: Place
+) -> None:
     page = await site.sign_in(things.address(place), theme="light", reduced_motion=True)
     await loaded(page, place)
+    await _is_the_same_again(page, place)
     assert await site.accessibility() == []
     await page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert await site.accessibility() == []
@@ -48,10 +51,7 @@ async def test_nothing_serious_is_in_the_way_of_anybody(site: Site, things: Prep
     assert await page.get_by_role("heading", level=1).count() <= 1
 
 
-@pytest.mark.parametrize("place", EACH)
-async def test_an_address_gives_the_same_view_again(site: Site, things: Prepared, place: Place) -> None:
-    page = await site.sign_in(things.address(place), reduced_motion=True)
-    await loaded(page, place)
+async def _is_the_same_again(page: Page, place: Place) -> None:
     for last in (False, False, True):
         before = await seen(page)
         await page.reload()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 import jeton
+from jeton.api.apart.process import CHECK_S, Apart
 from jeton.api.app import App
 from jeton.api.asgi import Receive, Scope, Send
 from jeton.api.door.callers import Callers
@@ -20,12 +21,16 @@ from jeton.engine.engine import Engine
 from tests.conformance.hosts import Opened, sqlite
 
 
+APP = "tests.conformance.app"
+
+
 class Listening:
-    """A server, and the application that answers now."""
+    """A server, the application that answers now, and the process that checks definitions for all of them."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.app: App | None = None
+        self.checking = Apart(CHECK_S, APP)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self.app is not None, "a request came between two cases"
@@ -44,6 +49,7 @@ async def listening() -> AsyncGenerator[Listening, None]:
     yield listens
     server.should_exit = True
     await running
+    await listens.checking.close()
 
 
 @asynccontextmanager
@@ -52,11 +58,12 @@ async def served(listens: Listening) -> AsyncGenerator[Opened, None]:
     async with sqlite("normal") as opened:
         engine = opened.engine
         callers = Callers(engine.access)
-        state = ServerState(Settings(app="tests.conformance.app"), callers, engine.wall)
+        state = ServerState(Settings(app=APP), callers, engine.wall)
+        state.checking = listens.checking
         streams = Streams(engine, state)
         listens.app = App(engine, state, ROUTES, public_routes(engine, state), streams.serve)
         async with jeton.connect(listens.url, key=callers.make_own(state.wall())) as remote:
             yield opened._replace(face=cast("Engine", remote), remote=True)
         state.draining.set()
-        await state.close()
+        await state.simulating.close()
         listens.app = None

@@ -1,14 +1,13 @@
-"""The page: built files from the package, read once, each with its type, its ETag and a compressed copy."""
+"""The page: built files from the package, read once, each with its type, its ETag and, once asked for, a compressed copy."""
 
 import gzip
 import hashlib
 import secrets
 from collections.abc import Mapping
+from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
-
-import msgspec
 
 from jeton.api.app import Public, Request, page_headers
 from jeton.api.route import Answer
@@ -25,13 +24,22 @@ NONCE: Final = b"__CSP_NONCE__"  # where the page has the nonce of its answer
 DOOR: Final = b"__DOOR__"  # and where it is told whether it must sign in
 
 
-class Asset(msgspec.Struct, frozen=True):
-    """A built file, ready to be sent."""
+class Asset:
+    """A built file. It is compressed when it is first asked for."""
 
-    media_type: str
-    etag: str
-    plain: bytes
-    packed: bytes | None  # compressed, if that makes it smaller
+    def __init__(self, media_type: str, content: bytes) -> None:
+        self.media_type = media_type
+        self.plain = content
+
+    @cached_property
+    def etag(self) -> str:
+        return f'"{hashlib.sha256(self.plain).hexdigest()[:32]}"'
+
+    @cached_property
+    def packed(self) -> bytes | None:
+        """Compressed, if that makes it smaller."""
+        packed = gzip.compress(self.plain, 6, mtime=0)
+        return packed if len(packed) < len(self.plain) else None
 
 
 def page_routes(no_auth: bool) -> tuple[Public, ...]:
@@ -64,10 +72,7 @@ def _assets(folder: Traversable) -> dict[str, Asset]:
 
 
 def _asset(name: str, content: bytes) -> Asset:
-    packed = gzip.compress(content, 6, mtime=0)
-    kind = TYPES.get(name.rpartition(".")[2], "application/octet-stream")
-    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    return Asset(kind, etag, content, packed if len(packed) < len(content) else None)
+    return Asset(TYPES.get(name.rpartition(".")[2], "application/octet-stream"), content)
 
 
 def _answer(asset: Asset, request: Request) -> Answer:
