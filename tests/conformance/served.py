@@ -20,7 +20,6 @@ from jeton.api.streams.writers import Streams
 from jeton.engine.engine import Engine
 from tests.conformance.hosts import Opened, sqlite
 
-
 APP = "tests.conformance.app"
 
 
