@@ -8,8 +8,8 @@ from hypothesis import settings
 
 from tests.executor.secrets.canary import found_in
 
-# A deadline per example measures the machine, not the code; a failure prints what reproduces it. `make test` tries the same
-# examples each time, so that it says something about a change; `make long` sets JETON_EXPLORE and looks for new ones.
+# A deadline per example measures the machine, not the code; a failure prints what reproduces it. `make test` tries the
+# same examples each time, so that it tells about a change; `make long` sets JETON_EXPLORE and looks for new ones.
 settings.register_profile("jeton", deadline=None, print_blob=True, derandomize="JETON_EXPLORE" not in os.environ)
 settings.load_profile("jeton")
 

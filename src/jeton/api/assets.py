@@ -1,4 +1,4 @@
-"""The page: built files from the package, read once, each with its type, its ETag and, once asked for, a compressed copy."""
+"""The page: built files from the package, read once, each with its type and ETag, and compressed if asked for."""
 
 import gzip
 import hashlib
