@@ -26,7 +26,7 @@ setup: $(STAMP) ## make .venv with everything needed (instant when nothing chang
 
 # An environment that works is kept and brought up to date; one without a working pip is made anew.
 # pip itself comes first: an old one takes twice as long to choose. The build backend is installed next and used from .venv,
-# because pip applies constraints to no isolated build. Byte code is made by what is imported, a third of all there is.
+# because pip applies constraints to no isolated build.
 $(STAMP): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null 2>&1 || \
 		{ echo "make: no '$(PYTHON)' here: install Python 3.11 or newer, or name yours: make setup PYTHON=python3.12" >&2; exit 1; }
@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "installing jeton and its tools into .venv"
 	@$(PIP) pip
 	@$(PIP) hatchling editables
-	@$(PIP) --no-compile --no-build-isolation -e '.[dev]'
+	@$(PIP) --no-build-isolation -e '.[dev]'
 	@touch $@
 
 test: check chromium ## all that must pass: check, then the tests (a few that fail are run once more, alone, and named)
