@@ -144,9 +144,9 @@ CASES = [
     Case(
         "a task sleeps for longer than it may work",
         workflow({"a": {"task": "rests", "output_mapping": {"output.slept": "result.slept"}}}),
-        tasks={"rests": {"steps": [{"action": "naps", "input_mapping": {"seconds": 0.4}}], "timeout_ms": 300}},
+        tasks={"rests": {"steps": [{"action": "naps", "input_mapping": {"seconds": 2.1}}], "timeout_ms": 2000}},
         output={"slept": ["a before", "a after"]},
-        also=slept(least_ms=400),
+        also=slept(least_ms=2100),
     ),
     Case(
         "branches sleep at the same time",
